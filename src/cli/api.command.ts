@@ -1,7 +1,7 @@
-import { Command, Option } from 'nest-commander';
+import { Command } from 'nest-commander';
 import { PETSTORE, printable, printableJson } from '../runtime/messages';
 import { readSettings } from '../settings';
-import { PetstoreCommand } from './command/command';
+import { type Commander, PetstoreCommand } from './command/command';
 import { CommandFailure, InvalidValue, UsageError } from './command/failure';
 import { print } from './command/output';
 
@@ -72,7 +72,7 @@ export async function callService({
 
 type Field = [name: string, text: string];
 
-function field(text: string): Field {
+function fieldIn(text: string): Field {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || value === undefined) {
     throw new InvalidValue(`"${text}" is not name=value.`);
@@ -80,7 +80,7 @@ function field(text: string): Field {
   return [key, value];
 }
 
-function headerField(text: string): Field {
+function headerIn(text: string): Field {
   const [, key, value] = /^([\w-]+): ?([ -~]*)$/.exec(text) ?? [];
   if (key === undefined || value === undefined) {
     throw new InvalidValue(`"${text}" is not a header field such as 'If-Match: "3"'.`);
@@ -98,10 +98,11 @@ function jsonOrText(text: string): unknown {
 }
 
 /** The option of commands that call a service. */
-export const URL_OPTION = {
-  flags: '--url <url>',
-  description: 'address of the service (default: from HOST and PORT)',
-};
+export const URL_OPTION = [
+  '--url <url>',
+  'address of the service (default: from HOST and PORT)',
+  serviceUrl,
+] as const;
 
 interface ApiOptions {
   field?: Field[];
@@ -136,35 +137,21 @@ Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods
 quantity=2 is a number, name=2 too, and name='"2"' is a text.
 `;
 
-  @Option({
-    flags: '-f, --field <name=value>',
-    description: 'a field of the query or body; several: repeat it',
-  })
-  parseField(text: string, before: Field[] = []): Field[] {
-    return [...before, field(text)];
+  override accept(commander: Commander): void {
+    const field = 'a field of the query or body; several: repeat it';
+    const header = 'a header field; several: repeat it';
+    commander
+      .option('-f, --field <name=value>', field, (text, before: Field[] = []) => [...before, fieldIn(text)])
+      .option('-H, --header <name:value>', header, (text, before: Field[] = []) => [
+        ...before,
+        headerIn(text),
+      ])
+      .option(...URL_OPTION)
+      .option('-i, --include', 'print status and header fields as well')
+      .option('--json', 'on a terminal too, JSON in one line, and failures as JSON');
   }
 
-  @Option({ flags: '-H, --header <name:value>', description: 'a header field; several: repeat it' })
-  parseHeader(text: string, before: Field[] = []): Field[] {
-    return [...before, headerField(text)];
-  }
-
-  @Option(URL_OPTION)
-  parseUrl(text: string): string {
-    return serviceUrl(text);
-  }
-
-  @Option({ flags: '-i, --include', description: 'print status and header fields as well' })
-  parseInclude(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--json', description: 'on a terminal too, JSON in one line, and failures as JSON' })
-  parseJson(): boolean {
-    return true;
-  }
-
-  async run([method = '', path = '']: string[], options: ApiOptions): Promise<void> {
+  async work([method = '', path = '']: string[], options: ApiOptions): Promise<void> {
     const response = await callService({
       ...requestOf(method.toUpperCase(), path, options.field ?? []),
       headers: Object.fromEntries(options.header ?? []),

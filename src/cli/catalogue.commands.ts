@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, Option } from 'nest-commander';
+import { Command } from 'nest-commander';
 import {
   type CatalogueSize,
   ExportCatalogue,
@@ -9,7 +9,7 @@ import {
 } from '../modules/catalogue';
 import { failureOf } from '../runtime/failures';
 import { PETSTORE, printable } from '../runtime/messages';
-import { ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
+import { type Commander, type ConfirmedOptions, ResultCommand, YES_OPTION } from './command/command';
 import { CommandFailure } from './command/failure';
 import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
 import { confirm, interruptible, withProgress } from './command/operator';
@@ -26,7 +26,7 @@ interface ImportOptions extends ConfirmedOptions {
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
   description: 'import categories and pets from a file, as requests would create them',
 })
-export class ImportCommand extends ConfirmedCommand {
+export class ImportCommand extends ResultCommand {
   protected override readonly examples = [
     'import catalogue.ndjson',
     'import catalogue.ndjson --from 30001',
@@ -40,12 +40,12 @@ Lines before the first bad one are imported. --from goes on at a line; categorie
 `;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
-  @Option({ flags: '--from <line>', description: 'the lines before this one are in the store already' })
-  parseFrom(text: string): number {
-    return wholeNumber(1, Number.MAX_SAFE_INTEGER)(text);
+  override accept(commander: Commander): void {
+    const from = 'the lines before this one are in the store already';
+    commander.option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER)).option(...YES_OPTION);
   }
 
-  async run([file = '-']: string[], options: ImportOptions): Promise<void> {
+  async work([file = '-']: string[], options: ImportOptions): Promise<void> {
     let progress: ImportProgress;
     try {
       progress = await this.importFrom(file, options);
@@ -127,12 +127,11 @@ export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
   @Inject() private readonly catalogue!: ExportCatalogue;
 
-  @Option({ flags: '--force', description: 'overwrite an existing file' })
-  parseForce(): boolean {
-    return true;
+  override accept(commander: Commander): void {
+    commander.option('--force', 'overwrite an existing file');
   }
 
-  async run([file = '-']: string[], options: OutputOptions & { force?: boolean }): Promise<void> {
+  async work([file = '-']: string[], options: OutputOptions & { force?: boolean }): Promise<void> {
     const toStandardOutput = file === '-';
     const toTerminal = toStandardOutput && process.stdout.isTTY;
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;

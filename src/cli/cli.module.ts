@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Command, Option } from 'nest-commander';
+import { Command } from 'nest-commander';
 import { AppModule } from '../app.module';
 import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
@@ -7,7 +7,7 @@ import { type Settings, readSettings } from '../settings';
 import { ClientsCommand } from './clients.command';
 import { KeysCommand } from './keys.command';
 import { DeprecationsCommand, QuotasCommand } from './quotas.command';
-import { PetstoreCommand, ResultCommand, Store } from './command/command';
+import { type Commander, PetstoreCommand, ResultCommand, Store } from './command/command';
 import { writeOutput } from './command/files';
 import { type OutputOptions, printDone } from './command/output';
 import { DbCommand } from './db.command';
@@ -25,7 +25,7 @@ export class ServeCommand extends PetstoreCommand {
   protected override readonly examples = ['serve', 'serve > petstore.log'];
 
   /** Never returns: the server ends the process. */
-  async run(): Promise<void> {
+  async work(): Promise<void> {
     await import('../main.js');
     await new Promise(() => undefined);
   }
@@ -35,12 +35,11 @@ export class ServeCommand extends PetstoreCommand {
 export class OpenapiCommand extends PetstoreCommand {
   protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
 
-  @Option({ flags: '--yaml', description: 'as YAML instead of JSON' })
-  parseYaml(): boolean {
-    return true;
+  override accept(commander: Commander): void {
+    commander.option('--yaml', 'as YAML instead of JSON');
   }
 
-  async run(_inputs: string[], { yaml }: { yaml?: boolean }): Promise<void> {
+  async work(_inputs: string[], { yaml }: { yaml?: boolean }): Promise<void> {
     const { describeInterface } = await import('./describe-interface.js');
     writeOutput(await describeInterface(yaml ? 'yaml' : 'json'));
   }
@@ -50,7 +49,7 @@ export class OpenapiCommand extends PetstoreCommand {
 export class VersionCommand extends ResultCommand {
   protected override readonly examples = ['version', 'version --json'];
 
-  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions): Promise<void> {
     printDone(VERSION, { version: VERSION, node: process.versions.node }, options);
   }
 }

@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { ClientsService, KeysService, describeKey } from '../modules/auth';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../modules/quotas';
 import { PETSTORE } from '../runtime/messages';
-import { CommandGroup, ResultCommand } from './command/command';
+import { CommandGroup, type Commander, ResultCommand } from './command/command';
 import { UsageError } from './command/failure';
 import { clientName, wholeNumber } from './command/option';
 import { type OutputOptions, type Row, isForPeople, print, printMany, printOne } from './command/output';
@@ -22,14 +22,10 @@ interface PlanOptions extends OutputOptions {
 abstract class PlanCommand extends ResultCommand {
   @Inject() protected readonly clients!: ClientsService;
 
-  @Option({ flags: '--per-minute <requests>', description: `requests per minute; ${AGREED_ONLY}` })
-  parsePerMinute(text: string): number {
-    return requests(text);
-  }
-
-  @Option({ flags: '--per-day <requests>', description: `requests per day; ${AGREED_ONLY}` })
-  parsePerDay(text: string): number {
-    return requests(text);
+  override accept(commander: Commander): void {
+    commander
+      .option('--per-minute <requests>', `requests per minute; ${AGREED_ONLY}`, requests)
+      .option('--per-day <requests>', `requests per day; ${AGREED_ONLY}`, requests);
   }
 
   protected planOf({ plan, perMinute, perDay }: PlanOptions) {
@@ -56,17 +52,13 @@ export class CreateClientCommand extends PlanCommand {
     'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  @Option({ flags: '--name <name>', description: 'name of the client', required: true })
-  parseName(text: string): string {
-    return clientName(text);
+  override accept(commander: Commander): void {
+    commander.requiredOption('--name <name>', 'name of the client', clientName);
+    commander.option('--plan <plan>', PLAN, 'free');
+    super.accept(commander);
   }
 
-  @Option({ flags: '--plan <plan>', description: PLAN, defaultValue: 'free' })
-  parsePlan(text: string): string {
-    return text;
-  }
-
-  async run(_inputs: string[], options: PlanOptions & { name: string }): Promise<void> {
+  async work(_inputs: string[], options: PlanOptions & { name: string }): Promise<void> {
     const plan = this.planOf(options);
     await this.store.open();
     printOne(describeClient(await this.clients.create(options.name, plan)), options);
@@ -78,7 +70,7 @@ export class ListClientsCommand extends ResultCommand {
   protected override readonly examples = ['clients list', 'clients list --output csv'];
   @Inject() private readonly clients!: ClientsService;
 
-  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions): Promise<void> {
     await this.store.open();
     const clients = await this.clients.list();
     printMany(clients.map(describeClient), options, 'There are no clients yet.');
@@ -91,7 +83,7 @@ export class ShowClientCommand extends ResultCommand {
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly keys!: KeysService;
 
-  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+  async work([name = '']: string[], options: OutputOptions): Promise<void> {
     await this.store.open();
     const row = describeClient(await this.clients.named(name));
     const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
@@ -116,12 +108,12 @@ export class SetPlanCommand extends PlanCommand {
     'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  @Option({ flags: '--plan <plan>', description: PLAN, required: true })
-  parsePlan(text: string): string {
-    return text;
+  override accept(commander: Commander): void {
+    commander.requiredOption('--plan <plan>', PLAN);
+    super.accept(commander);
   }
 
-  async run([name = '']: string[], options: PlanOptions): Promise<void> {
+  async work([name = '']: string[], options: PlanOptions): Promise<void> {
     const plan = this.planOf(options);
     await this.store.open();
     printOne(describeClient(await this.clients.setPlan(name, plan)), options);

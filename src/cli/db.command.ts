@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { migrateToNewest } from '../runtime/data-source';
@@ -12,7 +12,7 @@ import { PETSTORE } from '../runtime/messages';
 import { WEBHOOK_KEY_FILE, openDatabase, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readDatabaseUrl, readSettings } from '../settings';
-import { CommandGroup, ResultCommand, withConnection, withDatabase } from './command/command';
+import { CommandGroup, type Commander, ResultCommand, withConnection, withDatabase } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
 import { interruptible, withProgress } from './command/operator';
 import {
@@ -29,7 +29,7 @@ import {
 export class MigrateCommand extends ResultCommand {
   protected override readonly examples = ['db migrate'];
 
-  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions): Promise<void> {
     const report = (line: string) => process.stderr.write(`${line}\n`);
     const migrations = await withDatabase((url) => migrateToNewest(url, report));
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
@@ -41,7 +41,7 @@ export class MigrateCommand extends ResultCommand {
 export class StatusCommand extends ResultCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
-  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions): Promise<void> {
     const states = await withDatabase((url) => withConnection(url, migrationStates));
     printMany(states, options, 'There are no migrations.');
   }
@@ -52,7 +52,7 @@ export class SeedCommand extends ResultCommand {
   protected override readonly examples = ['db seed'];
   @Inject() private readonly seeds!: SeedService;
 
-  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions): Promise<void> {
     await this.store.open();
     const seeded = await this.seeds.seed();
     printOne({ ...seeded }, options);
@@ -83,17 +83,13 @@ export class CopyCommand extends ResultCommand {
     'db copy --to postgres://petstore@db.example:5432/petstore',
   ];
 
-  @Option({
-    flags: '--to <target>',
-    description:
-      'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password',
-    required: true,
-  })
-  parseTo(text: string): string {
-    return copyTarget(text);
+  override accept(commander: Commander): void {
+    const to =
+      'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password';
+    commander.requiredOption('--to <target>', to, copyTarget);
   }
 
-  async run(_inputs: string[], options: OutputOptions & { to: string }): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions & { to: string }): Promise<void> {
     const { to } = options;
     const keyFile = webhookKeyFile(readSettings(process.env));
     const tables = await interruptible(OUTCOME, (signal) =>

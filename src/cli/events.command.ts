@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
-import { Command, Option } from 'nest-commander';
+import { Command } from 'nest-commander';
 import {
   EVENT_TYPES,
   type EventDto,
@@ -10,7 +10,7 @@ import {
   toEventDto,
 } from '../modules/events';
 import { formatError, printableJson } from '../runtime/messages';
-import { ResultCommand } from './command/command';
+import { type Commander, ResultCommand } from './command/command';
 import { interruptible } from './command/operator';
 import { identifier, someOf, wholeNumber } from './command/option';
 import { type OutputOptions, type Row, isForPeople, print, printMany } from './command/output';
@@ -21,6 +21,9 @@ const BATCH = 500;
 const POLL_MS = 200;
 const LOST =
   'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
+
+/** What an option of types says. */
+export const ONLY_TYPES = 'only events of these types: order.placed,order.cancelled';
 
 type Filter = Parameters<EventReader['after']>[1];
 type StoredEvent = Parameters<typeof toEventDto>[0];
@@ -41,33 +44,15 @@ export class EventsCommand extends ResultCommand {
   ];
   @Inject() private readonly events!: EventReader;
 
-  @Option({
-    flags: '--type <types>',
-    description: 'only events of these types: order.placed,order.cancelled',
-  })
-  parseType(text: string, before?: EventType[]): EventType[] {
-    return someOf(EVENT_TYPES)(text, before);
+  override accept(commander: Commander): void {
+    commander
+      .option('--type <types>', ONLY_TYPES, someOf(EVENT_TYPES))
+      .option('--pet <id>', 'only events about this pet, its stock and its orders', identifier)
+      .option('--limit <events>', 'maximum number of events', wholeNumber(1, 10_000), 20)
+      .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');
   }
 
-  @Option({ flags: '--pet <id>', description: 'only events about this pet, its stock and its orders' })
-  parsePet(text: string): number {
-    return identifier(text);
-  }
-
-  @Option({ flags: '--limit <events>', description: 'maximum number of events', defaultValue: 20 })
-  parseLimit(text: string): number {
-    return wholeNumber(1, 10_000)(text);
-  }
-
-  @Option({
-    flags: '--follow',
-    description: 'keep printing new events until Ctrl-C; --json prints one per line',
-  })
-  parseFollow(): boolean {
-    return true;
-  }
-
-  async run(_inputs: string[], options: EventsOptions): Promise<void> {
+  async work(_inputs: string[], options: EventsOptions): Promise<void> {
     const filter = { type: options.type, petId: options.pet };
     await this.store.open();
     if (options.follow) {

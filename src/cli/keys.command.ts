@@ -1,16 +1,35 @@
 import { Inject } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../modules/auth';
 import { QuotasService } from '../modules/quotas';
 import { WebhookAdministration } from '../modules/webhooks';
-import { CommandGroup, ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
+import {
+  CommandGroup,
+  type Commander,
+  type ConfirmedOptions,
+  ResultCommand,
+  YES_OPTION,
+} from './command/command';
 import { CommandFailure } from './command/failure';
 import { confirm } from './command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from './command/option';
 import { type OutputOptions, printKey, printMany, printOne } from './command/output';
 
 const KEY = { arguments: '<key>', argsDescription: { key: 'id of the key, or the whole key: psk_live_…' } };
+
+/** A command on one key. */
+abstract class KeyCommand extends ResultCommand {
+  @Inject() protected readonly keys!: KeysService;
+  @Inject() protected readonly quotas!: QuotasService;
+
+  /** The key of an id, or the whole key. */
+  protected async named(text: string): Promise<Key> {
+    const reference = keyReference(text);
+    await this.store.open();
+    return this.keys.byReference(reference);
+  }
+}
 
 type Key = Awaited<ReturnType<KeysService['byId']>>;
 
@@ -39,30 +58,19 @@ export class IssueKeyCommand extends ResultCommand {
   ];
   @Inject() private readonly keys!: KeysService;
 
-  @Option({ flags: '--client <name>', description: 'client that the key is for', required: true })
-  parseClient(text: string): string {
-    return text;
+  override accept(commander: Commander): void {
+    commander
+      .requiredOption('--client <name>', 'client that the key is for')
+      .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
+      .option('--scopes <scopes>', 'read, write or both (default: read,write)', someOf(SCOPES))
+      .option(
+        '--expires <when>',
+        'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
+        futureInstant,
+      );
   }
 
-  @Option({ flags: '--name <name>', description: 'what the key is for; the client sees it' })
-  parseName(text: string): string {
-    return shortText(100)(text);
-  }
-
-  @Option({ flags: '--scopes <scopes>', description: 'read, write or both (default: read,write)' })
-  parseScopes(text: string, before?: Scope[]): Scope[] {
-    return someOf(SCOPES)(text, before);
-  }
-
-  @Option({
-    flags: '--expires <when>',
-    description: 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
-  })
-  parseExpires(text: string): Date {
-    return futureInstant(text);
-  }
-
-  async run(_inputs: string[], options: IssueOptions): Promise<void> {
+  async work(_inputs: string[], options: IssueOptions): Promise<void> {
     const { client, name, scopes, expires: expiresAt } = options;
     await this.store.open();
     const { key, record } = await this.keys.issue({ client, name, scopes, expiresAt });
@@ -76,12 +84,11 @@ export class ListKeysCommand extends ResultCommand {
   @Inject() private readonly keys!: KeysService;
   @Inject() private readonly quotas!: QuotasService;
 
-  @Option({ flags: '--client <name>', description: 'only keys of this client' })
-  parseClient(text: string): string {
-    return text;
+  override accept(commander: Commander): void {
+    commander.option('--client <name>', 'only keys of this client');
   }
 
-  async run(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
     await this.store.open();
     const [keys, running] = await Promise.all([this.keys.list(options.client), this.quotas.activeBans()]);
     const rows = keys.map((key) => ({
@@ -93,15 +100,11 @@ export class ListKeysCommand extends ResultCommand {
 }
 
 @SubCommand({ name: 'show', ...KEY, description: 'show a key and its client, for instance of a leaked key' })
-export class ShowKeyCommand extends ResultCommand {
+export class ShowKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
-  @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotasService;
 
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
-    const reference = keyReference(text);
-    await this.store.open();
-    const key = await this.keys.byReference(reference);
+  async work([text = '']: string[], options: OutputOptions): Promise<void> {
+    const key = await this.named(text);
     const bannedUntil = (await this.quotas.activeBans()).get(key.id);
     const row = {
       ...describe(key),
@@ -118,23 +121,16 @@ export class ShowKeyCommand extends ResultCommand {
   description:
     'replace a key with a new one; the old key stays valid for a while, and an active ban is inherited',
 })
-export class RotateKeyCommand extends ResultCommand {
+export class RotateKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys rotate 1', 'keys rotate 1 --overlap 30m'];
-  @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotasService;
 
-  @Option({
-    flags: '--overlap <time>',
-    description: 'how long the old key stays valid: 0 to 7d (default: 24h)',
-  })
-  parseOverlap(text: string): number {
-    return duration(0, 7 * DAY_MS)(text);
+  override accept(commander: Commander): void {
+    const overlap = 'how long the old key stays valid: 0 to 7d (default: 24h)';
+    commander.option('--overlap <time>', overlap, duration(0, 7 * DAY_MS));
   }
 
-  async run([text = '']: string[], options: OutputOptions & { overlap?: number }): Promise<void> {
-    const reference = keyReference(text);
-    await this.store.open();
-    const { id: oldId } = await this.keys.byReference(reference);
+  async work([text = '']: string[], options: OutputOptions & { overlap?: number }): Promise<void> {
+    const { id: oldId } = await this.named(text);
     const { overlap = DAY_MS } = options;
     const { key, record } = await this.keys.rotate(oldId, overlap, (transaction, newId) =>
       this.quotas.inheritBan(transaction, oldId, newId),
@@ -148,15 +144,16 @@ export class RotateKeyCommand extends ResultCommand {
   ...KEY,
   description: 'revoke a key for good; applies on every instance within a second',
 })
-export class RevokeKeyCommand extends ConfirmedCommand {
+export class RevokeKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys revoke 2', 'keys revoke psk_live_… --yes'];
-  @Inject() private readonly keys!: KeysService;
   @Inject() private readonly webhooks!: WebhookAdministration;
 
-  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const reference = keyReference(text);
-    await this.store.open();
-    const { id, last4, client, revokedAt } = await this.keys.byReference(reference);
+  override accept(commander: Commander): void {
+    commander.option(...YES_OPTION);
+  }
+
+  async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
+    const { id, last4, client, revokedAt } = await this.named(text);
     if (revokedAt === null) {
       await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
     }
@@ -177,23 +174,16 @@ export class RevokeKeyCommand extends ConfirmedCommand {
 }
 
 @SubCommand({ name: 'ban', ...KEY, description: 'ban a key; applies on every instance within a second' })
-export class BanKeyCommand extends ResultCommand {
+export class BanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h'];
-  @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotasService;
 
-  @Option({
-    flags: '--for <time>',
-    description: 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans',
-  })
-  parseFor(text: string): number {
-    return duration(1_000, 365 * DAY_MS)(text);
+  override accept(commander: Commander): void {
+    const time = 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans';
+    commander.option('--for <time>', time, duration(1_000, 365 * DAY_MS));
   }
 
-  async run([text = '']: string[], options: OutputOptions & { for?: number }): Promise<void> {
-    const reference = keyReference(text);
-    await this.store.open();
-    const { id, revokedAt } = await this.keys.byReference(reference);
+  async work([text = '']: string[], options: OutputOptions & { for?: number }): Promise<void> {
+    const { id, revokedAt } = await this.named(text);
     if (revokedAt !== null) {
       throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`, {
         code: 'key_revoked',
@@ -205,15 +195,11 @@ export class BanKeyCommand extends ResultCommand {
 }
 
 @SubCommand({ name: 'unban', ...KEY, description: 'lift the ban of a key' })
-export class UnbanKeyCommand extends ResultCommand {
+export class UnbanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys unban 1'];
-  @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotasService;
 
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
-    const reference = keyReference(text);
-    await this.store.open();
-    const { id } = await this.keys.byReference(reference);
+  async work([text = '']: string[], options: OutputOptions): Promise<void> {
+    const { id } = await this.named(text);
     await this.quotas.unban(id);
     printOne({ id, bannedUntil: null }, options);
   }

@@ -1,15 +1,21 @@
 import { Inject } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../modules/auth';
 import { DeprecationReport } from '../modules/deprecations';
 import { QuotasService } from '../modules/quotas';
 import { PETSTORE } from '../runtime/messages';
-import { CommandGroup, ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
+import {
+  CommandGroup,
+  type Commander,
+  type ConfirmedOptions,
+  ResultCommand,
+  YES_OPTION,
+} from './command/command';
 import { confirm } from './command/operator';
 import { days, wholeNumber } from './command/option';
 import { type OutputOptions, isForPeople, print, printDone, printMany, printOne } from './command/output';
 
-const DAYS = { flags: '--days <days>', description: 'number of UTC days, 1 to 90' };
+const DAYS = 'number of UTC days, 1 to 90';
 
 @SubCommand({
   name: 'show',
@@ -20,7 +26,7 @@ export class ShowQuotaCommand extends ResultCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
   @Inject() private readonly quotas!: QuotasService;
 
-  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+  async work([name = '']: string[], options: OutputOptions): Promise<void> {
     await this.store.open();
     const overview = await this.quotas.overviewOf(name);
     if (!isForPeople(options)) {
@@ -47,12 +53,16 @@ export class ShowQuotaCommand extends ResultCommand {
   description:
     "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
 })
-export class ResetQuotaCommand extends ConfirmedCommand {
+export class ResetQuotaCommand extends ResultCommand {
   protected override readonly examples = ['quotas reset acme', 'quotas reset acme --yes'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
 
-  async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
+  override accept(commander: Commander): void {
+    commander.option(...YES_OPTION);
+  }
+
+  async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {
     await this.store.open();
     const client = await this.clients.named(name);
     await confirm(`Give ${name} its full limits again?`, options.yes);
@@ -67,17 +77,13 @@ export class TopQuotasCommand extends ResultCommand {
   protected override readonly examples = ['quotas top', 'quotas top --limit 3 --days 30'];
   @Inject() private readonly quotas!: QuotasService;
 
-  @Option({ flags: '--limit <clients>', description: 'maximum number of clients', defaultValue: 10 })
-  parseLimit(text: string): number {
-    return wholeNumber(1, 1_000)(text);
+  override accept(commander: Commander): void {
+    commander
+      .option('--limit <clients>', 'maximum number of clients', wholeNumber(1, 1_000), 10)
+      .option('--days <days>', DAYS, days, 1);
   }
 
-  @Option({ ...DAYS, defaultValue: 1 })
-  parseDays(text: string): number {
-    return days(text);
-  }
-
-  async run(_inputs: string[], options: OutputOptions & { limit: number; days: number }): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions & { limit: number; days: number }): Promise<void> {
     await this.store.open();
     const clients = await this.quotas.top(options.limit, options.days);
     printMany(clients, options, 'There are no requests yet.');
@@ -100,17 +106,11 @@ export class DeprecationsCommand extends ResultCommand {
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly report!: DeprecationReport;
 
-  @Option({ ...DAYS, defaultValue: 90 })
-  parseDays(text: string): number {
-    return days(text);
+  override accept(commander: Commander): void {
+    commander.option('--days <days>', DAYS, days, 90).option('--client <name>', 'only calls of this client');
   }
 
-  @Option({ flags: '--client <name>', description: 'only calls of this client' })
-  parseClient(text: string): string {
-    return text;
-  }
-
-  async run(_inputs: string[], options: OutputOptions & { days: number; client?: string }): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions & { days: number; client?: string }): Promise<void> {
     await this.store.open();
     if (options.client !== undefined) {
       await this.clients.named(options.client);

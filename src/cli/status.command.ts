@@ -25,7 +25,7 @@ export class StoreStatusCommand extends ResultCommand {
   protected override readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
-  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions): Promise<void> {
     const status = await storeStatus(readSettings(process.env));
     const problems = problemsOf(status);
     if (isForPeople(options)) {

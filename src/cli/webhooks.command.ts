@@ -3,13 +3,14 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { Inject } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_TYPES, type EventType } from '../modules/events';
 import { WebhookAdministration, type WebhookOverview } from '../modules/webhooks';
 import { PETSTORE, printable } from '../runtime/messages';
 import { URL_OPTION, callService, serviceUrl } from './api.command';
-import { CommandGroup, PetstoreCommand, ResultCommand } from './command/command';
+import { ONLY_TYPES } from './events.command';
+import { CommandGroup, type Commander, PetstoreCommand, ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
 import { interruptible } from './command/operator';
 import { identifier, shortText, someOf } from './command/option';
@@ -60,12 +61,11 @@ export class ListWebhooksCommand extends ResultCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme'];
   @Inject() private readonly webhooks!: WebhookAdministration;
 
-  @Option({ flags: '--client <name>', description: 'only webhooks of this client' })
-  parseClient(text: string): string {
-    return text;
+  override accept(commander: Commander): void {
+    commander.option('--client <name>', 'only webhooks of this client');
   }
 
-  async run(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
+  async work(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
     await this.store.open();
     const rows = (await this.webhooks.list(options.client)).map((webhook) => describe(webhook, options));
     printMany(rows, options, 'There are no webhooks.');
@@ -76,7 +76,7 @@ export class ListWebhooksCommand extends ResultCommand {
 export class ShowWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks show 1', 'webhooks show 1 --json'];
 
-  run([id = '']: string[], options: OutputOptions): Promise<void> {
+  work([id = '']: string[], options: OutputOptions): Promise<void> {
     return this.show(id, options);
   }
 }
@@ -89,7 +89,7 @@ export class ShowWebhookCommand extends WebhookCommand {
 export class EnableWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks enable 1'];
 
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+  async work([text = '']: string[], options: OutputOptions): Promise<void> {
     const { id } = await this.existing(text);
     await this.webhooks.enable(id);
     await this.show(text, options);
@@ -104,12 +104,11 @@ export class EnableWebhookCommand extends WebhookCommand {
 export class DisableWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks disable 1 --reason "Your receiver floods our proxy."'];
 
-  @Option({ flags: '--reason <text>', description: 'shown to the client' })
-  parseReason(text: string): string {
-    return shortText(500)(text);
+  override accept(commander: Commander): void {
+    commander.option('--reason <text>', 'shown to the client', shortText(500));
   }
 
-  async run([text = '']: string[], options: OutputOptions & { reason?: string }): Promise<void> {
+  async work([text = '']: string[], options: OutputOptions & { reason?: string }): Promise<void> {
     const { id } = await this.existing(text);
     await this.webhooks.disable(id, options.reason ?? BY_OPERATOR);
     await this.show(text, options);
@@ -124,7 +123,7 @@ export class DisableWebhookCommand extends WebhookCommand {
 export class TestWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks test 1'];
 
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+  async work([text = '']: string[], options: OutputOptions): Promise<void> {
     const { id } = await this.existing(text);
     const event = await this.webhooks.test(id);
     printDone(`Event ${event} is due now.`, { id, event }, options);
@@ -135,7 +134,7 @@ export class TestWebhookCommand extends WebhookCommand {
 export class RetryWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks retry 1'];
 
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+  async work([text = '']: string[], options: OutputOptions): Promise<void> {
     const { id } = await this.existing(text);
     const retried = await this.webhooks.retryFailed(id);
     const sentence = `${counted(retried, 'delivery is', 'deliveries are')} due now.`;
@@ -168,25 +167,14 @@ A webhook of the key's client sends the events here while the command runs. The 
 machine: start it with WEBHOOK_NETWORKS=127.0.0.0/8.
 `;
 
-  @Option({
-    flags: '--types <types>',
-    description: 'only events of these types: order.placed,order.cancelled',
-  })
-  parseTypes(text: string, before?: EventType[]): EventType[] {
-    return someOf(EVENT_TYPES)(text, before);
+  override accept(commander: Commander): void {
+    commander
+      .option('--types <types>', ONLY_TYPES, someOf(EVENT_TYPES))
+      .option('--forward-to <url>', 'send each verified event on, with its signature', serviceUrl)
+      .option(...URL_OPTION);
   }
 
-  @Option({ flags: '--forward-to <url>', description: 'send each verified event on, with its signature' })
-  parseForwardTo(text: string): string {
-    return serviceUrl(text);
-  }
-
-  @Option(URL_OPTION)
-  parseUrl(text: string): string {
-    return serviceUrl(text);
-  }
-
-  run(_inputs: string[], options: ListenOptions): Promise<void> {
+  work(_inputs: string[], options: ListenOptions): Promise<void> {
     return interruptible('the webhook is deleted', async (signal) => {
       const receiver = createServer();
       receiver.listen(0, '127.0.0.1');

@@ -1,16 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CommandRunner, Option } from 'nest-commander';
+import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { assertNotNewer, migrationStates } from '#libs/database';
 import { administrationOptions, migrateToNewest } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
-import { FORMATS, type Format, type OutputOptions } from './output';
+import { FORMATS, type OutputOptions } from './output';
 import { BAD_USAGE, CommandFailure } from './failure';
 import { oneOf } from './option';
 
-type Command = Parameters<CommandRunner['setCommand']>[0];
+/** A command as the package `commander` has it. */
+export type Commander = Parameters<CommandRunner['setCommand']>[0];
 
 /** Base of all commands. */
 export abstract class PetstoreCommand extends CommandRunner {
@@ -19,32 +20,45 @@ export abstract class PetstoreCommand extends CommandRunner {
   /** Shown between the options and the examples. */
   protected readonly explanation: string = '';
 
-  override setCommand(command: Command): this {
+  override setCommand(command: Commander): this {
     command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
     command.allowExcessArguments(false);
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
       return this.explanation + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
     });
+    this.accept(command);
     return super.setCommand(command);
   }
+
+  /** Declares the options, as commander does. */
+  accept(_commander: Commander): void {
+    // Not every command has options.
+  }
+
+  /** Options come from commander: nest-commander passes on those of its own decorators only. */
+  override run(inputs: string[]): Promise<void> {
+    return this.work(inputs, this.command.opts());
+  }
+
+  abstract work(inputs: string[], options: object): Promise<void>;
 }
 
 /** A group of subcommands; prints its help. */
 export abstract class CommandGroup extends PetstoreCommand {
   protected override readonly examples: readonly string[] = [];
 
-  override setCommand(command: Command): this {
+  override setCommand(command: Commander): this {
     super.setCommand(command);
-    // An excess argument is an unknown subcommand: see run().
+    // An excess argument is an unknown subcommand: see work().
     command.allowExcessArguments(true);
     return this;
   }
 
-  override run([unknown]: string[]): Promise<void> {
+  work([unknown]: string[]): Promise<void> {
     if (unknown !== undefined) {
       // Names what was probably meant. Commander does so by itself only for a command that does nothing.
-      (this.command as Command & { unknownCommand(): never }).unknownCommand();
+      (this.command as Commander & { unknownCommand(): never }).unknownCommand();
     }
     this.command.outputHelp({ error: true });
     process.exit(BAD_USAGE);
@@ -110,25 +124,18 @@ export async function withConnection<Result>(
 export abstract class ResultCommand extends PetstoreCommand {
   @Inject() protected readonly store!: Store;
 
-  @Option({ flags: '-o, --output <format>', description: 'table (default), json or csv' })
-  parseOutput(text: string): Format {
-    return oneOf(FORMATS)(text);
-  }
-
-  @Option({ flags: '--json', description: 'short for --output json' })
-  parseJson(): boolean {
-    return true;
+  override setCommand(command: Commander): this {
+    super.setCommand(command);
+    command
+      .option('-o, --output <format>', 'table (default), json or csv', oneOf(FORMATS))
+      .option('--json', 'short for --output json');
+    return this;
   }
 }
+
+/** The option of commands that destroy something, which ask first. */
+export const YES_OPTION = ['-y, --yes', 'do not ask'] as const;
 
 export interface ConfirmedOptions extends OutputOptions {
   yes?: boolean;
-}
-
-/** A destructive command, which asks first. */
-export abstract class ConfirmedCommand extends ResultCommand {
-  @Option({ flags: '-y, --yes', description: 'do not ask' })
-  parseYes(): boolean {
-    return true;
-  }
 }
