@@ -56,11 +56,14 @@ Lines before the first bad one are imported. --from goes on at a line; categorie
     if (badLines > 0) {
       reportBadLines(progress);
       const bad = counted(badLines, 'line is', 'lines are');
-      throw new CommandFailure(`${bad} bad. ${sentenceOf(progress)} ${howToGoOn(file, nextLine)}`, {
-        code: 'bad_lines',
-      });
+      throw new CommandFailure(
+        `${bad} bad. ${sentenceOf('Imported', progress)} ${howToGoOn(file, nextLine)}`,
+        {
+          code: 'bad_lines',
+        },
+      );
     }
-    printDone(sentenceOf(progress), { categories, pets }, options);
+    printDone(sentenceOf('Imported', progress), { categories, pets }, options);
   }
 
   private async importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
@@ -88,8 +91,8 @@ function questionOf(names: number, example: string): string {
   return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
 }
 
-function sentenceOf({ categories, pets }: CatalogueSize): string {
-  return `Imported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+function sentenceOf(done: 'Imported' | 'Exported', { categories, pets }: CatalogueSize): string {
+  return `${done} ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
 }
 
 function howToGoOn(file: string, nextLine: number): string {
@@ -102,7 +105,7 @@ function stopped({ progress, cause }: ImportStoppedError, file: string): Command
   const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
   const hasBegun = progress.categories + progress.pets > 0;
   const done = hasBegun
-    ? `${sentenceOf(progress)} ${howToGoOn(file, progress.nextLine)}`
+    ? `${sentenceOf('Imported', progress)} ${howToGoOn(file, progress.nextLine)}`
     : 'Nothing was imported.';
   return new CommandFailure(`${message} ${done}`, { code, exitCode });
 }
@@ -158,8 +161,7 @@ export class ExportCommand extends ResultCommand {
 }
 
 function report(size: CatalogueSize, toStandardOutput: boolean, options: OutputOptions): void {
-  const { categories, pets } = size;
-  const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+  const sentence = sentenceOf('Exported', size);
   if (toStandardOutput) {
     // Standard output is for the catalogue.
     process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);

@@ -58,7 +58,7 @@ async function copyAll(
     await side.query(FORMATS);
   }
   await prepare(reading, writing);
-  const tables = await tablesOf(reading);
+  const tables = await tablesOf(writing);
   const names = tables.map(({ name }) => name);
   const counts = await countsOf(reading, names);
   // Triggers have run already in the source.
@@ -95,36 +95,26 @@ async function prepare(reading: EntityManager, writing: EntityManager): Promise<
 const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 
-/** `name` and `columns` are quoted for use in statements; generated columns are left out. */
-const TABLES = `SELECT pg_class.oid::int AS id, relname, quote_ident(relname) AS name,
+/**
+ * `name` and `columns` are quoted for use in statements; generated columns are left out. In the order in which they were
+ * made: parents before the children that refer to them.
+ */
+const TABLES = `SELECT relname, quote_ident(relname) AS name,
     (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
-      WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns,
-    (SELECT array_agg(DISTINCT confrelid::int) FROM pg_constraint
-      WHERE conrelid = pg_class.oid AND contype = 'f' AND confrelid <> conrelid) AS parents
+      WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns
   FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-  ORDER BY relname`;
+  ORDER BY oid`;
 
 interface Table {
-  id: number;
   relname: string;
   name: string;
   columns: string;
-  parents: number[] | null;
 }
 
-/** All tables of the schema, parents before the children that refer to them. */
-async function tablesOf(side: EntityManager): Promise<Table[]> {
-  const waiting = await side.query<Table[]>(TABLES);
-  const ordered: Table[] = [];
-  while (waiting.length > 0) {
-    const next = waiting.findIndex(({ parents }) => !waiting.some(({ id }) => parents?.includes(id)));
-    if (next === -1) {
-      throw new Error(`These tables refer to each other: ${waiting.map(({ name }) => name).join(', ')}`);
-    }
-    ordered.push(...waiting.splice(next, 1));
-  }
-  return ordered;
+/** The tables of the target are those that the migrations have just made; another program's in the source are none of the store. */
+function tablesOf(side: EntityManager): Promise<Table[]> {
+  return side.query<Table[]>(TABLES);
 }
 
 async function countsOf(reading: EntityManager, names: readonly string[]): Promise<number[]> {

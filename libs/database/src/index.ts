@@ -1,4 +1,4 @@
-export { PageReader, type Parameter, type Selection, namePrefix } from './pages';
+export { PageReader, type Parameter, type Selection } from './pages';
 export { CommandExecutor, CommandsModule } from './commands/command-executor';
 export {
   type IdempotentUse,

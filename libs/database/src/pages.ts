@@ -143,7 +143,7 @@ function namedPageStatement(list: List, prefix: string, indexed: readonly string
 }
 
 /** A LIKE pattern for a prefix, with its wildcards escaped. */
-export function namePrefix(text: string): string {
+function namePrefix(text: string): string {
   return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
