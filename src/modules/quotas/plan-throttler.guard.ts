@@ -43,11 +43,14 @@ type Metadata = Map<unknown, unknown>;
 export class HandlerMetadata extends Reflector {
   private readonly known = new Map<unknown, Metadata>();
 
-  override getAllAndOverride = (key: unknown, [handler, controller]: Type[]): never => {
-    const metadata: Metadata = this.known.get(handler) ?? new Map<unknown, unknown>();
-    this.known.set(handler, metadata);
+  override getAllAndOverride = (key: unknown, targets: Type[]): never => {
+    let metadata = this.known.get(targets[0]);
+    if (metadata === undefined) {
+      metadata = new Map();
+      this.known.set(targets[0], metadata);
+    }
     if (!metadata.has(key)) {
-      metadata.set(key, super.getAllAndOverride(key, [handler!, controller!]));
+      metadata.set(key, super.getAllAndOverride(key, targets));
     }
     return metadata.get(key) as never;
   };
