@@ -266,8 +266,12 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
       return validated(shape, query, true);
     }
     const key = `${shape.name} ${JSON.stringify(others)}`;
-    const known = this.validQueries.get(key) ?? validated(shape, others, true);
-    this.validQueries.set(key, known);
+    let known = this.validQueries.get(key);
+    // Another class may have the same name.
+    if (!(known instanceof shape)) {
+      known = validated(shape, others, true);
+      this.validQueries.set(key, known);
+    }
     return Object.assign(new shape(), known, cursor === undefined ? {} : { cursor });
   }
 }

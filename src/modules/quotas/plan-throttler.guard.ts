@@ -70,7 +70,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const request = requestOf(context);
     // Not counted, unless `handleRequest` follows.
     request.admission = null;
-    if (!this.reflector.get<boolean | undefined>(COUNTED_ONLY_WITHOUT_KEY, context.getHandler())) {
+    const targets = [context.getHandler(), context.getClass()];
+    if (!this.reflector.getAllAndOverride<boolean | undefined>(COUNTED_ONLY_WITHOUT_KEY, targets)) {
       return false;
     }
     await this.getTracker(request);
