@@ -7,7 +7,7 @@ import { HAPROXY, findProgram } from './programs';
 import { freePort } from './redis-server';
 import { until, within } from './eventually';
 
-const WALK = join(__dirname, '../../docs/operations/fleet.md');
+const WALK = join(__dirname, '../../docs/operations/running.md');
 
 /** The documented fleet: haproxy's configuration, and how long an instance keeps serving when it is told to stop. */
 export async function documentedFleet(): Promise<{ configuration: string; shutdownDelay: string }> {

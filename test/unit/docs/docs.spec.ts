@@ -132,9 +132,9 @@ it('Every guide is served, and listed in the index in reading order', () => {
   expect(['README', ...listed]).toEqual([...GUIDES]);
 });
 
-it('The page on configuration lists every variable of the example environment, and no other', () => {
+it('The page on running the service lists every variable of the example environment, and no other', () => {
   const example = read('.env.example').match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm)!;
-  const listed = [...read('docs/operations/configuration.md').matchAll(/^\| `([A-Z][A-Z_]+)` +\|/gm)].map(
+  const listed = [...read('docs/operations/running.md').matchAll(/^\| `([A-Z][A-Z_]+)` +\|/gm)].map(
     ([, name]) => name,
   );
   expect(listed.toSorted()).toEqual(example.map((name) => name.replace('# ', '')).toSorted());
