@@ -14,10 +14,8 @@ export const GUIDES = [
   'errors',
   'pagination',
   'events',
-  'webhooks',
   'idempotency',
   'deprecation',
-  'changelog',
 ] as const;
 
 export type GuideName = (typeof GUIDES)[number];

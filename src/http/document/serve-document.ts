@@ -13,6 +13,13 @@ const HTML = 'text/html; charset=utf-8';
 /** How long a cached copy may be used before it is revalidated by its ETag, in seconds. */
 const FRESH_SECONDS = 300;
 
+/** Addresses below the guides that lead elsewhere. */
+const MOVED = [
+  ['/', INDEX_PATH],
+  ['/webhooks', `${guidePath('events')}#webhooks`],
+  ['/changelog', `${guidePath('deprecation')}#changes`],
+] as const;
+
 const BROWSER = join(__dirname, 'browser');
 
 /** Files that the pages load: our own, and the used files of packages. Other package files are not served. */
@@ -83,7 +90,9 @@ function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
   serveText(fastify, '/docs/search.json', JSON_TYPE, async () =>
     JSON.stringify(searchIndex(document, await guides())),
   );
-  fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
+  for (const [path, target] of MOVED) {
+    fastify.get(`${INDEX_PATH}${path}`, (_request, reply) => reply.redirect(target, 301));
+  }
 }
 
 /** Answers GET and HEAD of the path, the same for all callers; 304 for a client that has the response. */

@@ -178,9 +178,13 @@ describe('requests for pages', () => {
     }
   });
 
-  it('are redirected from the list with a trailing slash to the one without', async () => {
-    const { status, headers } = await get('/docs/guides/');
-    expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
+  it.each([
+    ['/docs/guides/', '/docs/guides'],
+    ['/docs/guides/webhooks', '/docs/guides/events#webhooks'],
+    ['/docs/guides/changelog', '/docs/guides/deprecation#changes'],
+  ])('are redirected from %s', async (path, target) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.get('location')]).toEqual([301, target]);
   });
 
   it.each([

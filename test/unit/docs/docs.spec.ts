@@ -79,12 +79,9 @@ function marked(marker: string): [operation: string, value: unknown][] {
     .sort();
 }
 
-it('The errors guide lists exactly the codes of the catalogue, with status and meaning', () => {
-  const rows = rowsOf('errors', /^\d{3}: /);
-  expect(
-    rows.map(({ heading, cells: [code, meaning] }) => [Number(heading.slice(0, 3)), code, meaning]),
-  ).toEqual(errorCatalogue().map(({ status, code, when }) => [status, code, when]));
-  expect(rows.filter(({ cells }) => !/^[A-Z].+\.$/.test(cells[2] ?? ''))).toEqual([]);
+it('The errors guide lists the codes of the catalogue (`npm run generate` updates it)', () => {
+  const rows = rowsOf('errors', /^Codes/).map(({ cells }) => cells);
+  expect(rows).toEqual(errorCatalogue().map(({ status, code, when }) => [code, String(status), when]));
 });
 
 it('The deprecation guide lists the deprecated operations, a year or more before their sunset', () => {
@@ -103,8 +100,8 @@ it('The deprecation guide lists every operation with a stability marker', () => 
   expect(rows.map(({ cells }) => cells).sort()).toEqual(marked('x-stability'));
 });
 
-it('The changelog begins with the version of the document', () => {
-  const [version] = /\d+\.\d+\.\d+/.exec(readGuide('changelog').split(/^## Announced/m)[1]!)!;
+it('The changes for callers begin with the version of the document', () => {
+  const [version] = /\d+\.\d+\.\d+/.exec(readGuide('deprecation').split(/^## Changes/m)[1]!)!;
   expect(version).toBe(document.info.version);
 });
 

@@ -160,8 +160,8 @@ it('The receiver of the README accepts exactly what is signed with the secret', 
   expect(output.split('\n').slice(1)).toEqual(['order.placed { petId: 7 }', '204', '400', '']);
 });
 
-it('The receiver of the guide on webhooks, run as written, accepts signed deliveries and rejects all others', async () => {
-  const [receiver] = blocksOf(readGuide('webhooks')).filter(({ language }) => language === 'js');
+it('The receiver of the guide on events and webhooks, run as written, accepts signed deliveries and rejects all others', async () => {
+  const [receiver] = blocksOf(readGuide('events')).filter(({ text }) => text.includes('verifyWebhook'));
   writeFileSync(join(project, 'receiver.mjs'), receiver!.text);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
