@@ -8,8 +8,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import pg from 'pg';
-import { findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import embeddedPostgres from '#libs/embedded-postgres';
 import { OPERATIONS, UNIQUE, fill, isRead } from './operations.mjs';
+
+// Node finds no names in what SWC has compiled to CommonJS.
+const { findData, startEmbeddedPostgres } = embeddedPostgres;
 
 const USAGE = `npm run build && npm run bench -- [options]
   --only a,b         operations: ${Object.keys(OPERATIONS).join(', ')}
