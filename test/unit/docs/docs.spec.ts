@@ -95,11 +95,6 @@ it('The deprecation guide lists the deprecated operations, a year or more before
   }
 });
 
-it('The deprecation guide lists every operation with a stability marker', () => {
-  const rows = rowsOf('deprecation', /^Stability/);
-  expect(rows.map(({ cells }) => cells).sort()).toEqual(marked('x-stability'));
-});
-
 it('The changes for callers begin with the version of the document', () => {
   const [version] = /\d+\.\d+\.\d+/.exec(readGuide('deprecation').split(/^## Changes/m)[1]!)!;
   expect(version).toBe(document.info.version);
