@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, type SchemaObject, SwaggerModule } from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import type { Settings } from '../../settings';
@@ -58,16 +58,47 @@ const TAG_GROUPS = TAGS.filter((tag) => !tag['x-parent']).map(({ name }) => {
   return { name, tags: (children.length > 0 ? children : [{ name }]).map((tag) => tag.name) };
 });
 
-/** What an answer always has, beyond what the specification requires of Pet and Order. */
-const ALWAYS: Record<string, string[]> = {
-  '#/components/schemas/Pet': ['status'],
-  '#/components/schemas/Order': ['id', 'petId', 'quantity', 'complete'],
-};
+/** What every response has, beyond what the specification requires of Pet and Order. */
+const ALWAYS = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
+const STORED = new Map(Object.keys(ALWAYS).map((name) => [schemaPath(name), schemaPath(`Stored${name}`)]));
 
-/** Requests have schemas of their own, so that every reference to Pet and Order belongs to an answer. */
+function schemaPath(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/** Requests have schemas of their own, so that every reference to Pet and Order belongs to a response. */
 function asAnswered(_key: string, value: { $ref?: string } | null): unknown {
-  const required = ALWAYS[value?.$ref ?? ''];
-  return required ? { allOf: [value, { type: 'object', required }] } : value;
+  const $ref = STORED.get(value?.$ref ?? '');
+  return $ref === undefined ? value : { $ref };
+}
+
+/** Adds `StoredPet` and `StoredOrder`. Some generators require a field only where its type is stated as well. */
+function addStored(schemas: Record<string, SchemaObject>): void {
+  for (const [name, required] of Object.entries(ALWAYS)) {
+    const fields = required.map((field) => {
+      const { allOf, type, format, minimum, maximum } = schemas[name]!.properties![field] as SchemaObject;
+      return [field, allOf?.[0] ?? { type, format, minimum, maximum }];
+    });
+    schemas[`Stored${name}`] = {
+      description: `${name} as every response has it.`,
+      allOf: [
+        { $ref: schemaPath(name) },
+        { type: 'object', required, properties: Object.fromEntries(fields) as SchemaObject['properties'] },
+      ],
+    };
+  }
+}
+
+/** Generators that take a field with a `default` for one that is always there read it right inside an `allOf`. */
+function keepOptional(schemas: Record<string, SchemaObject>): void {
+  for (const { properties = {} } of Object.values(schemas)) {
+    for (const [name, property] of Object.entries(properties)) {
+      if ('default' in property) {
+        const { description, ...type } = property;
+        properties[name] = { allOf: [type], description };
+      }
+    }
+  }
 }
 
 /** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
@@ -109,7 +140,11 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   const { openapi, info, externalDocs, servers, security, tags, paths, components } = document;
   const groups = { 'x-tagGroups': TAG_GROUPS };
   const ordered = { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };
-  return JSON.parse(JSON.stringify(ordered), asAnswered) as OpenAPIObject;
+  const answered = JSON.parse(JSON.stringify(ordered), asAnswered) as OpenAPIObject;
+  const schemas = answered.components!.schemas as Record<string, SchemaObject>;
+  addStored(schemas);
+  keepOptional(schemas);
+  return answered;
 }
 
 /** The interface description as text for people: indented. */

@@ -58,8 +58,7 @@ export class OrderPatchDto {
 
 @ApiSchema({
   name: 'Order',
-  description:
-    'An order for a pet. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.',
+  description: 'An order for a pet. `shipDate` is left out if it is not set.',
 })
 export class OrderDto {
   @Id({ description: 'Unique order identifier.', example: 1, optional: true })

@@ -52,7 +52,7 @@ export class PetPatchDto {
   status?: PetStatus;
 }
 
-@ApiSchema({ name: 'Pet', description: 'A pet of the store. Responses always have its `status`.' })
+@ApiSchema({ name: 'Pet', description: 'A pet of the store.' })
 export class PetDto extends NewPetDto {
   @OneOf(PET_STATUSES, STATUS)
   override status!: PetStatus;

@@ -197,7 +197,7 @@ export interface NewCategory {
 export type PetStatus = 'available' | 'pending' | 'sold';
 
 /**
- * A pet of the store. Responses always have its `status`.
+ * A pet of the store.
  */
 export interface Pet {
   /**
@@ -308,7 +308,7 @@ export interface InventoryAdjustment {
 }
 
 /**
- * An order for a pet. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.
+ * An order for a pet. `shipDate` is left out if it is not set.
  */
 export interface Order {
   /**
@@ -349,8 +349,6 @@ export interface NewOrder {
   petId: number;
   /**
    * Number of units ordered.
-   * @default 1
-   * @example 1
    */
   quantity?: number;
   /**
@@ -360,8 +358,6 @@ export interface NewOrder {
   shipDate?: string;
   /**
    * Whether the order has been fulfilled.
-   * @default false
-   * @example false
    */
   complete?: boolean;
 }
@@ -490,8 +486,6 @@ export interface NewWebhook {
   description?: string;
   /**
    * Whether events are sent.
-   * @default true
-   * @example true
    */
   enabled?: boolean;
 }
@@ -625,7 +619,7 @@ export interface PetEvent {
   /**
    * The resource right after the event; right before, if it was deleted or cancelled.
    */
-  data: Pet;
+  data: StoredPet;
 }
 
 /**
@@ -673,7 +667,7 @@ export interface OrderEvent {
   /**
    * The resource right after the event; right before, if it was deleted or cancelled.
    */
-  data: Order;
+  data: StoredOrder;
 }
 
 /**
@@ -733,7 +727,17 @@ export interface TestEvent {
 /**
  * One page of pets.
  */
-export type Pets = Pet[];
+export type Pets = StoredPet[];
+
+/**
+ * Pet as every response has it.
+ */
+export type StoredPet = Pet;
+
+/**
+ * Order as every response has it.
+ */
+export type StoredOrder = Order;
 
 /** The error codes of the service. A newer service may have more. */
 export type ServiceErrorCode =
@@ -984,19 +988,19 @@ export interface Resources {
      *
      * `GET /pets`
      */
-    list(query?: ListPetsQuery, options?: CallOptions): List<Pet>;
+    list(query?: ListPetsQuery, options?: CallOptions): List<StoredPet>;
     /**
      * List pets. Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` that many pets have, a page may be short or empty although more follow: `Link` goes on.
      *
      * `GET /pets`
      */
-    list(query: ListPetsQuery, options: ConditionalOptions): ApiPromise<Pet[] | undefined>;
+    list(query: ListPetsQuery, options: ConditionalOptions): ApiPromise<StoredPet[] | undefined>;
     /**
      * Create a pet. The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.
      *
      * `POST /pets`
      */
-    create(body: NewPet, options?: CallOptions): ApiPromise<Pet>;
+    create(body: NewPet, options?: CallOptions): ApiPromise<StoredPet>;
     /**
      * Get a pet.
      *
@@ -1004,7 +1008,7 @@ export interface Resources {
      * @param petId Identifier of the pet (Pet.id).
      * @deprecated Use `store.pets.list({ id: [petId] })` instead, which returns an array with one pet or none. It may be gone from 2027-11-01.
      */
-    get(petId: number, options?: CallOptions): ApiPromise<Pet>;
+    get(petId: number, options?: CallOptions): ApiPromise<StoredPet>;
     /**
      * Get a pet.
      *
@@ -1012,21 +1016,21 @@ export interface Resources {
      * @param petId Identifier of the pet (Pet.id).
      * @deprecated Use `store.pets.list({ id: [petId] })` instead, which returns an array with one pet or none. It may be gone from 2027-11-01.
      */
-    get(petId: number, options: ConditionalOptions): ApiPromise<Pet | undefined>;
+    get(petId: number, options: ConditionalOptions): ApiPromise<StoredPet | undefined>;
     /**
      * Replace a pet. Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
      *
      * `PUT /pets/{petId}`
      * @param petId Identifier of the pet (Pet.id).
      */
-    replace(petId: number, body: NewPet, options?: CallOptions): ApiPromise<Pet>;
+    replace(petId: number, body: NewPet, options?: CallOptions): ApiPromise<StoredPet>;
     /**
      * Update a pet. Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
      *
      * `PATCH /pets/{petId}`
      * @param petId Identifier of the pet (Pet.id).
      */
-    update(petId: number, body: PetPatch, options?: CallOptions): ApiPromise<Pet>;
+    update(petId: number, body: PetPatch, options?: CallOptions): ApiPromise<StoredPet>;
     /**
      * Delete a pet. Deletes a pet that has no open orders.
      *
@@ -1077,34 +1081,34 @@ export interface Resources {
      *
      * `GET /store/orders`
      */
-    list(query?: ListOrdersQuery, options?: CallOptions): List<Order>;
+    list(query?: ListOrdersQuery, options?: CallOptions): List<StoredOrder>;
     /**
      * Place an order. The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.
      *
      * `POST /store/orders`
      */
-    place(body: NewOrder, options?: CallOptions): ApiPromise<Order>;
+    place(body: NewOrder, options?: CallOptions): ApiPromise<StoredOrder>;
     /**
      * Get an order. Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
      *
      * `GET /store/orders/{orderId}`
      * @param orderId Identifier of the order (Order.id).
      */
-    get(orderId: number, options?: CallOptions): ApiPromise<Order>;
+    get(orderId: number, options?: CallOptions): ApiPromise<StoredOrder>;
     /**
      * Get an order. Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
      *
      * `GET /store/orders/{orderId}`
      * @param orderId Identifier of the order (Order.id).
      */
-    get(orderId: number, options: ConditionalOptions): ApiPromise<Order | undefined>;
+    get(orderId: number, options: ConditionalOptions): ApiPromise<StoredOrder | undefined>;
     /**
      * Update or complete an order. A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.
      *
      * `PATCH /store/orders/{orderId}`
      * @param orderId Identifier of the order (Order.id).
      */
-    update(orderId: number, body: OrderPatch, options?: CallOptions): ApiPromise<Order>;
+    update(orderId: number, body: OrderPatch, options?: CallOptions): ApiPromise<StoredOrder>;
     /**
      * Cancel an order. Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.
      *
