@@ -41,9 +41,13 @@ export class RawConnection {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Ends the sending half, as a client does that has nothing more to say. */
-  end(): void {
-    this.socket.end();
+  /** Reads nothing more, until it resumes. */
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
   }
 
   close(): void {

@@ -1,12 +1,14 @@
-import { Bench } from './support/bench';
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
+import { Bench } from './support/bench';
 
 const service = useService();
 const bench = new Bench(service);
 
+type Request = [what: string, line: string, fields: string[], body: string];
+
 /** Requests that are wrong in themselves, each in its own way. */
-const WRONG: [string, string, string[], string][] = [
+const WRONG: Request[] = [
   ['broken JSON', 'POST /categories', ['Content-Type: application/json', 'Content-Length: 1'], '{'],
   ['no body', 'POST /categories', [], ''],
   ['a text', 'POST /categories', ['Content-Type: text/plain', 'Content-Length: 1'], 'x'],
@@ -16,113 +18,116 @@ const WRONG: [string, string, string[], string][] = [
   ['an unknown query parameter', 'GET /pets/1?x=1', [], ''],
   ['a bad query value', 'GET /pets?limit=x', [], ''],
 ];
-const STRAYING: [string, string, string[], string][] = [
+const STRAYING: Request[] = [
   ['an unknown path', 'GET /nope', [], ''],
   ['an unknown path below /docs', 'GET /docs/nope.js', [], ''],
-  ['a wrong method', 'PUT /pets', [], ''],
+  ['a wrong method', 'PUT /pets', ['Content-Type: text/plain', 'Content-Length: 1'], '{'],
   ['a method that Fastify does not know', 'QUERY /pets', [], ''],
   ['OPTIONS without a preflight', 'OPTIONS /pets', [], ''],
   ['no Host', 'GET /pets', ['Host: b'], ''],
 ];
 
-function send(line: string, fields: string[], body: string): Promise<RawAnswer> {
+function send(line: string, fields: string[], body = ''): Promise<RawAnswer> {
   return exchange(service.port, requestText(line, fields, body));
 }
 
-async function sendTimes(times: number, line: string, fields: string[]): Promise<void> {
+async function sendTimes(times: number, fields: string[]): Promise<void> {
   for (let sent = 0; sent < times; sent += 1) {
-    await send(line, fields, '');
+    await send('GET /pets', fields);
   }
 }
 
-describe('an invalid request without a key', () => {
-  test.each(WRONG)('is 401: %s', async (_what, line, fields, body) => {
-    const answer = await bench.withoutKey(line, fields, body);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'missing_api_key', status: 401 });
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore"');
-  });
-});
+async function aKey(limits: Parameters<typeof service.issueKey>[0]): Promise<string> {
+  return `X-API-Key: ${(await service.issueKey(limits)).key}`;
+}
 
-describe('an invalid request without the scope', () => {
-  test.each(WRONG.filter(([, line]) => !line.startsWith('GET')))(
-    'is 403: %s',
-    async (_what, line, fields, body) => {
-      const { key } = await service.issueKey({ scopes: ['read'] });
-      const answer = await send(line, [`X-API-Key: ${key}`, ...fields], body);
-      expect(JSON.parse(answer.text)).toMatchObject({ code: 'insufficient_scope', status: 403 });
+interface Caller {
+  who: string;
+  /** What the caller is refused, whatever is wrong with the request. */
+  status: number;
+  code: string;
+  headers: Record<string, string>;
+  requests: Request[];
+  /** Brings the caller into this situation. @returns its header fields */
+  prepare: () => Promise<string[]>;
+}
+
+const CALLERS: Caller[] = [
+  {
+    who: 'without a key',
+    status: 401,
+    code: 'missing_api_key',
+    headers: { 'www-authenticate': 'Bearer realm="petstore"' },
+    requests: WRONG,
+    prepare: () => Promise.resolve([]),
+  },
+  {
+    who: 'without the scope',
+    status: 403,
+    code: 'insufficient_scope',
+    headers: {},
+    requests: WRONG.filter(([, line]) => !line.startsWith('GET')),
+    prepare: async () => [await aKey({ scopes: ['read'] })],
+  },
+  {
+    who: 'with a key over its limit',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    headers: { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0', 'retry-after': '60' },
+    requests: [...WRONG, ...STRAYING],
+    prepare: async () => {
+      const field = await aKey({ perMinute: 2, perDay: 1_000 });
+      await sendTimes(2, [field]);
+      return [field];
     },
-  );
-});
+  },
+  {
+    who: 'from an address over its limit',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    headers: { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' },
+    requests: [...WRONG, ...STRAYING],
+    prepare: async () => {
+      await sendTimes(60, []);
+      return [];
+    },
+  },
+  {
+    who: 'with a banned key',
+    status: 403,
+    code: 'api_key_banned',
+    headers: { 'retry-after': '120' },
+    requests: [...WRONG, ...STRAYING],
+    prepare: async () => {
+      const field = await aKey({ perMinute: 1, perDay: 1_000 });
+      await sendTimes(2, [field]);
+      service.clock.advance(1_000);
+      await sendTimes(11, [field]);
+      return [field];
+    },
+  },
+];
 
-describe('an invalid or unknown request over the limit', () => {
-  let key: string;
+describe.each(CALLERS)('a request $who', ({ status, code, headers, requests, prepare }) => {
+  let own: string[];
   beforeAll(async () => {
-    ({ key } = await service.issueKey({ perMinute: 2, perDay: 1_000 }));
-  });
-  beforeEach(async () => {
     service.clock.advance(60_000);
-    await sendTimes(2, 'GET /pets', [`X-API-Key: ${key}`]);
+    own = await prepare();
   });
 
-  test.each([...WRONG, ...STRAYING])('is 429: %s', async (_what, line, fields, body) => {
-    const answer = await send(line, [`X-API-Key: ${key}`, ...fields], body);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
-    expect(answer.headers).toMatchObject({
-      'x-ratelimit-limit': '2',
-      'x-ratelimit-remaining': '0',
-      'retry-after': '60',
-    });
-  });
-});
-
-describe('a request without a key from an address over its limit', () => {
-  beforeAll(async () => {
-    service.clock.advance(60_000);
-    await sendTimes(60, 'GET /pets', []);
-  });
-
-  test.each([...WRONG, ...STRAYING])('is 429: %s', async (_what, line, fields, body) => {
-    const answer = await send(line, fields, body);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
-    expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' });
-  });
-
-  it('a valid key is still served', async () => {
-    const { key } = await service.issueKey();
-    expect((await send('GET /pets', [`X-API-Key: ${key}`], '')).status).toBe(200);
+  test.each(requests)(`is ${status} ${code} first: %s`, async (_what, line, fields, body) => {
+    const answer = await send(line, [...own, ...fields], body);
+    expect(JSON.parse(answer.text)).toMatchObject({ code, status });
+    expect(answer.headers).toMatchObject(headers);
   });
 
   test.each(['/docs', '/openapi.json', '/openapi.yaml', '/health/live', '/health/ready'])(
     'can still get %s, which is never counted',
-    async (path) => expect((await send(`GET ${path}`, [], '')).status).toBe(200),
+    async (path) => expect((await send(`GET ${path}`, own)).status).toBe(200),
   );
 });
 
-describe('a request with a banned key', () => {
-  let field: string;
-  beforeAll(async () => {
-    const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
-    field = `X-API-Key: ${key}`;
-    await sendTimes(2, 'GET /pets', [field]);
-    service.clock.advance(1_000);
-    await sendTimes(11, 'GET /pets', [field]);
-  });
-
-  test.each([...WRONG, ...STRAYING])('is 403: %s', async (_what, line, fields, body) => {
-    const answer = await send(line, [field, ...fields], body);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'api_key_banned', status: 403 });
-    expect(answer.headers['retry-after']).toBe('120');
-  });
-
-  it('still reports its limits and the request id', async () => {
-    for (const line of ['GET /rate-limit', 'GET /health/live', 'GET /openapi.json']) {
-      expect((await send(line, [field], '')).status).toBe(200);
-    }
-  });
-});
-
 it('Two different keys are 400, before anything about the body', async () => {
-  service.clock.advance(60_000);
   const fields = [await bench.keyField(), 'Authorization: Bearer other', 'Content-Length: 1'];
   const answer = await send('POST /categories', fields, '{');
   expect(JSON.parse(answer.text)).toMatchObject({ code: 'conflicting_credentials', status: 400 });
