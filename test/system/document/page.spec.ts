@@ -311,18 +311,32 @@ test('The page for an unknown path is readable and links onward', async () => {
   await page.waitForURL('**/docs/guides');
 });
 
-test('On a phone nothing is wider than the screen, even with every operation open, and the menu collapses', async () => {
+const NARROW = [390, 768, 899];
+
+test.each(NARROW)(
+  'At %i px nothing is wider than the screen, and no cell that holds text narrower than 200 px',
+  async (width) => {
+    await open({ viewport: { width, height: 844 }, isMobile: true, hasTouch: true });
+    await page.evaluate(
+      `document.querySelectorAll('.opblock-summary-control').forEach((control) => control.click())`,
+    );
+    await until(
+      async () => (await page.locator('.opblock-body .responses-wrapper').count()) === operations().length,
+    );
+    const widths = '[innerWidth, document.documentElement.scrollWidth]';
+    expect(await page.evaluate(widths)).toEqual([width, width]);
+    const cells = 'tbody td:is(.response-col_description, .parameters-col_description)';
+    const narrow = await page.evaluate(
+      `[...document.querySelectorAll('${cells}')].filter((cell) => cell.offsetWidth < 200).map((cell) => cell.innerText.slice(0, 60))`,
+    );
+    expect(narrow).toEqual([]);
+  },
+);
+
+test('On a phone the menu collapses, and no guide is wider than the screen', async () => {
   const window = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
   await open(window);
-  await page.evaluate(
-    `document.querySelectorAll('.opblock-summary-control').forEach((control) => control.click())`,
-  );
-  await until(
-    async () => (await page.locator('.opblock-body .responses-wrapper').count()) === operations().length,
-  );
   const width = '[innerWidth, document.documentElement.scrollWidth]';
-  expect(await page.evaluate(width)).toEqual([390, 390]);
-
   expect(await menu().isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Menu' }).tap();
   await menu().getByRole('link', { name: 'Account' }).tap();
