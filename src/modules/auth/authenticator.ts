@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber, type SharedRead, WriteBehind } from '#libs/database';
-import { ApiError } from '#libs/http';
+import type { ApiError } from '#libs/http';
 import { digestOf, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
 import { ApiKey } from './api-key.entity';
 import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } from './api-key.guard';
@@ -168,7 +168,7 @@ export class Authenticator implements BeforeApplicationShutdown {
   /** Sets `request.caller`. Rejects if the key cannot be looked up. */
   async identify(request: FastifyRequest): Promise<void> {
     const key = presentedKey(request.headers);
-    if (key instanceof ApiError) {
+    if (typeof key !== 'string') {
       request.caller = { holder: null, refusal: key };
       return;
     }
@@ -188,7 +188,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    */
   async confirm(request: FastifyRequest): Promise<void> {
     const key = presentedKey(request.headers);
-    const holder = key instanceof ApiError ? null : await this.directory.lookUp(digestOf(key));
+    const holder = typeof key !== 'string' ? null : await this.directory.lookUp(digestOf(key));
     if (holder === null || holder.expiresAt <= this.clock.now()) {
       throw INVALID;
     }

@@ -36,23 +36,23 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   );
 }
 
-type Metadata = Map<unknown, unknown>;
+/** How the names of the package's metadata start, and ours. */
+const NAMES = /^(THROTTLER|quotas):/;
 
-/** Remembers what decorators say of handlers, which the package asks a dozen times for each request. */
+/** Remembers which handlers have metadata for the guard. The package asks for it seven times for each request. */
 @Injectable()
 export class HandlerMetadata extends Reflector {
-  private readonly known = new Map<unknown, Metadata>();
+  private readonly decorated = new Map<Type, boolean>();
 
   override getAllAndOverride = (key: unknown, targets: Type[]): never => {
-    let metadata = this.known.get(targets[0]);
-    if (metadata === undefined) {
-      metadata = new Map();
-      this.known.set(targets[0], metadata);
+    const [handler] = targets;
+    let isDecorated = this.decorated.get(handler!);
+    if (isDecorated === undefined) {
+      const names = targets.flatMap((target) => Reflect.getMetadataKeys(target));
+      isDecorated = names.some((name) => NAMES.test(String(name)));
+      this.decorated.set(handler!, isDecorated);
     }
-    if (!metadata.has(key)) {
-      metadata.set(key, super.getAllAndOverride(key, targets));
-    }
-    return metadata.get(key) as never;
+    return (isDecorated ? super.getAllAndOverride(key, targets) : undefined) as never;
   };
 }
 
