@@ -1,4 +1,4 @@
-import { IsString } from 'class-validator';
+import { isString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './validation';
@@ -44,7 +44,7 @@ export const DEFAULT_PAGE_SIZE = 20;
 /** The query parameter that says where a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' };
-  return Field({ ...options, times: 1 }, schema, 'a cursor', (shared) => [IsString(shared)]);
+  return Field({ ...options, times: 1 }, schema, 'a cursor', isString);
 }
 
 /** The query parameters of every list. */

@@ -14,22 +14,7 @@ import {
   DECORATORS,
   type SchemaObject,
 } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsOptional,
-  Max,
-  Min,
-  NotEquals,
-  ValidateBy,
-  ValidateIf,
-  validateSync,
-  type ValidationArguments,
-  type ValidationOptions,
-  type ValidatorOptions,
-} from 'class-validator';
+import { arrayMaxSize, isBoolean, isIn, isInt, max as isAtMost, min as isAtLeast } from 'class-validator';
 import { LRUCache } from 'lru-cache';
 import { ValidationFailedError } from './errors';
 
@@ -46,36 +31,47 @@ export interface FieldOptions {
   enumName?: string;
 }
 
+/** Whether a value is valid. The functions of class-validator have this form. */
+type Check = (value: unknown) => boolean;
+
+/** How a field is validated. */
+interface Rule {
+  accepts: Check;
+  /** What is wrong with a value that is not accepted. */
+  problemOf: (name: string, value: unknown) => string;
+}
+
+const RULE = 'validation:rule';
+
 /**
  * A field with these values.
  * @param expected describes valid values; follows "must be"
- * @param checks validators of class-validator, given the options that they share
+ * @param isValid for each value of a list, if the field is one
  */
 export function Field(
   options: FieldOptions,
   schema: SchemaObject,
   expected: string,
-  checks: (options: ValidationOptions) => PropertyDecorator[],
+  isValid: Check,
 ): PropertyDecorator {
-  const { nullable = false, times } = options;
-  const often = times === undefined ? '' : times === 1 ? ', given once' : `, given at most ${times} times`;
-  const message = ({ property, value }: ValidationArguments) =>
-    `${property} ${value === undefined ? 'is required and ' : ''}must be ${expected}${often}${nullable ? ', or null' : ''}`;
-  const isList = times !== undefined && times > 1;
+  const { nullable = false, times = 1 } = options;
+  const often = times > 1 ? `, given at most ${times} times` : options.times === 1 ? ', given once' : '';
+  const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
+  const areValid: Check = (values) => arrayMaxSize(values, times) && (values as unknown[]).every(isValid);
+  const isGivenValid = times > 1 ? areValid : isValid;
+  const rule: Rule = {
+    accepts: (value) =>
+      value === undefined ? isOptional(options) : (nullable && value === null) || isGivenValid(value),
+    problemOf: (name, value) => `${name} ${value === undefined ? 'is required and ' : ''}${expectation}`,
+  };
   return applyDecorators(
     ApiProperty(describe(schema, options)),
-    ...(isList ? [ArrayMaxSize(times, { message })] : []),
-    ...checks({ message, each: isList }),
-    ...(nullable ? [IsOptional()] : isOptional(options) ? [ValidateIf(isPresent)] : []),
+    Reflect.metadata(RULE, rule) as PropertyDecorator,
   );
 }
 
 function isOptional({ optional = false, nullable = false, times }: FieldOptions): boolean {
   return optional || nullable || times !== undefined;
-}
-
-function isPresent(_object: unknown, value: unknown): boolean {
-  return value !== undefined;
 }
 
 function describe(schema: SchemaObject, options: FieldOptions): ApiPropertyOptions {
@@ -97,7 +93,7 @@ export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minim
 export const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
 
 export function Id(options: FieldOptions): PropertyDecorator {
-  return Field(options, ID_SCHEMA, EXPECTED_ID, (shared) => [Passes('id', isId, shared)]);
+  return Field(options, ID_SCHEMA, EXPECTED_ID, isId);
 }
 
 export function isId(value: unknown): value is number {
@@ -118,12 +114,7 @@ export function Integer({ min, max, except, ...options }: IntegerOptions): Prope
     options,
     { ...schema, ...(hasGap ? { not: { enum: [except] } } : {}) },
     `an integer from ${min} to ${max}${hasGap ? `, but not ${except}` : ''}`,
-    (shared) => [
-      IsInt(shared),
-      Min(min, shared),
-      Max(max, shared),
-      ...(hasGap ? [NotEquals(except, shared)] : []),
-    ],
+    (value) => isInt(value) && isAtLeast(value, min) && isAtMost(value, max) && value !== except,
   );
 }
 
@@ -144,18 +135,9 @@ export function Text({ min = 0, max, notBlank = false, ...options }: TextOptions
     maxLength: max,
     pattern: notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$',
   };
-  return Field(options, schema, `${length}${visible}, without NUL or unpaired surrogates`, (shared) => [
-    Passes('text', (value) => isText(value, min, max) && (!notBlank || /\S/.test(value)), shared),
-  ]);
-}
-
-/** A validator of our own. */
-export function Passes(
-  name: string,
-  validate: (value: unknown) => boolean,
-  shared: ValidationOptions,
-): PropertyDecorator {
-  return ValidateBy({ name, validator: { validate } }, shared);
+  const expected = `${length}${visible}, without NUL or unpaired surrogates`;
+  const isValid: Check = (value) => isText(value, min, max) && (!notBlank || /\S/.test(value));
+  return Field(options, schema, expected, isValid);
 }
 
 /** PostgreSQL stores no NUL, and an unpaired surrogate would come back as another character. */
@@ -172,11 +154,11 @@ function isText(value: unknown, min: number, max: number): value is string {
 
 export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
   const schema: SchemaObject = { type: 'string', enum: [...values] };
-  return Field(options, schema, `one of ${values.join(', ')}`, (shared) => [IsIn(values, shared)]);
+  return Field(options, schema, `one of ${values.join(', ')}`, (value) => isIn(value, values));
 }
 
 export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
-  return Field(options, { type: 'boolean' }, 'true or false', (shared) => [IsBoolean(shared)]);
+  return Field(options, { type: 'boolean' }, 'true or false', isBoolean);
 }
 
 const MAX_TIMESTAMP_LENGTH = 64;
@@ -194,7 +176,7 @@ export function Timestamp(options: FieldOptions): PropertyDecorator {
   const expected =
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';
   const isTimestamp = (value: unknown) => typeof value === 'string' && parseTimestamp(value) !== null;
-  return Field(options, TIMESTAMP_SCHEMA, expected, (shared) => [Passes('timestamp', isTimestamp, shared)]);
+  return Field(options, TIMESTAMP_SCHEMA, expected, isTimestamp);
 }
 
 /**
@@ -276,39 +258,30 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
   }
 }
 
-const OPTIONS: ValidatorOptions = {
-  stopAtFirstError: true,
-  validationError: { target: false, value: false },
-};
-
 /**
- * An instance of the class with the value's fields. Unknown fields are found here, not by class-validator: thousands of them
- * would take it long, and it takes some names that every object inherits for known ones.
+ * An instance of the class with the value's fields.
  * @param isQuery all values are text
  * @throws ApiError 400 `validation_failed`
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
-  const given = Object.entries(value);
-  const unknown: string[] = [];
-  for (const [name, part] of given) {
+  const problems: string[] = [];
+  for (const [name, part] of Object.entries(value)) {
     const field = fieldOf(shape, name);
     if (field === undefined) {
-      unknown.push(name);
+      problems.push(unknownField(name, shape));
     } else {
       instance[name] = isQuery ? read(field, part) : part;
     }
   }
-  const isEmpty = isQuery && given.length === 0;
-  const errors = isEmpty ? [] : validateSync(instance, OPTIONS);
-  const count = unknown.length + errors.length;
-  if (count > 0) {
-    const problems = [
-      ...unknown.slice(0, MAX_PROBLEMS).map((name) => unknownField(name, shape)),
-      ...errors.map(({ constraints = {} }) => Object.values(constraints)[0]!),
-    ].slice(0, MAX_PROBLEMS);
-    const more = count > MAX_PROBLEMS ? [`${count - MAX_PROBLEMS} more`] : [];
-    throw new ValidationFailedError(`${[...problems, ...more].join('; ')}.`);
+  for (const [name, { rule }] of fieldsOf(shape)) {
+    if (!rule.accepts(instance[name])) {
+      problems.push(rule.problemOf(name, instance[name]));
+    }
+  }
+  if (problems.length > 0) {
+    const more = problems.length > MAX_PROBLEMS ? [`${problems.length - MAX_PROBLEMS} more`] : [];
+    throw new ValidationFailedError(`${[...problems.slice(0, MAX_PROBLEMS), ...more].join('; ')}.`);
   }
   return instance as Shape;
 }
@@ -323,28 +296,33 @@ export function quoted(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
-/** What the document says of a field. */
-interface DocumentedField {
+/** What decorators say of a field. */
+interface DescribedField {
   type?: string;
   isArray?: boolean;
+  rule: Rule;
 }
 
-const fieldsOf = new WeakMap<Type<object>, Map<string, DocumentedField>>();
+const described = new WeakMap<Type<object>, Map<string, DescribedField>>();
+
+function fieldsOf(shape: Type<object>): Map<string, DescribedField> {
+  let fields = described.get(shape);
+  if (fields === undefined) {
+    const noted = <Note>(key: string, field: string) =>
+      Reflect.getMetadata(key, shape.prototype as object, field) as Note;
+    const describedAs = (field: string): DescribedField => ({
+      ...noted<object>(DECORATORS.API_MODEL_PROPERTIES, field),
+      rule: noted<Rule>(RULE, field),
+    });
+    fields = new Map(namesOf(shape).map((field) => [field, describedAs(field)]));
+    described.set(shape, fields);
+  }
+  return fields;
+}
 
 /** The field of this name; undefined if the class has none. */
-function fieldOf(shape: Type<object>, name: string): DocumentedField | undefined {
-  let fields = fieldsOf.get(shape);
-  if (fields === undefined) {
-    const documented = (field: string) =>
-      Reflect.getMetadata(
-        DECORATORS.API_MODEL_PROPERTIES,
-        shape.prototype as object,
-        field,
-      ) as DocumentedField;
-    fields = new Map(namesOf(shape).map((field) => [field, documented(field)]));
-    fieldsOf.set(shape, fields);
-  }
-  return fields.get(name);
+function fieldOf(shape: Type<object>, name: string): DescribedField | undefined {
+  return fieldsOf(shape).get(name);
 }
 
 function namesOf({ prototype }: Type<object>): string[] {
@@ -353,7 +331,7 @@ function namesOf({ prototype }: Type<object>): string[] {
 }
 
 /** Reads a query parameter as the type that its field documents. Text that cannot be read so stays as it is. */
-function read({ type, isArray }: DocumentedField, given: unknown): unknown {
+function read({ type, isArray }: DescribedField, given: unknown): unknown {
   const isList = isArray === true || type === 'array';
   return isList ? listOf(given).map((item) => parse(item, type)) : parse(given, type);
 }

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, IsIn } from 'class-validator';
+import { arrayMaxSize, arrayMinSize, arrayUnique, isIn } from 'class-validator';
 import {
   Field,
   type FieldOptions,
@@ -25,14 +25,13 @@ const TYPES_SCHEMA = {
 const EXPECTED_TYPES = `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`;
 
 function Types(options: FieldOptions): PropertyDecorator {
-  return Field(options, TYPES_SCHEMA, EXPECTED_TYPES, (shared) => [
-    IsArray(shared),
-    ArrayMinSize(1, shared),
-    // First, because ArrayUnique compares each with each.
-    ArrayMaxSize(EVENT_TYPES.length, shared),
-    ArrayUnique(shared),
-    IsIn(EVENT_TYPES, { ...shared, each: true }),
-  ]);
+  const areTypes = (value: unknown) =>
+    arrayMinSize(value, 1) &&
+    // First, because arrayUnique compares each with each.
+    arrayMaxSize(value, EVENT_TYPES.length) &&
+    arrayUnique(value as unknown[]) &&
+    (value as unknown[]).every((type) => isIn(type, EVENT_TYPES));
+  return Field(options, TYPES_SCHEMA, EXPECTED_TYPES, areTypes);
 }
 
 const AT = '2026-11-21T09:30:00.000Z';
