@@ -54,6 +54,8 @@ export class EntityTable<Row extends object> {
   readonly delete: Statement;
   /** Returns `$1` new keys, as rows with an `id`. Unused keys are lost. */
   readonly newIds: Statement;
+  /** Reads the columns of a row in the order of `names`. Written out for the table, because a loop takes three times as long. */
+  readonly rowOf: (stored: StoredRow) => Row;
   private readonly key: Column;
 
   /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
@@ -66,6 +68,12 @@ export class EntityTable<Row extends object> {
     const id = this.key.name;
     this.idColumn = id;
     this.names = this.columns.map((column) => column.name).join(', ');
+    const properties = this.columns.map(({ property }, at) => `${property}: read[${at}](stored[${at}])`);
+    // oxlint-disable-next-line typescript/no-implied-eval -- its text has only the names of properties
+    const written = new Function('read', `return (stored) => ({ ${properties.join(', ')} });`);
+    this.rowOf = (written as (read: Column['fromStored'][]) => typeof this.rowOf)(
+      this.columns.map(({ fromStored }) => fromStored),
+    );
     const rows = `unnest(${this.columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
     const changes = this.columns.slice(1).map((column) => `${column.name} = changed.${column.name}`);
     this.insert = {
@@ -98,15 +106,6 @@ export class EntityTable<Row extends object> {
     return this.columns.map(({ property, toStored }) =>
       rows.map((row) => asText(toStored((row as Record<string, unknown>)[property]))),
     );
-  }
-
-  /** @param stored the columns of a row in the order of `names` */
-  rowOf(stored: StoredRow): Row {
-    const row: Record<string, unknown> = {};
-    for (const [index, { property, fromStored }] of this.columns.entries()) {
-      row[property] = fromStored(stored[index]);
-    }
-    return row as Row;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
+import type { Statement } from './session';
 
 /** Which entries of a list: at most `limit`, after the one with this id. */
 export interface PageRange {
@@ -31,6 +32,9 @@ const MAX_ROWS = 101;
 
 /** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
 export class PageReader<Row extends object, Filters> {
+  /** By the filters that are used. */
+  private readonly statements = new Map<string, Statement>();
+
   /** @param select turns the filters of a request into SQL */
   constructor(
     private readonly database: Database,
@@ -48,23 +52,29 @@ export class PageReader<Row extends object, Filters> {
     parameter(after, 'bigint');
     parameter(limit + 1, 'int');
     const selection = this.select(filters, parameter);
-    const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
-    const list: List = { columns, table, id, ...selection };
-    return selection.named === undefined
-      ? this.readPlain(pageStatement(list), values, limit, caller)
-      : this.readNamed(list, selection.named, { values, parameter, limit }, caller);
-  }
-
-  private async readPlain(
-    text: string,
-    values: unknown[],
-    limit: number,
-    caller: number | undefined,
-  ): Promise<RowPage<Row>> {
+    if (selection.named !== undefined) {
+      return this.readNamed(this.listOf(selection), selection.named, { values, parameter, limit }, caller);
+    }
     const table = this.database.table(this.entity);
-    const rows = await this.database.readPage({ text }, values, caller, (stored) => table.rowOf(stored));
+    const rows = await this.database.readPage(this.statementFor(selection), values, caller, table.rowOf);
     const entries = rows.slice(0, limit);
     return { entries, lastId: rows.length > limit ? table.idOf(entries.at(-1)!) : null };
+  }
+
+  private statementFor(selection: Selection): Statement {
+    const { conditions, within } = selection;
+    const filters = `${conditions.join()} ${within?.column} ${within?.parameters.join()}`;
+    let statement = this.statements.get(filters);
+    if (statement === undefined) {
+      statement = { text: pageStatement(this.listOf(selection)) };
+      this.statements.set(filters, statement);
+    }
+    return statement;
+  }
+
+  private listOf(selection: Selection): List {
+    const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
+    return { columns, table, id, ...selection };
   }
 
   private async readNamed(

@@ -145,8 +145,8 @@ export class Reads {
     try {
       const { read } = group[0]!;
       const keys = [...new Set(group.map(({ key }) => key))];
-      const { values, ...statement } = read.statementFor(keys);
-      const rows = await withRetries(() => session.read(statement, values));
+      const statement = read.statementFor(keys);
+      const rows = await withRetries(() => session.read(statement, statement.values));
       const results = new Map(read.resultsOf(rows, keys).map((result, index) => [keys[index], result]));
       group.forEach(({ key, resolve }) => resolve(results.get(key)));
     } catch (error) {

@@ -43,6 +43,9 @@ function parseBody({ method, headers }: FastifyRequest, body: Buffer): unknown {
 }
 
 function isExpected(contentType = '', expected: string[]): boolean {
+  if (expected.includes(contentType)) {
+    return true;
+  }
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   return expected.includes(type.trim()) && parameters.every(isUtf8Parameter);
 }

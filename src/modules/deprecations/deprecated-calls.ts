@@ -52,7 +52,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
     this.calls = new WriteBehind<Calls>({
       name: 'Saving calls of deprecated operations',
       intervalMs: INTERVAL_MS,
-      merge: (earlier, later) => ({ ...later, calls: earlier.calls + later.calls }),
+      merge: (earlier, later) => Object.assign(later, { calls: earlier.calls + later.calls }),
       write: (batch) => this.write([...batch.values()]),
     });
   }

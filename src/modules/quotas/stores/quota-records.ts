@@ -46,7 +46,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.counts = new WriteBehind<DayCount>({
       name: 'Saving counts',
       intervalMs: INTERVAL_MS,
-      merge: (earlier, later) => ({ ...later, requests: earlier.requests + later.requests }),
+      merge: (earlier, later) => Object.assign(later, { requests: earlier.requests + later.requests }),
       write: (batch) => this.writeCounts([...batch.values()]),
     });
     this.bansEarned = new WriteBehind<EarnedBan[]>({
