@@ -4,9 +4,9 @@ import { loadEnvironmentFile } from '../runtime/environment';
 import { PETSTORE } from '../runtime/messages';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
-import { BAD_USAGE, CommandFailure, fail, writeUsageError } from './command/failure';
+import { CommandFailure, report } from './command/failure';
 import { operator } from './command/operator';
-import { Store } from './command/command';
+import { COMMANDER_OPTIONS, Store } from './command/command';
 import { OutputFailure, isReaderGone, writeOutput } from './command/files';
 
 const VERSION_OPTIONS = ['-v', '-V', '--version'];
@@ -17,14 +17,9 @@ async function main(): Promise<void> {
     process.argv.splice(2, Infinity, 'version');
   }
   const application = await CommandFactory.createWithoutRunning(CliModule.forActor(operator(process.env)), {
-    cliName: 'petstore',
+    ...COMMANDER_OPTIONS,
     logger: false,
     abortOnError: false,
-    outputConfiguration: { outputError: writeUsageError, writeOut: (text) => writeOutput(text) },
-    errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
-    serviceErrorHandler: (error) => {
-      throw error;
-    },
   });
   nameAsCalled(application.get(CommandRunnerService));
   try {
@@ -33,6 +28,10 @@ async function main(): Promise<void> {
     await application.close();
     await application.get(Store).close();
   }
+}
+
+function fail(error: unknown): never {
+  process.exit(report(error));
 }
 
 /** The help can be typed as it is shown: `npx petstore keys issue`. */

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installation } from './installation';
@@ -19,8 +18,6 @@ export interface RunOptions {
   installation?: string;
   /** Arguments of node itself. */
   node?: string[];
-  /** Of the terminal to which it prints; without them it prints to a pipe. */
-  columns?: number;
 }
 
 /** What the service's processes get to see: none of the tester's own variables, and no port that others may want. */
@@ -33,37 +30,42 @@ export function petstoreScript(folder = installation()): string {
   return join(folder, 'bin', 'petstore.js');
 }
 
-/** Runs a command of the admin CLI to its end. */
-export async function petstore(
-  args: string[],
-  environment: Environment = {},
-  { cwd = tmpdir(), installation: folder, node = [], columns }: RunOptions = {},
-): Promise<Outcome> {
-  const command = [process.execPath, ...node, petstoreScript(folder), ...args];
-  const [program, ...rest] = columns === undefined ? command : onTerminal(command, columns);
-  const child = spawn(program!, rest, {
-    cwd,
-    // Whatever is printed in local time would be seen.
-    env: cleanEnvironment({ TZ: 'America/New_York', ...environment }),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    // It only ends a hang.
-    timeout: 250_000,
-    killSignal: 'SIGKILL',
-  });
-  const outcome = { stdout: '', stderr: '' };
-  const collect = (name: keyof typeof outcome) => (text: string) => (outcome[name] += text);
-  child.stdout!.setEncoding('utf8').on('data', collect('stdout'));
-  child.stderr!.setEncoding('utf8').on('data', collect('stderr'));
-  (child.stdio[3] as Readable).setEncoding('utf8').on('data', collect('stderr'));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { ...outcome, code };
+/** A command of the admin CLI in a process of its own, which a test may talk to while it runs. */
+export class RunningCommand {
+  readonly child: ChildProcessWithoutNullStreams;
+  stdout = '';
+  stderr = '';
+  private readonly closed: Promise<unknown[]>;
+
+  constructor(args: string[], environment: Environment = {}, options: RunOptions = {}) {
+    const { cwd = tmpdir(), installation: folder, node = [] } = options;
+    this.child = spawn(process.execPath, [...node, petstoreScript(folder), ...args], {
+      cwd,
+      // Whatever is printed in local time would be seen.
+      env: cleanEnvironment({ TZ: 'America/New_York', ...environment }),
+      // It only ends a hang.
+      timeout: 250_000,
+      killSignal: 'SIGKILL',
+    });
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.closed = once(this.child, 'close');
+    // Whoever is told to stop reads no more.
+    this.child.stdin.on('error', () => undefined);
+  }
+
+  async end(signal?: NodeJS.Signals): Promise<Outcome> {
+    if (signal) {
+      this.child.kill(signal);
+    }
+    const [code] = (await this.closed) as [number | null];
+    return { code, stdout: this.stdout, stderr: this.stderr };
+  }
 }
 
-/** The terminal is standard output alone; what the command prints on standard error comes by the third descriptor. */
-function onTerminal(command: string[], columns: number): string[] {
-  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-  const line = `stty cols ${columns} -onlcr && exec ${quoted} 2>&3`;
-  return ['script', '--quiet', '--return', '--command', line, '/dev/null'];
+/** Runs a command to its end. */
+export function petstore(args: string[], environment?: Environment, options?: RunOptions): Promise<Outcome> {
+  return new RunningCommand(args, environment, options).end();
 }
 
 /** Runs a command with --json that has to succeed, and reads what it printed. */

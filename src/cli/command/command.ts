@@ -7,11 +7,24 @@ import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
 import { FORMATS, type OutputOptions } from './output';
-import { BAD_USAGE, CommandFailure } from './failure';
+import { CommandFailure, writeUsageError } from './failure';
+import { writeOutput } from './files';
 import { oneOf } from './option';
 
 /** A command as the package `commander` has it. */
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
+
+function rethrow(error: Error): never {
+  throw error;
+}
+
+/** What commander writes goes where all output goes, and its errors to whoever runs a command. */
+export const COMMANDER_OPTIONS = {
+  cliName: 'petstore',
+  outputConfiguration: { outputError: writeUsageError, writeOut: (text: string) => writeOutput(text) },
+  errorHandler: rethrow,
+  serviceErrorHandler: rethrow,
+};
 
 /** Base of all commands. */
 export abstract class PetstoreCommand extends CommandRunner {
@@ -21,7 +34,7 @@ export abstract class PetstoreCommand extends CommandRunner {
   protected readonly explanation: string = '';
 
   override setCommand(command: Commander): this {
-    command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
+    command.exitOverride();
     command.allowExcessArguments(false);
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
@@ -60,8 +73,7 @@ export abstract class CommandGroup extends PetstoreCommand {
       // Names what was probably meant. Commander does so by itself only for a command that does nothing.
       (this.command as Commander & { unknownCommand(): never }).unknownCommand();
     }
-    this.command.outputHelp({ error: true });
-    process.exit(BAD_USAGE);
+    return this.command.help({ error: true });
   }
 }
 

@@ -54,14 +54,25 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
   write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : formatError(message));
 }
 
-/** Prints the error and exits. */
-export function fail(error: unknown): never {
+/**
+ * Prints the error, unless commander has printed it already, as it does with its own.
+ * @returns the exit code
+ */
+export function report(error: unknown): number {
   const isOurs = error instanceof CommandFailure;
+  if (!isOurs && isOfCommander(error)) {
+    return error.exitCode === 0 ? 0 : BAD_USAGE;
+  }
   const { code, message } = isOurs ? error : failureOf(error);
   const line = isOurs ? formatError(message) : explain(error);
   const shownCode = error instanceof InvalidValue ? 'usage_error' : code;
   process.stderr.write(asksForJson(process.argv) ? failureAsJson(shownCode, message) : line);
-  process.exit(isOurs ? error.exitCode : 1);
+  return isOurs ? error.exitCode : 1;
+}
+
+/** Help, whose exit code is 0, or a usage error. */
+function isOfCommander(error: unknown): error is { exitCode: number } {
+  return String((error as { code?: unknown }).code).startsWith('commander.');
 }
 
 /** Checks the raw arguments, because parsing them may be what failed. */

@@ -1,17 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { RunningCommand, complaint } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { createTestDatabase } from '../../support/test-database';
-import { RunningCommand } from './support/running-command';
+
 import { useCommandLine } from './support/use-command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-catalogue-'));
-const { database, environment } = useCommandLine();
+const { database, environment, run, json } = useCommandLine();
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const run = (...args: string[]) => petstore(args, environment, { cwd: folder });
 const path = (name: string) => join(folder, name);
 const aPet = (name: string, categoryId = 1) => ({ kind: 'pet', name, categoryId });
 const aCategory = (name: string) => ({ kind: 'category', id: 1, name });
@@ -19,7 +18,7 @@ const aCategory = (name: string) => ({ kind: 'category', id: 1, name });
 function write(name: string, ...lines: (object | string)[]): string {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   writeFileSync(path(name), texts.join('\n'));
-  return name;
+  return path(name);
 }
 
 async function pets(): Promise<number> {
@@ -35,8 +34,7 @@ describe('import', () => {
       stdout: 'Imported 1 category and 2 pets.\n',
       stderr: '',
     });
-    const printed = await petstoreJson(['import', path(file), '--yes'], environment);
-    expect(printed).toEqual({ categories: 1, pets: 2 });
+    expect(await json('import', file, '--yes')).toEqual({ categories: 1, pets: 2 });
     expect(await pets()).toBe(before + 4);
   });
 
@@ -67,14 +65,14 @@ describe('import', () => {
     expect(lines[19]).toMatch(/^line 22: must be a JSON object/);
     expect(lines[20]).toBe('… and 7 more bad lines');
     expect(lines[21]).toMatch(
-      /^petstore: 27 lines are bad\. Imported 1 category and 1 pet\. To go on: .* import bad\.ndjson --from 3$/,
+      /^petstore: 27 lines are bad\. Imported 1 category and 1 pet\. To go on: .* import \S+bad\.ndjson --from 3$/,
     );
     expect(await pets()).toBe(before + 1);
   });
 
   it('reads standard input, leaves whole groups of lines on Ctrl-C, and says how to go on', async () => {
     const before = await pets();
-    const running = new RunningCommand(['import'], { environment, cwd: folder });
+    const running = new RunningCommand(['import'], environment, { cwd: folder });
     running.child.stdin.write(`${JSON.stringify(aCategory('Interrupted'))}\n`);
     const lines = Array.from({ length: 20_000 }, (_none, n) => `${JSON.stringify(aPet(`Pet ${n}`))}\n`);
     running.child.stdin.write(lines.join(''));
@@ -113,21 +111,20 @@ describe('export', () => {
   });
 
   it('writes a file, and overwrites an existing one only when forced', async () => {
-    const file = 'new.ndjson';
+    const file = path('new.ndjson');
     expect((await run('export', file)).stdout).toMatch(/^Exported \d+ categories and \d+ pets\.\n$/);
-    const written = readFileSync(path(file), 'utf8');
+    const written = readFileSync(file, 'utf8');
     expect(written).toContain('"name":"Exported"');
-    write(file, 'mine');
-    expect(await run('export', file)).toEqual(
-      complaint(1, /new\.ndjson already exists; --force overwrites it/),
-    );
-    expect(readFileSync(path(file), 'utf8')).toBe('mine');
+    write('new.ndjson', 'mine');
+    const exists = complaint(1, /new\.ndjson already exists; --force overwrites it/);
+    expect(await run('export', file)).toEqual(exists);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
     expect((await run('export', '--force', file)).code).toBe(0);
-    expect(readFileSync(path(file), 'utf8')).toBe(written);
+    expect(readFileSync(file, 'utf8')).toBe(written);
   });
 
   it('ends quietly when its reader closes the pipe', async () => {
-    const running = new RunningCommand(['export'], { environment, cwd: folder });
+    const running = new RunningCommand(['export'], environment, { cwd: folder });
     running.child.stdout.destroy();
     expect(await running.end()).toEqual({ code: 0, stdout: '', stderr: '' });
   });
@@ -140,7 +137,7 @@ it('100 MB are imported and exported in little memory, and an interrupted export
   const inLittleMemory = ['--max-old-space-size=96'];
   const large = await createTestDatabase();
   const command = (args: string[], node: string[] = []) =>
-    new RunningCommand(args, { environment: { DATABASE_URL: large.url }, cwd: folder, node });
+    new RunningCommand(args, { DATABASE_URL: large.url }, { cwd: folder, node });
   const lines = Array.from({ length: CATEGORIES }, (_none, index) => ({
     ...aCategory(`Large ${index}`),
     ...{ id: index + 1, description },

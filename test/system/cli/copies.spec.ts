@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
+import { RunningCommand, cleanEnvironment, complaint, petstoreScript } from '../../support/command-line';
 import { query } from '../../support/query';
 import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { embeddedUrl } from '../faults/support/embedded-url';
 import { SmallDisk, describeOnSmallDisk } from '../faults/support/small-disk';
 import { unlimitedKey } from '../faults/support/unlimited-key';
-import { RunningCommand } from './support/running-command';
+
+import { runCommand } from './support/use-command-line';
 
 const STOCK = 1_000_000;
 const WRITERS = 8;
@@ -17,7 +18,7 @@ const bench = new ServiceBench();
 const databases: TestDatabase[] = [];
 const path = (...names: string[]) => bench.path(...names);
 const copy = (to: string, environment: Record<string, string>) =>
-  petstore(['db', 'copy', '--to', to], environment, { cwd: bench.root });
+  runCommand(['db', 'copy', '--to', to], environment);
 
 async function database(template?: string): Promise<TestDatabase> {
   const created = await createTestDatabase(template);
@@ -54,12 +55,12 @@ describe('a store with the embedded database, in use', () => {
     });
     await until(() => acknowledged.length >= 50);
     const before = [...acknowledged];
-    const { code, stdout, stderr } = await copy('backup', environment);
+    const { code, stdout, stderr } = await copy(path('backup'), environment);
     isOver = true;
     await Promise.all(writers);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
-      /^table +rows\n[^]*\nwebhooks +1\n[^]*\nCopied [\d,]+ rows; the counts agree\. .+DATA_DIR=backup /,
+      /^table +rows\n[^]*\nwebhooks +1\n[^]*\nCopied [\d,]+ rows; the counts agree\. .+DATA_DIR=\S+backup /,
     );
     expect(acknowledged.length).toBeGreaterThan(before.length);
     expect(statSync(path('backup', 'webhook.key')).mode & 0o777).toBe(0o600);
@@ -92,7 +93,7 @@ describe('a store with the embedded database, in use', () => {
   });
 
   it('is not copied over itself', async () => {
-    expect(await copy('store', environment)).toEqual(
+    expect(await copy(path('store'), environment)).toEqual(
       complaint(1, /store is there already; name a new folder/),
     );
     const itself = embeddedUrl(path('store'));
@@ -121,7 +122,7 @@ describe('a store on a server', () => {
     const locked = await full.pool.connect();
     await locked.query('BEGIN');
     await locked.query('LOCK TABLE webhooks');
-    const copying = new RunningCommand(['db', 'copy', '--to', signal], { environment, cwd: bench.root });
+    const copying = new RunningCommand(['db', 'copy', '--to', path(signal)], environment);
     const waits = `SELECT FROM pg_locks WHERE relation = 'webhooks'::regclass AND NOT granted`;
     await until(async () => (await locked.query(waits)).rowCount === 1);
     expect(await copying.end(signal)).toMatchObject({ code, stdout: '' });
@@ -135,7 +136,7 @@ describe('a store on a server', () => {
     writeFileSync(path('used', 'note'), 'mine');
     const other = await database();
     for (const [target, code, reason] of [
-      ['used', 1, /used is there already/],
+      [path('used'), 1, /used is there already/],
       [other.url, 1, /not empty: it has the table \w+/],
       ['postgres://user:not-to-be-seen@127.0.0.1:1/store', 1, /not changed: connect ECONNREFUSED/],
       ['mysql://user:not-to-be-seen@host/store', 2, /--to takes a URL/],
@@ -150,7 +151,9 @@ describe('a store on a server', () => {
 
   it('that was never migrated is not copied', async () => {
     const { url } = await database('template1');
-    expect(await copy('nothing', { DATABASE_URL: url })).toEqual(complaint(1, /not at the newest migration/));
+    expect(await copy(path('nothing'), { DATABASE_URL: url })).toEqual(
+      complaint(1, /not at the newest migration/),
+    );
     expect(readdirSync(bench.root)).not.toContain('nothing');
   });
 });

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { petstore } from '../../support/command-line';
-import { leavesOf, registeredCommands } from './support/registered-commands';
-import { useCommandLine } from './support/use-command-line';
+import { registeredCommands } from './support/registered-commands';
+import { runCommand, useCommandLine } from './support/use-command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-reports-'));
 const catalogue = join(folder, 'catalogue.ndjson');
@@ -51,7 +50,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function outputs(commands: string[][], columns = 42): Promise<string[]> {
   const printed: string[] = [];
   for (const args of commands) {
-    const { code, stdout, stderr } = await petstore(args, environment, { columns });
+    const { code, stdout, stderr } = await runCommand(args, environment, columns);
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     printed.push(stdout);
   }
@@ -59,7 +58,7 @@ async function outputs(commands: string[][], columns = 42): Promise<string[]> {
 }
 
 it('every command that reports prints JSON with --json, without colours and indented on a terminal of any width', async () => {
-  const reporting = leavesOf(await registeredCommands())
+  const reporting = (await registeredCommands())
     .filter(({ path }) => !ELSEWHERE.includes(path))
     .filter(({ command }) => command.options.some(({ long }) => long === '--json'))
     .map(({ path }) => path);

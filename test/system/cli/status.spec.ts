@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { petstore, petstoreJson } from '../../support/command-line';
 import { RedisServer } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { commandJson, runCommand } from './support/use-command-line';
 
 interface Status {
   database: { kind: string; state: string; location: string; bytes: number | null; postgres: string | null };
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 async function status(environment: Record<string, string>): Promise<{ code: number | null; status: Status }> {
-  const { code, stdout, stderr } = await petstore(['status', '--json'], environment);
+  const { code, stdout, stderr } = await runCommand(['status', '--json'], environment);
   const read = JSON.parse(stdout) as Status;
   for (const problem of read.problems) expect(stderr).toContain(problem);
   return { code, status: read };
@@ -38,7 +38,7 @@ describe('status of an embedded store', () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: [] });
-    expect((await petstore(['status'], environment)).stdout).toMatch(UNKNOWN);
+    expect((await runCommand(['status'], environment)).stdout).toMatch(UNKNOWN);
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
 
@@ -53,7 +53,7 @@ describe('status of an embedded store', () => {
       redis: null,
       webhooks: { enabled: 0, failing: 0, disabled: 0, pendingDeliveries: 0 },
     });
-    const { stdout } = await petstore(['status'], environment);
+    const { stdout } = await runCommand(['status'], environment);
     expect(stdout).toMatch(/database +embedded, running\n[^]*\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ /);
     await service.end();
 
@@ -61,14 +61,14 @@ describe('status of an embedded store', () => {
     const stopped = await status(environment);
     expect(stopped.code).toBe(1);
     expect(stopped.status.database).toMatchObject({ state: 'stopped', bytes: null });
-    expect((await petstore(['status'], environment)).stdout).toContain(
+    expect((await runCommand(['status'], environment)).stdout).toContain(
       '\nNo instance of the service runs.\n',
     );
     expect(readdirSync(environment.DATA_DIR)).toEqual(files);
     expect(bench.postmaster()).toBeUndefined();
 
     // Another command opens it, and stops it again.
-    const states = await petstoreJson<{ state: string }[]>(['db', 'status'], environment);
+    const states = await commandJson<{ state: string }[]>(['db', 'status'], environment);
     expect(states.every(({ state }) => state === 'done')).toBe(true);
     expect(bench.postmaster()).toBeUndefined();
   });
@@ -96,6 +96,6 @@ describe('status of a store over DATABASE_URL', () => {
     const away = await status(unreachable);
     expect(away.code).toBe(1);
     expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
-    expect((await petstore(['status'], unreachable)).stdout).toMatch(UNKNOWN);
+    expect((await runCommand(['status'], unreachable)).stdout).toMatch(UNKNOWN);
   });
 });

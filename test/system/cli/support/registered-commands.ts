@@ -1,20 +1,28 @@
-import { CommandFactory, type CommandRunner, CommandRunnerService } from 'nest-commander';
+import { Injectable } from '@nestjs/common';
+import { type CommandRunner, InjectCommander } from 'nest-commander';
+import { CommandTestFactory } from 'nest-commander-testing';
 import { CliModule } from '../../../../src/cli/cli.module';
 
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
 
-/** The command `petstore` with all commands below it, as commander knows them; nothing is run. */
-export async function registeredCommands(): Promise<Commander> {
-  const application = await CommandFactory.createWithoutRunning(
-    CliModule.forActor({ kind: 'cli', name: 'test' }),
-  );
-  const command = application.get(CommandRunnerService)['commander'] as Commander;
-  await application.close();
-  return command;
+@Injectable()
+class Registered {
+  constructor(@InjectCommander() readonly program: Commander) {}
 }
 
-/** The paths of all commands, such as `keys issue`, that have nothing below them. */
-export function leavesOf(command: Commander, path: string[] = []): { path: string; command: Commander }[] {
+/** The paths of all commands, such as `keys issue`, that have nothing below them; nothing is run. */
+export async function registeredCommands(): Promise<{ path: string; command: Commander }[]> {
+  const application = await CommandTestFactory.createTestingCommand({
+    imports: [CliModule.forActor({ kind: 'cli', name: 'test' })],
+    providers: [Registered],
+  }).compile();
+  await application.init();
+  const { program } = application.get(Registered);
+  await application.close();
+  return leavesOf(program, []);
+}
+
+function leavesOf(command: Commander, path: string[]): { path: string; command: Commander }[] {
   if (command.commands.length === 0) {
     return [{ path: path.join(' '), command }];
   }

@@ -1,11 +1,79 @@
-import { petstore, petstoreJson } from '../../../support/command-line';
+import { Socket } from 'node:net';
+import { CommandTestFactory } from 'nest-commander-testing';
+import { CliModule } from '../../../../src/cli/cli.module';
+import { COMMANDER_OPTIONS, Store } from '../../../../src/cli/command/command';
+import { report } from '../../../../src/cli/command/failure';
+import { operator } from '../../../../src/cli/command/operator';
+import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
-/**
- * A database for all tests of the file, and commands on it.
- * @param group what every command begins with
- */
-export function useCommandLine(...group: string[]) {
+/** Standard output, kept; with a number of columns it is a terminal. */
+class Output extends Socket {
+  text = '';
+
+  constructor(readonly columns?: number) {
+    super();
+  }
+
+  get isTTY(): boolean {
+    return this.columns !== undefined;
+  }
+
+  override write(text: string | Uint8Array, ...rest: unknown[]): boolean {
+    this.text += text.toString();
+    const done = rest.at(-1);
+    if (typeof done === 'function') done();
+    return true;
+  }
+}
+
+/** Runs a command in this process, as `src/cli/main.ts` does in one of its own. */
+export async function runCommand(
+  args: string[],
+  environment: Environment,
+  columns?: number,
+): Promise<Outcome> {
+  const output = new Output(columns);
+  let stderr = '';
+  const replaced = [
+    jest.replaceProperty(process, 'env', cleanEnvironment(environment)),
+    jest.replaceProperty(process, 'argv', ['node', 'petstore', ...args]),
+    jest.spyOn(process, 'stdout', 'get').mockReturnValue(output as unknown as NodeJS.WriteStream & { fd: 1 }),
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((stderr += text.toString()))),
+  ];
+  try {
+    const code = await run(args);
+    return { code, stdout: output.text, stderr };
+  } finally {
+    replaced.forEach((one) => ('restore' in one ? one.restore() : one.mockRestore()));
+  }
+}
+
+async function run(args: string[]): Promise<number> {
+  const application = await CommandTestFactory.createTestingCommand(
+    { imports: [CliModule.forActor(operator(process.env))] },
+    COMMANDER_OPTIONS,
+  ).compile();
+  try {
+    await CommandTestFactory.runWithoutClosing(application, args);
+    return 0;
+  } catch (error) {
+    return report(error);
+  } finally {
+    await application.close();
+    await application.get(Store).close();
+  }
+}
+
+/** Runs a command with --json that has to succeed, and reads what it printed. */
+export async function commandJson<Printed>(args: string[], environment: Environment): Promise<Printed> {
+  const { code, stdout, stderr } = await runCommand([...args, '--json'], environment);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return JSON.parse(stdout) as Printed;
+}
+
+/** A database for all tests of the file, and commands on it. */
+export function useCommandLine() {
   const database = {} as TestDatabase;
   const environment = {} as { DATABASE_URL: string };
   beforeAll(async () => {
@@ -16,7 +84,7 @@ export function useCommandLine(...group: string[]) {
   return {
     database,
     environment,
-    run: (...args: string[]) => petstore([...group, ...args], environment),
-    json: <Printed>(...args: string[]) => petstoreJson<Printed>([...group, ...args], environment),
+    run: (...args: string[]) => runCommand(args, environment),
+    json: <Printed>(...args: string[]) => commandJson<Printed>(args, environment),
   };
 }
