@@ -1,143 +1,100 @@
-import { documentedFleet } from '../../support/haproxy';
+import { spawnSync } from 'node:child_process';
 import { readSettings } from '../../../src/settings';
-import { read, readYaml } from '../../support/files';
+import { ROOT, read, readYaml } from '../../support/files';
+import { documentedFleet } from '../../support/haproxy';
 
 /** A service of a compose file, as far as the rules look at it. */
 interface Container {
+  build?: unknown;
   image?: string;
   user?: string;
-  build?: unknown;
-  profiles?: string[];
   read_only?: boolean;
   privileged?: boolean;
   cap_drop?: string[];
   cap_add?: string[];
   security_opt?: string[];
-  healthcheck?: { test?: string[]; disable?: boolean };
+  healthcheck?: { test?: string[] };
+  restart?: string;
   deploy?: { resources?: { limits?: Record<string, unknown> } };
   environment?: Record<string, string>;
-  command?: string[] | string;
   ports?: string[];
-  networks?: string[] | Record<string, unknown>;
-  depends_on?: Record<string, { condition: string }>;
-  restart?: string;
+  networks: string[] | { front: { ipv4_address: string } };
   stop_grace_period?: string;
 }
 
-type Rule = [fault: string, holds: (container: Container) => boolean];
-
-const RULES: Rule[] = [
-  ['has a writable root file system', ({ read_only }) => read_only === true],
-  ['is privileged', ({ privileged }) => privileged !== true],
-  [
-    'keeps capabilities',
-    ({ cap_drop, cap_add }) => cap_drop?.includes('ALL') === true && cap_add === undefined,
-  ],
-  ['may gain privileges', ({ security_opt }) => security_opt?.includes('no-new-privileges:true') === true],
-  // Our own image names its user itself.
-  ['does not set a user', ({ user, build }) => build !== undefined || /^[1-9]\d*:\d+$/.test(user ?? '')],
-  ['has no memory limit', ({ deploy }) => deploy?.resources?.limits?.memory !== undefined],
-  ['has no CPU limit', ({ deploy }) => deploy?.resources?.limits?.cpus !== undefined],
-  ['has no process limit', ({ deploy }) => deploy?.resources?.limits?.pids !== undefined],
-  ['has no health check', ({ healthcheck, restart }) => healthcheck?.test !== undefined || restart === 'no'],
-  [
-    'is reachable from other machines',
-    ({ ports = [] }) => ports.every((port) => port.startsWith('127.0.0.1:')),
-  ],
-];
-
-interface Compose {
-  services: Record<string, Container>;
-  networks: Record<string, { internal?: boolean; ipam?: { config: { subnet: string }[] } }>;
-  volumes: Record<string, unknown>;
-}
-
 const TEXT = read('docker/compose.yaml');
-const [compose] = readYaml<Compose>('docker/compose.yaml') as [Compose];
-const containers = Object.entries(compose.services);
-const ofOthers = containers.filter(([, { build }]) => build === undefined);
+const [{ services, networks }] = readYaml<{
+  services: Record<string, Container>;
+  networks: Record<string, { internal?: boolean } | undefined>;
+}>('docker/compose.yaml') as [{ services: Record<string, Container>; networks: { data: object } }];
+const SECRETS = ['POSTGRES_PASSWORD', 'PETSTORE_DATABASE_PASSWORD', 'VALKEY_PASSWORD', 'WEBHOOK_KEY'];
 
-const WEBHOOK_KEY = Buffer.alloc(32).toString('base64');
-
-/** As compose puts values in for `${NAME:-default}` and `${NAME:?message}`. */
-function filled(environment: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [
-      name,
-      value
-        .replace(/\$\{\w+:-([^}]*)\}/g, '$1')
-        .replace(/\$\{WEBHOOK_KEY:\?[^}]*\}/, WEBHOOK_KEY)
-        .replace(/\$\{\w+:\?[^}]*\}/g, 'secret'),
-    ]),
-  );
-}
-
-const networksOf = ({ networks = [] }: Container) =>
-  Array.isArray(networks) ? networks : Object.keys(networks);
-const seconds = (text = '') => Number(/^(\d+)s$/.exec(text)?.[1]);
-
-it.each(containers)('%s is locked down and bounded', (_name, container) => {
-  expect(RULES.filter(([, holds]) => !holds(container)).map(([fault]) => fault)).toEqual([]);
+const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0;
+(hasCompose ? it : it.skip)('docker compose accepts the file (needs docker compose)', () => {
+  const secrets = Object.fromEntries(SECRETS.map((name) => [name, 'x']));
+  const command = ['compose', '-f', 'docker/compose.yaml', '--profile', 'observability', 'config', '-q'];
+  const env = { ...process.env, ...secrets };
+  expect(spawnSync('docker', command, { cwd: ROOT, env, encoding: 'utf8' })).toMatchObject({ status: 0 });
 });
 
-it('Third-party images are pinned', () => {
-  // `name:1.2.3-variant`, or `name:18.4` for those with two numbers.
-  const pinned = /:v?\d+(\.\d+){1,2}(-[\w.]+)*$/;
-  expect(ofOthers.filter(([, { image = '' }]) => !pinned.test(image)).map(([name]) => name)).toEqual([]);
+it.each(Object.entries(services))('%s is locked down, bounded, pinned and not published', (_name, one) => {
+  expect(one).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    deploy: {
+      resources: {
+        limits: {
+          memory: expect.any(String) as string,
+          cpus: expect.any(String) as string,
+          pids: expect.any(Number) as number,
+        },
+      },
+    },
+  });
+  expect([one.privileged, one.cap_add]).toEqual([undefined, undefined]);
+  expect(one.restart === 'no' || one.healthcheck?.test).toBeTruthy();
+  expect((one.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  // Our own image names its user itself.
+  if (one.build === undefined) {
+    expect(one.user).toMatch(/^[1-9]\d*:\d+$/);
+    expect(one.image).toMatch(/:v?\d+(\.\d+){1,2}(-[\w.]+)*$/);
+  }
 });
 
-it('No secret has a default: a missing one is reported, with a link to the docs', () => {
+it('No secret has a default: a missing one is reported', () => {
   const uses = [...TEXT.matchAll(/(?<!\$)\$\{(\w*(?:PASSWORD|SECRET|KEY|TOKEN)\w*)([^}]*)\}/g)];
-  expect(uses.length).toBeGreaterThan(0);
+  expect(new Set(uses.map(([, name]) => name))).toEqual(new Set(SECRETS));
   expect(uses.filter(([, , rest = '']) => !/^:\?.+/.test(rest)).map(([use]) => use)).toEqual([]);
 });
 
-it('Every dependency exists, and can reach the required state', () => {
-  for (const [, { depends_on: dependencies = {} }] of containers) {
-    for (const [name, { condition }] of Object.entries(dependencies)) {
-      const { restart, healthcheck } = compose.services[name]!;
-      const possible = condition === 'service_completed_successfully' ? restart === 'no' : healthcheck?.test;
-      expect([name, Boolean(possible)]).toEqual([name, true]);
-    }
-  }
-});
-
-it('The instances start with valid settings, and stop within their grace period', async () => {
+it('The instances start with valid settings, trust only the proxy, and stop within their grace period', async () => {
   const { shutdownDelay } = await documentedFleet();
-  const instances = containers.filter(([name]) => name.startsWith('store-'));
-  expect(instances.length).toBe(2);
-  for (const [, instance] of instances) {
-    const environment = filled(instance.environment);
-    const settings = readSettings(environment);
-    expect(settings.instances).toBe(instances.length);
-    expect(settings.databaseUrl).toBe('postgres://petstore:secret@postgres:5432/petstore');
-    expect(settings.redisUrl).toBe('redis://:secret@valkey:6379');
+  const proxy = services.proxy!.networks as { front: { ipv4_address: string } };
+  for (const instance of [services['store-one']!, services['store-two']!]) {
+    const environment = Object.entries(instance.environment!).map(([name, value]) => [
+      name,
+      value
+        .replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+        .replace(/\$\{WEBHOOK_KEY:\?[^}]*\}/, Buffer.alloc(32).toString('base64'))
+        .replace(/\$\{\w+:\?[^}]*\}/g, 'secret'),
+    ]);
+    const settings = readSettings(Object.fromEntries(environment) as Record<string, string>);
+    expect(settings).toMatchObject({
+      instances: 2,
+      databaseUrl: 'postgres://petstore:secret@postgres:5432/petstore',
+      redisUrl: 'redis://:secret@valkey:6379',
+      trustProxy: [proxy.front.ipv4_address],
+    });
     expect(settings.shutdownDelaySeconds).toBeGreaterThanOrEqual(Number(shutdownDelay));
-    expect(seconds(instance.stop_grace_period)).toBeGreaterThanOrEqual(settings.shutdownDelaySeconds + 30);
+    const grace = Number.parseInt(instance.stop_grace_period!, 10);
+    expect(grace).toBeGreaterThanOrEqual(settings.shutdownDelaySeconds + 30);
   }
 });
 
-it('Only the proxy is trusted to forward addresses', () => {
-  const { networks } = compose.services.proxy!;
-  const address = (networks as { front: { ipv4_address: string } }).front.ipv4_address;
-  const prefix = compose.networks.front!.ipam!.config[0]!.subnet.replace(/\d+\/24$/, '');
-  expect(address.startsWith(prefix)).toBe(true);
-  for (const name of ['store-one', 'store-two']) {
-    expect(readSettings(filled(compose.services[name]!.environment)).trustProxy).toEqual([address]);
-  }
-});
-
-it('Only the service and the exporters can reach the database and Valkey', () => {
-  const reachable = containers.filter(([, container]) => networksOf(container).includes('data'));
-  expect(reachable.map(([name]) => name)).toEqual([
-    'store-one',
-    'store-two',
-    'migrate',
-    'postgres',
-    'valkey',
-    'postgres-exporter',
-    'valkey-exporter',
-  ]);
-  expect(reachable.filter(([, { ports }]) => ports !== undefined)).toEqual([]);
-  expect(compose.networks.data!.internal).toBe(true);
+it('Only the service and the exporters reach the database and Valkey', () => {
+  const reaching = Object.entries(services).filter(([, one]) => [one.networks].flat().includes('data'));
+  const names = 'store-one store-two migrate postgres valkey postgres-exporter valkey-exporter';
+  expect(reaching.map(([name]) => name)).toEqual(names.split(' '));
+  expect(networks.data).toMatchObject({ internal: true });
 });
