@@ -10,11 +10,10 @@ import { ServiceBench, type ServiceProcess } from '../../support/service-process
 import { spread, tally } from '../../support/spread';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { whileLocked } from '../../support/while-locked';
-import { Books } from '../faults/support/books';
-import { InsistentClient } from '../faults/support/insistent-client';
-import { MixedLoad } from '../faults/support/mixed-load';
+import { InsistentOrders } from './support/insistent-orders';
 
 const SIZE = 3;
+const STOCK = 1_000_000;
 
 const bench = new ServiceBench();
 let redis: RedisServer;
@@ -158,29 +157,27 @@ const isHeld = () =>
   );
 
 test('when one is killed while it works, nothing acknowledged is lost or done twice, the stock matches the orders, and the others go on', async () => {
-  const { id: petId } = await arrange().pet(aPet(), 10);
+  const { id: petId } = await arrange().pet(aPet(), STOCK);
   let turn = 0;
-  const client = new InsistentClient(() => instances[turn++ % instances.length]!.url, key);
-  const load = new MixedLoad(client, await Books.begin(database.url));
-  await load.start();
-  const work = load.goOn(240);
-  await load.answered(80);
-  const { order } = await whileLocked(database.pool, petId, async () => {
+  const orders = new InsistentOrders(() => instances[turn++ % instances.length]!.url, key, petId);
+  orders.start();
+  await until(() => orders.booked.length >= 40);
+  const { held } = await whileLocked(database.pool, petId, async () => {
     // Of the first instance, which is the one that is killed.
     turn = 0;
-    const held = { method: 'POST', target: '/store/orders', body: { petId }, idempotencyKey: 'held' };
-    const settled = client.settle(held);
+    const placed = orders.place('held');
     await until(async () => (await isHeld()) !== undefined);
     await instances.shift()!.end('SIGKILL');
-    return { order: settled };
+    return { held: placed };
   });
-  load.books.enter(JSON.parse((await order).text) as Order);
-  await work;
-  await load.stop();
-  expect(client.interruptions.broken).toBeGreaterThan(0);
-  expect(load.unexpected).toEqual([]);
-  expect(await load.wrongReplays()).toEqual([]);
-  expect(await load.books.differences(database.url)).toEqual([]);
+  await held;
+  const { length } = orders.booked;
+  await until(() => orders.booked.length >= length + 40);
+  await orders.stop();
+  expect(orders.broken).toBeGreaterThan(0);
+  expect(orders.unexpected).toEqual([]);
+  expect(await orders.wrongReplays()).toEqual([]);
+  await orders.expectBooked(database.pool, STOCK);
 
   // The others keep sharing their counts, and refuse a revoked key.
   const { key: free, keyId } = await office.issueKey({ plan: 'free' });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { until, within } from '../../../support/eventually';
+import { within } from '../../../support/eventually';
 import { embeddedUrl } from './embedded-url';
 import { query } from '../../../support/query';
 import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
@@ -45,18 +45,6 @@ export class FaultyPostgres {
     // The server itself first, or it would start others in place of those that are paused already.
     this.halt(postmaster);
     childrenOf(postmaster).forEach((pid) => this.halt(pid));
-  }
-
-  /** The service's present sessions fall silent for good; whoever connects anew is served. */
-  async pauseSessions(): Promise<number> {
-    const sql = `SELECT pid, state FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`;
-    let sessions: { pid: number; state: string }[] = [];
-    await until(async () => {
-      sessions = await this.query(sql);
-      return sessions.every(({ state }) => state === 'idle');
-    });
-    sessions.forEach(({ pid }) => this.halt(pid));
-    return sessions.length;
   }
 
   terminateSessions(): Promise<unknown> {

@@ -3,22 +3,53 @@ import { QuotasService } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
-import { COUNTED, HOUR, earnBan, standing, statuses } from '../../../support/limits';
-import { CutOffPair } from './support/cut-off-pair';
-import type { Pair } from './support/pair';
+import { COUNTED, HOUR, MINUTE, earnBan, standing, statuses } from '../../../support/limits';
+import { RedisServer } from '../../../support/redis-server';
+import { startService } from '../../../support/service';
+import { ServiceBench } from '../../../support/service-process';
+import { tally } from '../../../support/spread';
+import { TcpProxy } from '../../../support/tcp-proxy';
+import { Pair } from './support/pair';
 
 const LIMIT = 60;
 /** Of the limit, for either of the two instances. */
 const SHARE = 30;
 
-let instances: CutOffPair;
+let redis: RedisServer;
+/** The way of either instance to Redis, which runs on and keeps what it knows when they are cut off. */
+let ways: [TcpProxy, TcpProxy];
 let pair: Pair;
 
 beforeAll(async () => {
-  instances = await CutOffPair.start();
-  ({ pair } = instances);
+  redis = await RedisServer.start();
+  ways = [await TcpProxy.start(redis.url), await TcpProxy.start(redis.url)];
+  pair = await Pair.start(ways[0].url, ways[1].url);
 });
-afterAll(() => instances?.close());
+// An outage within a minute of another one is taken for the same.
+beforeEach(() => pair.advance(2 * MINUTE));
+afterAll(async () => {
+  await pair?.close();
+  await Promise.all(ways.map((way) => way.close()));
+  await redis?.close();
+});
+
+/** Resolves when the instance counts alone. */
+async function loseRedis(instance: 0 | 1): Promise<void> {
+  await ways[instance].refuse();
+  await until(() => pair.degraded[instance]!);
+}
+
+/** Resolves when the instance counts together with the other one. */
+async function findRedis(instance: 0 | 1): Promise<void> {
+  await ways[instance].restore();
+  await until(() => !pair.degraded[instance]);
+}
+
+async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
+  await Promise.all([loseRedis(0), loseRedis(1)]);
+  await work();
+  await Promise.all([findRedis(0), findRedis(1)]);
+}
 
 async function statusesOf(callers: ApiClient[]): Promise<number[]> {
   return Promise.all(callers.map(async (caller) => (await caller.get(COUNTED)).status));
@@ -34,156 +65,148 @@ const quotas = () => pair.services[0].app.get(QuotasService);
 /** Writes down what was counted. */
 const flush = () => Promise.all(pair.services.map(({ app }) => app.get(QuotaRecords).flush()));
 
-async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
-  await Promise.all([instances.loseRedis(0), instances.loseRedis(1)]);
-  await work();
-  await Promise.all([instances.findRedis(0), instances.findRedis(1)]);
-}
-
 /** How many requests of so many are let through. */
 async function allowed(caller: ApiClient, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
+test('while Redis does not answer, a burst gets the share and nothing fails, health says so, and both return to Redis by themselves', async () => {
+  const { callers } = await pair.client({ plan: 'free' });
+  redis.pause();
+  const burst = Array.from({ length: SHARE + 8 }, async () => (await callers[0]!.get(COUNTED)).status);
+  const outcomes = tally(await Promise.all(burst));
+  expect(outcomes['200']).toBeLessThanOrEqual(SHARE);
+  expect(Object.keys(outcomes).sort()).toEqual(['200', '429']);
+  await until(async () => (await pair.saysDegraded())[0]!);
+  redis.resume();
+  await until(async () => !(await pair.saysDegraded()).some(Boolean));
+});
+
+test('an instance that has lost Redis counts its share, the other one exactly, and its return starts no new minute', async () => {
+  const { callers } = await pair.client({ plan: 'free' });
+  const [here, there] = callers as [ApiClient, ApiClient];
+  await loseRedis(1);
+  expect(pair.degraded).toEqual([false, true]);
+  expect(await allowed(there, SHARE + 3)).toBe(SHARE);
+  expect(await allowed(here, LIMIT + 3)).toBe(LIMIT);
+  await findRedis(1);
+  expect(await allowed(there, 3)).toBe(0);
+});
+
 test('the share of the day is a share of what was left, and the counts of Redis apply when it is back', async () => {
   const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
   expect(await allowed(callers[0]!, 60)).toBe(60);
-  await instances.loseRedis(0);
+  await loseRedis(0);
   expect(await allowed(callers[0]!, 23)).toBe(20);
-  await instances.findRedis(0);
+  await findRedis(0);
   // The counts of Redis apply again, without what was counted in the meantime.
   expect((await standing(callers[0]!)).day.remaining).toBe(40);
-});
-
-test('a ban earned during an outage of Redis applies when it is back', async () => {
-  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 2, perDay: 1_000 });
-  await statuses(callers[0]!, 1);
-  await instances.loseRedis(0);
-  await statuses(callers[0]!, 1);
-  await earnBan(callers[0]!, ...pair.services);
-  await instances.findRedis(0);
-  await bothAnswer(callers, 403);
-});
-
-test('a restarted Redis is empty, but the day and the bans are kept', async () => {
-  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 5 });
-  expect(await allowed(callers[0]!, 6)).toBe(5);
-  const { callers: offenders } = await pair.client({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
-  await statuses(offenders[0]!, 1);
-  await earnBan(offenders[0]!, ...pair.services);
-  await flush();
-
-  await instances.redis.stop();
-  await until(() => pair.degraded.every(Boolean));
-  await instances.redis.start();
-  await until(() => !pair.degraded.some(Boolean));
-  pair.advance(2_000);
-  expect(await statuses(callers[0]!, 1)).toEqual([429]);
-  await bothAnswer(offenders, 403);
-});
-
-describe('while Redis is unavailable, and for an idle key', () => {
-  test('an unban applies when Redis is back', async () => {
-    const { keyId, callers } = await pair.client();
-    await quotas().ban(keyId, 72 * HOUR);
-    await bothAnswer(callers, 403);
-    await withoutRedis(() => quotas().unban(keyId));
-    await bothAnswer(callers, 200);
-  });
-
-  test('a new ban applies when Redis is back', async () => {
-    const { keyId, callers } = await pair.client();
-    await bothAnswer(callers, 200);
-    await withoutRedis(() => quotas().ban(keyId, HOUR));
-    await bothAnswer(callers, 403);
-  });
-
-  test('a reset applies when Redis is back', async () => {
-    const { clientId, callers } = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
-    await bothAnswer(callers, 200);
-    pair.advance(1_000);
-    await withoutRedis(() => quotas().reset(clientId));
-    await until(async () => (await standing(callers[0]!)).day.remaining === 100);
-  });
 });
 
 test('repeated short outages of Redis give no client more than its daily limit', async () => {
   const { callers } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
   const { callers: others } = await pair.client();
   const silence = async (silenced: ApiClient[]): Promise<void> => {
-    instances.redis.pause();
+    redis.pause();
     await statusesOf(silenced);
-    instances.redis.resume();
+    redis.resume();
     await until(() => !pair.degraded.some(Boolean));
     await statusesOf(others);
   };
   await silence(callers);
-  let allowed = callers.length;
+  let total = callers.length;
   for (let round = 0; round < 4; round += 1) {
-    for (let request = 0; request < 22; request += 1) {
-      allowed += Number((await callers[0]!.get(COUNTED)).status === 200);
-    }
+    total += await allowed(callers[0]!, 22);
     pair.advance(50_000);
     await silence(others);
   }
   await withoutRedis(async () => {
     for (const caller of callers) {
-      while ((await caller.get(COUNTED)).status === 200) {
-        allowed += 1;
-      }
+      while ((await caller.get(COUNTED)).status === 200) total += 1;
     }
   });
   // The two of the first silence may have been counted twice, by the instances and by Redis; nothing more may.
-  expect(allowed).toBeLessThanOrEqual(102);
-  expect(allowed).toBeGreaterThan(80);
+  expect(total).toBeLessThanOrEqual(102);
+  expect(total).toBeGreaterThan(80);
 });
 
-test('an instance that has lost Redis counts its share, and the other still counts exactly', async () => {
-  const { callers } = await pair.client({ plan: 'free' });
-  const [here, there] = callers as [ApiClient, ApiClient];
-  await instances.loseRedis(1);
-  expect(pair.degraded).toEqual([false, true]);
-  expect(await allowed(there, SHARE + 3)).toBe(SHARE);
-  expect(await allowed(here, LIMIT + 3)).toBe(LIMIT);
-  await instances.findRedis(1);
+test('a restarted Redis is empty, but the day and the bans are kept, also a ban earned without it', async () => {
+  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 5 });
+  expect(await allowed(callers[0]!, 6)).toBe(5);
+  const offenders = await Promise.all([1, 2].map(() => pair.client({ perMinute: 2, perDay: 1_000 })));
+  const [before, during] = offenders.map((one) => one.callers) as [ApiClient[], ApiClient[]];
+  await statuses(before[0]!, 2);
+  await earnBan(before[0]!, ...pair.services);
+  await flush();
+  await statuses(during[0]!, 1);
+
+  await redis.stop();
+  await until(() => pair.degraded.every(Boolean));
+  await statuses(during[0]!, 1);
+  await earnBan(during[0]!, ...pair.services);
+  await redis.start();
+  await until(() => !pair.degraded.some(Boolean));
+  pair.advance(2_000);
+  expect(await statuses(callers[0]!, 1)).toEqual([429]);
+  await bothAnswer(before, 403);
+  await bothAnswer(during, 403);
 });
 
-test('its return does not restart the minute for the others', async () => {
-  const { callers } = await pair.client({ plan: 'free' });
-  const [here, there] = callers as [ApiClient, ApiClient];
-  let total = await allowed(here, 40);
-  await instances.loseRedis(1);
-  total += await allowed(there, 1);
-  await instances.findRedis(1);
-  total += await allowed(here, LIMIT);
-  expect(total).toBeLessThanOrEqual(LIMIT + SHARE);
-});
-
-describe('a client that Redis has lost', () => {
-  let redis: Redis;
-  beforeAll(() => (redis = new Redis(instances.redis.url)));
-  afterAll(() => redis.disconnect());
-
-  /** A client that has used 6 requests of its day, of which Redis knows nothing any more. */
-  async function forgotten(): Promise<{ clientId: number; caller: ApiClient }> {
-    const limits = { plan: 'enterprise', perMinute: 1_000, perDay: 100 } as const;
-    const { clientId, callers } = await pair.client(limits);
-    const caller = callers[0]!;
-    expect(await allowed(caller, 6)).toBe(6);
-    await flush();
-    await redis.flushall();
-    return { clientId, caller };
-  }
-
-  test('keeps the day and the minute that the database has', async () => {
-    const { caller } = await forgotten();
-    expect(await standing(caller)).toMatchObject({ minute: { remaining: 994 }, day: { remaining: 94 } });
+test('a ban, an unban and a reset that an operator makes while Redis is away apply when it is back', async () => {
+  const banned = await pair.client();
+  const unbanned = await pair.client();
+  const reset = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
+  await quotas().ban(unbanned.keyId, 72 * HOUR);
+  await bothAnswer(unbanned.callers, 403);
+  await bothAnswer(banned.callers, 200);
+  await bothAnswer(reset.callers, 200);
+  pair.advance(1_000);
+  await withoutRedis(async () => {
+    await quotas().ban(banned.keyId, HOUR);
+    await quotas().unban(unbanned.keyId);
+    await quotas().reset(reset.clientId);
   });
+  await bothAnswer(banned.callers, 403);
+  await bothAnswer(unbanned.callers, 200);
+  await until(async () => (await standing(reset.callers[0]!)).day.remaining === 100);
+});
 
-  test('can have its windows reset', async () => {
-    const { clientId, caller } = await forgotten();
-    await caller.get(COUNTED);
-    await quotas().reset(clientId);
-    await until(async () => (await standing(caller)).day.remaining === 100);
+test('a client that Redis has lost keeps the day and the minute that the database has', async () => {
+  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
+  expect(await allowed(callers[0]!, 6)).toBe(6);
+  await flush();
+  const connection = new Redis(redis.url);
+  await connection.flushall();
+  connection.disconnect();
+  const left = { minute: { remaining: 994 }, day: { remaining: 94 } };
+  expect(await standing(callers[0]!)).toMatchObject(left);
+});
+
+test('a service whose Redis is unreachable starts, and says at once that it counts alone', async () => {
+  const service = await startService({ settings: { redisUrl: 'redis://127.0.0.1:1', instances: 2 } });
+  const ready = await fetch(`${service.url}/health/ready`);
+  expect(await ready.json()).toMatchObject({ details: { limits: { degraded: true } } });
+  expect(ready.status).toBe(200);
+  await service.close();
+});
+
+test('a Redis that refuses the password is reported in one line, and used once it accepts it', async () => {
+  const bench = new ServiceBench();
+  const locked = await RedisServer.start();
+  const administrator = new Redis(locked.url);
+  await administrator.config('SET', 'requirepass', 'new');
+  const service = await bench.serve({
+    DATABASE_URL: pair.services[0].database.url,
+    REDIS_URL: locked.url.replace('//', '//:old@'),
+    INSTANCES: '2',
   });
+  const told = () => service.log.filter((line) => line.includes('WRONGPASS'));
+  await until(() => told().length > 0);
+  await administrator.config('SET', 'requirepass', 'old');
+  administrator.disconnect();
+  await until(() => service.stdout.includes('Redis is back'));
+  expect(told()).toEqual([expect.stringMatching(/Redis is unavailable \(WRONGPASS/)]);
+  expect(service.stderr).toBe('');
+  await bench.clear();
+  await locked.close();
 });

@@ -11,11 +11,10 @@ export class Pair {
     readonly services: [TestService, TestService],
   ) {}
 
-  /** @param redisUrls where either finds Redis; of both when it is one */
-  static async start(...redisUrls: [string, string?]): Promise<Pair> {
-    const [first, second = first] = redisUrls;
+  /** Over one Redis, if any; the second instance may have a way of its own to it. */
+  static async start(first?: string, second = first): Promise<Pair> {
     const database = await createTestDatabase();
-    const start = (redisUrl: string) => startService({ database, settings: { redisUrl, instances: 2 } });
+    const start = (redisUrl?: string) => startService({ database, settings: { redisUrl, instances: 2 } });
     return new Pair(database, [await start(first), await start(second)]);
   }
 
