@@ -1,10 +1,8 @@
-import { digestOf, newApiKey } from '../../../src/modules/auth/api-key';
+import { newApiKey } from '../../../src/modules/auth/api-key';
 import { KeysService } from '../../../src/modules/auth';
 import type { ErrorBody } from '../../support/api-client';
 import { call, without } from '../../support/limits';
 import { useService } from '../../support/use-service';
-import { crc32 } from 'node:zlib';
-import { type SentStatement, RecordedStatements } from '../database/support/recorded-statements';
 
 const INVALID_CHALLENGE = 'Bearer realm="petstore", error="invalid_token"';
 
@@ -77,11 +75,15 @@ describe('401 invalid_api_key', () => {
     expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);
   });
 
-  it('needs only one lookup for an unknown key that is sent repeatedly', async () => {
-    const caller = service.anonymous().with({ 'X-API-Key': newApiKey() });
-    await caller.get('/pets');
-    const answers = await without(service, 'api_keys', () => call(caller, 3, '/pets'));
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  it('needs only one look-up for an unknown key that is sent repeatedly, and none for a mistyped one', async () => {
+    const unknown = service.anonymous().with({ 'X-API-Key': newApiKey() });
+    const mistyped = service.anonymous().with({ 'X-API-Key': `psk_live_${'0'.repeat(36)}` });
+    await unknown.get('/pets');
+    const answers = await without(service, 'api_keys', async () => [
+      ...(await call(unknown, 2, '/pets')),
+      ...(await call(mistyped, 2, '/pets')),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
   });
 });
 
@@ -101,55 +103,3 @@ it('a valid key is accepted in either header field', async () => {
     expect((await service.anonymous().with(header).get('/pets')).status).toBe(200);
   }
 });
-
-const recorded = new RecordedStatements();
-afterAll(() => recorded.stop());
-
-/** The look-ups of keys while this key calls. */
-async function lookUpsOf(key: string): Promise<SentStatement[]> {
-  const sent = await recorded.during(() => service.anonymous().with({ 'X-API-Key': key }).get('/categories'));
-  return sent.filter(({ text }) => text.includes('api_keys'));
-}
-
-// Time tells nothing of a secret that nothing is compared with. These tests show that there is no such comparison; a
-// measurement of the times would be a matter of luck.
-describe('keys are never compared with a secret', () => {
-  it('a valid key, an unknown one and one with another last random character are all looked up by SHA-256', async () => {
-    const { key } = await service.issueKey();
-    const neighbour = neighbourOf(key);
-    const statements = [];
-    for (const tried of [key, newApiKey(), neighbour]) {
-      const [lookUp, ...others] = await lookUpsOf(tried);
-      expect(others).toEqual([]);
-      expect(lookUp!.values.flat()).toEqual([digestOf(tried)]);
-      statements.push([lookUp!.name, lookUp!.text]);
-    }
-    expect(new Set(statements.map(String)).size).toBe(1);
-  });
-
-  it('a wrong checksum is detected without a lookup', async () => {
-    const { key } = await service.issueKey();
-    for (const mistyped of [
-      `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
-      `psk_live_${'0'.repeat(36)}`,
-    ]) {
-      expect(await lookUpsOf(mistyped)).toEqual([]);
-    }
-  });
-});
-
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** A well-formed key that differs from this one in the last of its random characters, and so in its checksum. */
-function neighbourOf(key: string): string {
-  const random = key.slice('psk_live_'.length, -6);
-  const last = DIGITS[(DIGITS.indexOf(random.at(-1)!) + 1) % DIGITS.length]!;
-  const changed = random.slice(0, -1) + last;
-  let rest = crc32(changed);
-  let checksum = '';
-  while (checksum.length < 6) {
-    checksum = DIGITS[rest % 62]! + checksum;
-    rest = Math.floor(rest / 62);
-  }
-  return `psk_live_${changed}${checksum}`;
-}

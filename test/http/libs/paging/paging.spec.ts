@@ -1,11 +1,6 @@
 import type { Answer } from '../../../support/api-client';
 import { type Category, type Pet, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
-import { Database } from '#libs/database';
-import { KeysService } from '../../../../src/modules/auth';
-import { PetsService } from '../../../../src/modules/pets/pets.service';
-import type { ListPetsQuery } from '../../../../src/modules/pets/pets.dto';
-import { RecordedStatements } from '../../database/support/recorded-statements';
 
 const { service, caller, arrange } = useStore();
 
@@ -60,6 +55,7 @@ describe('a list', () => {
       ['a literal question mark', 'a?b', 'name=a?b'],
       ['a space and a plus', 'a +', 'name=a+%2B'],
       ['a percent sign', '50%', 'name=50%25'],
+      ['a line break', 'a\r\nX-Injected: 1', 'name=a%0d%0aX-Injected:'],
       ['characters beyond ASCII', 'é🐕', 'name=%C3%A9%F0%9F%90%95'],
       ['a parameter whose name is escaped', 'dog', 'n%61me=dog'],
     ])('keeps a filter with %s', async (_what, name, query) => {
@@ -135,48 +131,5 @@ describe('a list', () => {
     expect(larger.text).toBe(whole.text);
     expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
     expect(Buffer.byteLength(whole.text)).toBeGreaterThan(240 * 1024);
-  });
-});
-
-describe('pages that are requested together', () => {
-  let statements: RecordedStatements;
-
-  beforeAll(() => (statements = new RecordedStatements()));
-  afterAll(() => statements.stop());
-
-  it('share a statement if they are equal, and each has its own entries', async () => {
-    const pets = service.app.get(PetsService);
-    for (let index = 0; index < 4; index += 1) {
-      await arrange.pet(index % 2 === 0 ? aPet() : aPet().sold());
-    }
-    const different: ListPetsQuery[] = [{ status: ['sold'] }, { limit: 1 }, { limit: 3 }];
-    const queries = Array.from({ length: 10 }, () => different).flat();
-    const alone = [];
-    for (const query of queries) {
-      alone.push(await pets.list(query));
-    }
-    let together: unknown;
-    const sent = await statements.during(async () => {
-      together = await Promise.all(queries.map((query) => pets.list(query)));
-    });
-    expect(together).toEqual(alone);
-    // The first may be sent alone.
-    expect(sent.filter(({ text }) => text.includes('FROM pets')).length).toBeLessThanOrEqual(4);
-  });
-
-  it.each([
-    ['/pets?status=available', 'FROM pets'],
-    ['/pets?name=rex', 'FROM pets'],
-    ['/categories', 'FROM categories'],
-    ['/store/inventory', 'FROM inventory_items'],
-    ['/store/orders', 'FROM orders'],
-  ])('GET %s takes the turn of its client', async (target, table) => {
-    const { key, keyId } = await service.issueKey();
-    const { client } = await service.app.get(KeysService).byId(keyId);
-    const spies = [jest.spyOn(Database.prototype, 'readPage'), jest.spyOn(Database.prototype, 'read')];
-    await service.anonymous().with({ 'X-API-Key': key }).get(target);
-    const reads = spies.flatMap(({ mock }) => mock.calls.map(([{ text }, , of]) => ({ text, of })));
-    spies.forEach((spy) => spy.mockRestore());
-    expect(reads.filter(({ text }) => text.includes(table)).map(({ of }) => of)).toEqual([client.id]);
   });
 });

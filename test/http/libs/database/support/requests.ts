@@ -1,6 +1,6 @@
 import { cursorAfter } from '#libs/http';
-import { LOOKED_AT } from '../../../../src/modules/events/event-reader';
-import { cursorAt } from '../../../../src/modules/events/events.dto';
+import { LOOKED_AT } from '../../../../../src/modules/events/event-reader';
+import { cursorAt } from '../../../../../src/modules/events/events.dto';
 import { STORE } from './large-store';
 
 // What is asked for: each filter, alone and with others, from the beginning of a list and from deep inside it.
@@ -64,14 +64,34 @@ export const OTHER_PAGES = [
   ...pagesOf('/store/inventory', INVENTORY, 45_000),
   ...pagesOf('/store/orders', ORDERS, 35_000),
 ];
+/** Others of the service may look for new events meanwhile. */
+const FEW = 1_100;
 /** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
-  ['/events', 25],
-  [`/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 })}`, 25],
-  ['/events?type=pet.updated', 25],
-  ['/events?type=pet.deleted', 2 * LOOKED_AT + 10],
-  ['/events?petId=7&type=pet.updated', 2 * LOOKED_AT + 10],
+  ['/events', FEW],
+  [`/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 })}`, FEW],
+  ['/events?type=pet.updated', FEW],
+  ['/events?type=pet.deleted', 2 * LOOKED_AT + FEW],
+  ['/events?petId=7&type=pet.updated', 2 * LOOKED_AT + FEW],
 ];
 /** Pages that cost what their name does. */
 export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 45_000);
 export const NAMED_CATEGORIES_PAGES = pagesOf('/categories', ['name=common', 'name=nobody'], 2_000);
+/** Pages and single resources of a store with the same rows for everybody. */
+export const NEW_STORE_PAGES = [
+  '/pets',
+  '/pets?status=available',
+  '/pets?status=available&status=pending&status=sold',
+  '/pets?categoryId=1',
+  '/pets?categoryId=1&status=available',
+  '/categories',
+  '/store/inventory',
+  '/store/inventory?status=available',
+  '/store/orders',
+  '/store/orders?complete=false',
+  '/store/orders?petId=1&complete=false',
+  '/pets/200',
+  '/categories/1',
+  '/store/orders/200',
+  '/store/inventory/200',
+];

@@ -1,0 +1,230 @@
+import { LOOKED_AT } from '../../../../src/modules/events/event-reader';
+import type { Answer, ApiClient } from '../../../support/api-client';
+import { Arrange, type Pet, aPet } from '../../../support/builders';
+import { type TestService, startService } from '../../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { useStore } from '../../../support/use-service';
+import { Follower } from '../../events/support/feed';
+import { fillLargeStore } from './support/large-store';
+import { plainPage } from './support/plain-page';
+import {
+  EVENTS_PAGES,
+  NAMED_CATEGORIES_PAGES,
+  NAMED_PETS_PAGES,
+  NEW_STORE_PAGES,
+  OTHER_PAGES,
+  PETS_PAGES,
+  SINGLE_READS,
+} from './support/requests';
+import { onEachConnection, rowsRead } from './support/rows-read';
+
+// What a request reads must not grow with the store.
+
+const STORE_TABLES = ['pets', 'categories', 'inventory', 'orders', 'idempotency_records'];
+/** A page has 20 rows; one more is read to see whether others follow, and for each status at most, from pets and stock. */
+const PAGE_ROWS = 3 * 2 * 21;
+/** Up to 2,000 rows with a name are looked up in the index; they are read, or as many of the list for each status. */
+const NAMED_ROWS = 4 * 2_001 + PAGE_ROWS;
+
+// The store is large enough for the planner to care, and unfair to whoever bets on rows being evenly spread: whole ranges of
+// ids are deleted, and what is rare comes last.
+describe('in a large store', () => {
+  let database: TestDatabase;
+  let service: TestService;
+  let caller: ApiClient;
+  /** It plans for any values, as PostgreSQL may whenever a statement is prepared. */
+  let generic: TestService;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await fillLargeStore(database.pool);
+    service = await startService({ database });
+    caller = await service.caller();
+    const databaseUrl = `${database.url}?options=-c%20plan_cache_mode%3Dforce_generic_plan`;
+    generic = await startService({ database, databaseUrl });
+  });
+  afterAll(async () => {
+    await generic?.close();
+    await service?.close();
+    await database?.drop();
+  });
+
+  async function expectAtMost(
+    most: number,
+    work: () => Promise<unknown>,
+    { tables = STORE_TABLES, by = service } = {},
+  ): Promise<void> {
+    const { rows, scanned } = await rowsRead(by, tables, work);
+    expect({ scanned, rows: Math.max(rows, most) }).toEqual({ scanned: [], rows: most });
+  }
+
+  /** The same for any plan. */
+  async function expectPlansToReadAtMost(most: number, target: string): Promise<void> {
+    await expectAtMost(most, () => caller.get(target));
+    const other = await generic.caller();
+    await expectAtMost(most, () => other.get(target), { by: generic });
+  }
+
+  it.each([...PETS_PAGES, ...NAMED_PETS_PAGES])('GET %s returns the right page', async (target) => {
+    const { body } = await caller.get<Pet[]>(target);
+    expect(body.map(({ id }) => id)).toEqual(await plainPage(database.pool, target));
+  });
+
+  it.each([...PETS_PAGES, ...OTHER_PAGES])('GET %s reads no more rows than a page needs', async (target) => {
+    await expectPlansToReadAtMost(PAGE_ROWS, target);
+  });
+
+  it.each([...NAMED_PETS_PAGES, ...NAMED_CATEGORIES_PAGES])(
+    'GET %s reads no more rows than one name can have',
+    async (target) => expectAtMost(NAMED_ROWS, () => caller.get(target)),
+  );
+
+  it('GET /pets?name= ends its page early where a frequent name is rare, and Link goes on to all of them', async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `UPDATE pets SET name = 'Late ' || id WHERE id > 70000 AND id % 2 = 1 RETURNING id`,
+    );
+    const late = rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
+    const found: number[] = [];
+    let target: string | undefined = '/pets?name=late&limit=100';
+    while (target !== undefined && found.length < 300) {
+      const page: string = target;
+      await expectAtMost(NAMED_ROWS, async () => {
+        const answer: Answer<Pet[]> = await caller.get<Pet[]>(page);
+        found.push(...answer.body.map(({ id }) => id));
+        target = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+      });
+    }
+    expect(late.length).toBeGreaterThan(2_000);
+    expect(found).toEqual(late.slice(0, found.length));
+    expect(found.length).toBeGreaterThanOrEqual(300);
+  });
+
+  it.each(EVENTS_PAGES)('GET %s looks at %i events at most', async (target, most) => {
+    await expectAtMost(most, () => caller.get(target), { tables: ['events'] });
+  });
+
+  it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
+    const { rows } = await database.pool.query<{ commits: number }>(
+      'SELECT count(*)::int AS commits FROM events',
+    );
+    const follower = new Follower('/events?type=order.updated');
+    const targets: string[] = [];
+    while (targets.at(-1) !== follower.target) {
+      targets.push(follower.target);
+      expect(await follower.read(caller)).toEqual([]);
+    }
+    expect(targets.length).toBe(1 + Math.ceil(rows[0]!.commits / LOOKED_AT));
+    const arrange = new Arrange(caller);
+    const { id } = await arrange.order((await arrange.pet(aPet(), 3)).id);
+    await caller.patch(`/store/orders/${id}`, { shipDate: '2026-12-01T00:00:00Z' });
+    expect((await follower.read(caller)).map(({ data }) => data)).toMatchObject([{ id }]);
+  });
+
+  it.each(SINGLE_READS)('GET %s reads one row per table', async (target) => {
+    await expectPlansToReadAtMost(2, target);
+  });
+
+  it('A page of the deliveries of one webhook reads no deliveries of others', async () => {
+    const body = { url: 'https://shop.example/events', enabled: false };
+    const [first] = await Promise.all(
+      Array.from({ length: 5 }, () => caller.post<{ id: number }>('/webhooks', body)),
+    );
+    await database.pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
+       SELECT webhooks.id, 'evt_' || n, 'pet.deleted', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'delivered' END, 1,
+         now(), now() FROM webhooks, generate_series(1, 4000) AS n`,
+    );
+    await database.pool.query(`ANALYZE webhook_deliveries`);
+    const path = `/webhooks/${first!.body.id}/deliveries`;
+    for (const target of [path, `${path}?status=failed`]) {
+      await expectAtMost(PAGE_ROWS, () => caller.get(target), { tables: ['webhook_deliveries'] });
+    }
+  });
+
+  it("A key, its client's usage and its ban are found by index, however many exist today", async () => {
+    const stranger = await service.caller();
+    const tables = ['api_keys', 'usage_days', 'key_bans'];
+    await expectAtMost(3 * tables.length, () => stranger.get('/rate-limit'), { tables });
+  });
+
+  it('No write scans a table, and neither does a foreign key check', async () => {
+    const arrange = new Arrange(caller);
+    const statuses: number[] = [];
+    await expectAtMost(300, async () => {
+      const pet = await arrange.pet(aPet(), 3);
+      const { id: unused } = await arrange.category('Dragons');
+      const order = await arrange.order(pet.id);
+      const adjusting = caller.with({ 'Idempotency-Key': 'once' });
+      for (const { status } of [
+        await caller.put(`/categories/${pet.categoryId}`, { name: 'Cats' }),
+        await caller.delete(`/categories/${pet.categoryId}`),
+        await caller.delete(`/categories/${unused}`),
+        await caller.patch(`/pets/${pet.id}`, { name: 'Ada' }),
+        await caller.put(`/pets/${pet.id}`, { name: 'Ada', categoryId: pet.categoryId }),
+        await adjusting.post(`/store/inventory/${pet.id}/adjustments`, { delta: 2 }),
+        await caller.delete(`/pets/${pet.id}`),
+        await caller.patch(`/store/orders/${order.id}`, { complete: true }),
+        await caller.delete(`/store/orders/${(await arrange.order(pet.id)).id}`),
+        await caller.delete(`/pets/${pet.id}`),
+      ]) {
+        statuses.push(status);
+      }
+    });
+    expect(statuses).toEqual([200, 409, 204, 200, 200, 200, 409, 200, 204, 204]);
+  });
+});
+
+describe('in a new store', () => {
+  const { service, caller } = useStore({ settings: { databasePool: 2 } });
+  const PETS = 10_000;
+  /** A few hundred pets fill a page of one index and two of another: then walking and sorting seem to cost the same. */
+  const FEW = 300;
+
+  async function change(...statements: string[]): Promise<void> {
+    for (const statement of statements) {
+      await service.database.pool.query(statement);
+    }
+  }
+
+  const fill = (count: number) =>
+    change(
+      `INSERT INTO categories (name) SELECT 'category ' || n FROM generate_series(1, ${count}) n`,
+      `INSERT INTO pets (name, category_id, status) SELECT 'pet ' || n, 1, 'available' FROM generate_series(1, ${count}) n`,
+      `INSERT INTO inventory (pet_id, quantity) SELECT id, 1 FROM pets ON CONFLICT DO NOTHING`,
+      `INSERT INTO orders (pet_id, quantity) SELECT 1, 1 FROM generate_series(1, ${count})`,
+    );
+  const updateAll = () =>
+    change(
+      `UPDATE pets SET name = name || '!'`,
+      `UPDATE orders SET quantity = quantity + 1`,
+      `UPDATE inventory SET quantity = quantity + 1`,
+    );
+
+  /** Those of all requests that read more rows than a page needs, or a whole table. */
+  async function excessive(): Promise<unknown[]> {
+    const found: unknown[] = [];
+    for (const target of NEW_STORE_PAGES) {
+      const { rows, scanned } = await rowsRead(service, STORE_TABLES, () => caller.get(target));
+      if (rows > PAGE_ROWS || scanned.length > 0) found.push({ target, rows, scanned });
+    }
+    return found;
+  }
+
+  // Nothing is ever analysed; statements are prepared while the tables are empty, and the plans kept while they grow.
+  it('plans that were made on empty tables read no more rows than a page needs while it grows and changes', async () => {
+    await change(...STORE_TABLES.map((table) => `ALTER TABLE ${table} SET (autovacuum_enabled = false)`));
+    // From the sixth time on, PostgreSQL may use a plan for any values.
+    for (let time = 0; time < 8; time += 1) {
+      await Promise.all(NEW_STORE_PAGES.map((target) => caller.get(target)));
+    }
+    for (const grow of [() => fill(FEW), () => fill(PETS - FEW), updateAll, updateAll]) {
+      await grow();
+      expect(await excessive()).toEqual([]);
+      // New plans, for the store as it is now.
+      await onEachConnection(service, 'DISCARD PLANS');
+      expect(await excessive()).toEqual([]);
+    }
+    const sorting = () => onEachConnection(service, 'SELECT id FROM pets ORDER BY name LIMIT 21');
+    expect((await rowsRead(service, STORE_TABLES, sorting)).rows).toBeGreaterThan(PETS);
+  });
+});
