@@ -4,6 +4,7 @@ import type { ErrorBody } from '../../support/api-client';
 import { call, without } from '../../support/limits';
 import { useService } from '../../support/use-service';
 
+const TRANSPORT = ['date', 'connection', 'keep-alive'];
 const INVALID_CHALLENGE = 'Bearer realm="petstore", error="invalid_token"';
 
 const service = useService();
@@ -44,35 +45,21 @@ describe('401 missing_api_key', () => {
 });
 
 describe('401 invalid_api_key', () => {
-  it('is the same whether the key is mistyped, unknown, expired or revoked', async () => {
+  it('is the same whether the key is mistyped, unknown, expired or revoked, and never reveals it', async () => {
     const answers = new Set<string>();
     for (const [, aKey] of INVALID) {
       const key = await aKey();
-      for (const headers of [{ 'X-API-Key': key }, { Authorization: `Bearer ${key}` }] as Record<
-        string,
-        string
-      >[]) {
-        const answer = await service.anonymous().with(headers).get<ErrorBody>('/pets');
-        const { status, headers: fields, text } = answer;
-        const named = [...fields.keys()].filter(
-          (name) => !['date', 'connection', 'keep-alive'].includes(name),
-        );
-        answers.add(JSON.stringify([status, text, fields.get('www-authenticate'), named]));
+      const fields: Record<string, string>[] = [{ 'X-API-Key': key }, { Authorization: `Bearer ${key}` }];
+      for (const field of fields) {
+        const answer = await service.anonymous().with(field).get<ErrorBody>('/pets');
+        expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);
+        expect(answer.body).toMatchObject({ code: 'invalid_api_key', status: 401 });
+        expect(answer.headers.get('www-authenticate')).toBe(INVALID_CHALLENGE);
+        const names = [...answer.headers.keys()].filter((name) => !TRANSPORT.includes(name));
+        answers.add(JSON.stringify([answer.status, answer.text, names]));
       }
     }
     expect(answers.size).toBe(1);
-    const [status, text, challenge] = JSON.parse([...answers][0]!) as [number, string, string];
-    expect([status, JSON.parse(text), challenge]).toEqual([
-      401,
-      expect.objectContaining({ code: 'invalid_api_key', status: 401 }),
-      INVALID_CHALLENGE,
-    ]);
-  });
-
-  it.each(INVALID)('never reveals a key that is %s', async (_what, aKey) => {
-    const key = await aKey();
-    const answer = await service.anonymous().with({ 'X-API-Key': key }).get('/pets');
-    expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);
   });
 
   it('needs only one look-up for an unknown key that is sent repeatedly, and none for a mistyped one', async () => {
@@ -94,12 +81,4 @@ it('400 conflicting_credentials with two valid keys', async () => {
   const caller = service.anonymous().with({ 'X-API-Key': one.key, Authorization: `Bearer ${other.key}` });
   const answer = await caller.get<ErrorBody>('/pets');
   expect([answer.status, answer.body.code]).toEqual([400, 'conflicting_credentials']);
-});
-
-it('a valid key is accepted in either header field', async () => {
-  const { key } = await service.issueKey();
-  const headers: Record<string, string>[] = [{ 'X-API-Key': key }, { Authorization: `Bearer ${key}` }];
-  for (const header of headers) {
-    expect((await service.anonymous().with(header).get('/pets')).status).toBe(200);
-  }
 });

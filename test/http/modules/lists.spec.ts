@@ -1,0 +1,116 @@
+import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
+
+const { caller, arrange } = useStore();
+
+/** The lists as they are read; what was deleted or cancelled stands in between and must not show. */
+const whole = {
+  '/categories': [] as Category[],
+  '/pets': [] as Pet[],
+  '/store/inventory': [] as InventoryItem[],
+  '/store/orders': [] as Order[],
+};
+const CATEGORIES = ['Dogs', 'Cats', '100% wool', '100 sheep', 'a_b', 'aXb', 'c\\d', 'Écureuil', 'a?b&c=d'];
+
+beforeAll(async () => {
+  for (const name of CATEGORIES) {
+    whole['/categories'].push(await arrange.category(name));
+  }
+  const [dogs, cats] = whole['/categories'].map(({ id }) => id) as [number, number];
+  const created: Pet[] = [];
+  for (const builder of [
+    aPet().named('Rex').inCategory(dogs),
+    aPet().named('rexona').inCategory(dogs).pending(),
+    aPet().named('Rexgone').inCategory(cats),
+    aPet().named('REX II').inCategory(cats).sold(),
+    aPet().named('Zoë Ärmel').inCategory(cats),
+  ]) {
+    created.push((await caller.post<Pet>('/pets', builder.build())).body);
+  }
+  const [rex, rexona, gone, rex2, zoe] = created as [Pet, Pet, Pet, Pet, Pet];
+  await caller.put(`/store/inventory/${zoe.id}`, { quantity: 7 });
+  const cancelled = await arrange.order(zoe.id);
+  whole['/store/orders'].push(
+    await arrange.order(zoe.id, { quantity: 2 }),
+    await arrange.order(zoe.id, { complete: true, shipDate: '2026-12-01T00:00:00.000Z' }),
+    await arrange.order(rex.id),
+    await arrange.order(gone.id, { complete: true }),
+  );
+  await caller.delete(`/store/orders/${cancelled.id}`);
+  await caller.delete(`/pets/${gone.id}`);
+  whole['/pets'].push({ ...rex, status: 'pending' }, rexona, rex2, zoe);
+  whole['/store/inventory'].push(
+    { petId: rex.id, quantity: 0, status: 'pending' },
+    { petId: rexona.id, quantity: 1, status: 'pending' },
+    { petId: rex2.id, quantity: 0, status: 'sold' },
+    { petId: zoe.id, quantity: 4, status: 'available' },
+  );
+});
+
+type Path = keyof typeof whole;
+
+it.each<Path>(['/categories', '/pets', '/store/inventory', '/store/orders'])(
+  'GET %s returns whole entries in ascending order of id, without deleted ones and without a next page',
+  async (path) => {
+    const { status, body, headers } = await caller.get<object[]>(path);
+    expect([status, body, headers.has('link')]).toEqual([200, whole[path], false]);
+  },
+);
+
+/** Each filter, with the places in the whole list of what it lets through. */
+const FILTERS: [path: Path, query: string, places: number[]][] = [
+  ['/categories', 'name=DOG', [0]],
+  ['/categories', 'name=100%25', [2]],
+  ['/categories', 'name=a_', [4]],
+  ['/categories', 'name=c%5C', [6]],
+  ['/categories', 'name=%C3%A9CU', [7]],
+  ['/categories', 'name=a?b%26c%3D', [8]],
+  ['/categories', 'name=%25', []],
+  ['/categories', "name='", []],
+  ['/pets', 'status=pending', [0, 1]],
+  ['/pets', 'status=pending&status=sold', [0, 1, 2]],
+  ['/pets', 'status=sold&status=sold', [2]],
+  ['/pets', 'categoryId=2', [2, 3]],
+  ['/pets', 'categoryId=4711', []],
+  ['/pets', 'name=rEx', [0, 1, 2]],
+  ['/pets', 'name=rex+i', [2]],
+  ['/pets', 'name=ZO%C3%8B%20%C3%A4', [3]],
+  ['/pets', 'name=ona', []],
+  ['/pets', 'id=5', [3]],
+  ['/pets', 'id=5&id=1&id=4711&id=1', [0, 3]],
+  ['/pets', 'id=1&id=4&id=5&name=rex&status=sold&status=available', [2]],
+  ['/pets', 'id=1&status=sold', []],
+  ['/store/inventory', 'status=available', [3]],
+  ['/store/inventory', 'status=sold&status=pending', [0, 1, 2]],
+  ['/store/inventory', 'status=pending&limit=1', [0]],
+  ['/store/orders', 'petId=5', [0, 1]],
+  ['/store/orders', 'complete=false', [0, 2]],
+  ['/store/orders', 'complete=true', [1, 3]],
+  ['/store/orders', 'petId=5&complete=true', [1]],
+  ['/store/orders', 'petId=9007199254740991', []],
+];
+
+it.each(FILTERS)('GET %s?%s returns the entries %j', async (path, query, places) => {
+  const { body } = await caller.get<object[]>(`${path}?${query}`);
+  expect(body).toEqual(places.map((place) => whole[path][place]));
+});
+
+describe('GET /pets for many ids', () => {
+  const store = useStore();
+
+  it('returns all of them, up to 100, unless a limit is given', async () => {
+    const { id: categoryId } = await store.arrange.category();
+    const created = await Promise.all(
+      Array.from({ length: 25 }, () => store.arrange.pet(aPet().inCategory(categoryId))),
+    );
+    const ids = created.map(({ id }) => id).sort((a, b) => a - b);
+    const unknown = Array.from({ length: 75 }, (_none, index) => Number.MAX_SAFE_INTEGER - index);
+    const query = [...ids, ...unknown].map((id) => `id=${id}`).join('&');
+    for (const filter of ['', '&status=available&status=pending&status=sold']) {
+      const { body, headers } = await store.caller.get<Pet[]>(`/pets?${query}${filter}`);
+      expect([body.map(({ id }) => id), headers.get('Link')]).toEqual([ids, null]);
+      const limited = await store.caller.get<Pet[]>(`/pets?${query}${filter}&limit=3`);
+      expect(limited.body.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    }
+  });
+});

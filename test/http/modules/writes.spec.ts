@@ -1,0 +1,253 @@
+import type { ErrorBody } from '../../support/api-client';
+import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
+
+// What changes stock and status, and what the store refuses for them, stands in store-rules.spec.ts; which values a field
+// takes, in test/unit/libs/http/validation.spec.ts.
+
+const { service, caller, arrange } = useStore();
+const MOST = 2_147_483_647;
+const UNKNOWN = 4_711;
+
+type Fields = Record<string, unknown>;
+
+/** What is sent, and what the answer has besides that and an id. */
+const CREATED: [
+  what: string,
+  path: string,
+  body: (of: { petId: number; categoryId: number }) => Fields,
+  more: Fields,
+][] = [
+  ['a pet', '/pets', ({ categoryId }) => ({ name: 'Rex', categoryId }), { status: 'available' }],
+  [
+    'a name as it is',
+    '/pets',
+    ({ categoryId }) => ({ name: `';--<b>%_\\ 🐕\n`, categoryId }),
+    { status: 'available' },
+  ],
+  ['a held pet', '/pets', ({ categoryId }) => ({ name: 'Rex', categoryId, status: 'pending' }), {}],
+  ['a sold pet', '/pets', ({ categoryId }) => ({ name: 'Rex', categoryId, status: 'sold' }), {}],
+  ['a category', '/categories', () => ({ name: 'Dogs' }), {}],
+  ['a name that is there', '/categories', () => ({ name: 'Dogs' }), {}],
+  ['an empty description', '/categories', () => ({ name: 'Dogs', description: '' }), {}],
+  [
+    'the longest description',
+    '/categories',
+    () => ({ name: '🐕'.repeat(200), description: '🐕'.repeat(2_000) }),
+    {},
+  ],
+  ['an order', '/store/orders', ({ petId }) => ({ petId }), { quantity: 1, complete: false }],
+  [
+    'an order with all its fields',
+    '/store/orders',
+    ({ petId }) => ({ petId, quantity: MOST - 1, shipDate: '2026-11-24T09:30:00.000Z', complete: true }),
+    {},
+  ],
+];
+
+it.each(CREATED)(
+  '201: returns what was sent, with defaults and an id: %s',
+  async (_what, path, body, more) => {
+    const { id: petId, categoryId } = await arrange.pet(aPet(), MOST);
+    const sent = body({ petId, categoryId });
+    const { status, body: created } = await caller.post<Fields>(path, sent);
+    expect([status, created]).toEqual([201, { ...sent, ...more, id: expect.any(Number) as number }]);
+  },
+);
+
+it.each([
+  ['available', aPet(), 1],
+  ['pending', aPet().pending(), 1],
+  ['sold', aPet().sold(), 0],
+] as const)('A new pet that is %s has %i in stock', async (status, builder, quantity) => {
+  const { id } = await arrange.pet(builder);
+  const item = await caller.get<InventoryItem>(`/store/inventory/${id}`);
+  expect(item.body).toEqual({ petId: id, quantity, status });
+});
+
+/** A change of a pet that is held, of a category with a description or of an open order, and what it changes. */
+const CHANGES: [method: string, of: 'pet' | 'category' | 'order', body: Fields, changes: Fields][] = [
+  ['PUT', 'pet', { name: 'Max', categoryId: 1 }, { name: 'Max', categoryId: 1 }],
+  [
+    'PUT',
+    'pet',
+    { name: 'Max', categoryId: 1, status: 'sold' },
+    { name: 'Max', categoryId: 1, status: 'sold' },
+  ],
+  ['PATCH', 'pet', {}, {}],
+  ['PATCH', 'pet', { name: 'Max' }, { name: 'Max' }],
+  ['PATCH', 'pet', { categoryId: 1, status: 'sold' }, { categoryId: 1, status: 'sold' }],
+  ['PUT', 'category', { name: 'Cats', description: 'Aloof.' }, { name: 'Cats', description: 'Aloof.' }],
+  ['PUT', 'category', { name: 'Cats' }, { name: 'Cats', description: undefined }],
+  ['PATCH', 'order', {}, {}],
+  ['PATCH', 'order', { complete: true }, { complete: true }],
+  ['PATCH', 'order', { shipDate: '2026-12-02T01:00:00+01:00' }, { shipDate: '2026-12-02T00:00:00.000Z' }],
+  ['PATCH', 'order', { shipDate: null, complete: false }, { shipDate: undefined }],
+];
+
+it.each(CHANGES)('200: %s of a %s, %j, changes %j and nothing else', async (method, of, body, changes) => {
+  const [before, target] = await a(of);
+  const answer = await caller.send<Fields>(method, target, body);
+  expect([answer.status, answer.body]).toEqual([200, { ...before, ...changes }]);
+  expect((await caller.get(target)).text).toBe(answer.text);
+});
+
+async function a(kind: 'pet' | 'category' | 'order'): Promise<[before: object, target: string]> {
+  if (kind === 'category') {
+    const { body } = await caller.post<Category>('/categories', { name: 'Dogs', description: 'Loyal.' });
+    return [body, `/categories/${body.id}`];
+  }
+  const pet = await arrange.pet(kind === 'pet' ? aPet().pending() : aPet());
+  if (kind === 'pet') return [pet, `/pets/${pet.id}`];
+  const order = await arrange.order(pet.id, { shipDate: '2026-12-01T00:00:00.000Z' });
+  return [order, `/store/orders/${order.id}`];
+}
+
+it('200: the ship date of a complete order can be set after its pet was deleted', async () => {
+  const order = await arrange.order((await arrange.pet()).id, { complete: true });
+  await caller.delete(`/pets/${order.petId}`);
+  const shipDate = '2026-12-01T00:00:00.000Z';
+  const answer = await caller.patch<Order>(`/store/orders/${order.id}`, { shipDate });
+  expect(answer).toMatchObject({ status: 200, body: { ...order, shipDate } });
+});
+
+describe('shipDate', () => {
+  // What PostgreSQL keeps of them; at some time of the 19th century a time zone had seconds.
+  it.each([
+    ['2026-11-21t09:30:00.1239999999+05:30', '2026-11-21T04:00:00.123Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ['1883-11-18T12:03:57Z', '1883-11-18T12:03:57.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is accepted, and returned as %s', async (sent, answered) => {
+    const { id } = await arrange.order((await arrange.pet()).id, { shipDate: sent });
+    expect((await caller.get<Order>(`/store/orders/${id}`)).body.shipDate).toBe(answered);
+  });
+
+  it('is stored in UTC, whatever the time zone of the machine', async () => {
+    // The offset that JavaScript tells of Vienna before 1893, cut to whole minutes.
+    const date = Object.assign(new Date('1883-11-18T12:03:57Z'), { getTimezoneOffset: () => -65 });
+    const { rows } = await service.database.pool.query('SELECT $1::text AS sent', [date]);
+    expect(rows).toEqual([{ sent: '1883-11-18T12:03:57.000+00:00' }]);
+  });
+});
+
+describe('a category that does not exist', () => {
+  it.each(['PUT', 'PATCH'])('422 unknown_category: %s changes nothing', async (method) => {
+    const pet = await arrange.pet();
+    const body = { name: 'Max', categoryId: UNKNOWN };
+    const refused = await caller.send<ErrorBody>(method, `/pets/${pet.id}`, body);
+    expect(refused.body).toMatchObject({ code: 'unknown_category', status: 422 });
+    expect((await caller.get(`/pets/${pet.id}`)).body).toEqual(pet);
+  });
+
+  it('422 unknown_category: POST creates neither a pet nor stock', async () => {
+    const count = async () =>
+      (await service.database.pool.query('SELECT FROM pets UNION ALL SELECT FROM inventory')).rowCount;
+    const before = await count();
+    const { body } = await caller.post<ErrorBody>('/pets', aPet().inCategory(UNKNOWN).build());
+    expect(body).toMatchObject({ code: 'unknown_category', status: 422 });
+    expect(body.message).toContain(`There is no category ${UNKNOWN}`);
+    expect(await count()).toBe(before);
+  });
+});
+
+describe('a refusal says what to do', () => {
+  it.each([
+    ['pending', 'A sold pet cannot become pending.'],
+    ['available', 'A pet without stock cannot become available. Set its stock: that makes it available.'],
+  ])(
+    '409 invalid_status_transition: sold to %s, by PUT or PATCH, and no other field changes',
+    async (status, message) => {
+      const pet = await arrange.pet(aPet().sold());
+      for (const method of ['PUT', 'PATCH']) {
+        const body = { name: 'Max', categoryId: pet.categoryId, status };
+        const refused = await caller.send<ErrorBody>(method, `/pets/${pet.id}`, body);
+        expect(refused.body).toEqual({ code: 'invalid_status_transition', message, status: 409 });
+        expect((await caller.get<Pet>(`/pets/${pet.id}`)).body).toEqual(pet);
+      }
+    },
+  );
+
+  it('409 pet_has_open_orders: names them', async () => {
+    const { id } = await arrange.pet();
+    await arrange.order(id);
+    const { body } = await caller.delete<ErrorBody>(`/pets/${id}`);
+    expect(body).toMatchObject({ code: 'pet_has_open_orders', status: 409 });
+    expect(body.message).toContain(`/store/orders?petId=${id}&complete=false`);
+  });
+
+  it('409 category_in_use: names the pets, whatever their status is', async () => {
+    const { categoryId } = await arrange.pet(aPet().sold());
+    const { body } = await caller.delete<ErrorBody>(`/categories/${categoryId}`);
+    expect(body).toMatchObject({ code: 'category_in_use', status: 409 });
+    expect(body.message).toContain(`/pets?categoryId=${categoryId}`);
+    expect((await caller.get(`/categories/${categoryId}`)).status).toBe(200);
+  });
+
+  it('400 validation_failed: a stock above the largest; a cancelled order leaves it there', async () => {
+    const { id } = await arrange.pet();
+    const order = await arrange.order(id);
+    await caller.put(`/store/inventory/${id}`, { quantity: MOST });
+    const refused = await caller.post<ErrorBody>(`/store/inventory/${id}/adjustments`, { delta: 1 });
+    expect(refused.body).toMatchObject({ code: 'validation_failed', status: 400 });
+    expect((await caller.delete(`/store/orders/${order.id}`)).status).toBe(204);
+    expect((await caller.get(`/store/inventory/${id}`)).body).toMatchObject({ quantity: MOST });
+  });
+});
+
+describe('204: what is deleted', () => {
+  it('is gone from every operation and every list, and its id is not used again', async () => {
+    const { id, categoryId } = await arrange.pet();
+    const { id: orderId } = await arrange.order(id);
+    for (const target of [`/store/orders/${orderId}`, `/pets/${id}`, `/categories/${categoryId}`]) {
+      const { status, text } = await caller.delete(target);
+      expect([target, status, text]).toEqual([target, 204, '']);
+    }
+    const gone = [
+      await caller.get<ErrorBody>(`/pets/${id}`),
+      await caller.put<ErrorBody>(`/pets/${id}`, { name: 'Max', categoryId }),
+      await caller.patch<ErrorBody>(`/pets/${id}`, { name: 'Max' }),
+      await caller.get<ErrorBody>(`/store/inventory/${id}`),
+      await caller.get<ErrorBody>(`/store/orders/${orderId}`),
+      await caller.get<ErrorBody>(`/categories/${categoryId}`),
+      await caller.delete<ErrorBody>(`/categories/${categoryId}`),
+    ].map(({ body: { code } }) => code);
+    expect(gone).toEqual([
+      ...Array<string>(4).fill('pet_not_found'),
+      'order_not_found',
+      'category_not_found',
+      'category_not_found',
+    ]);
+    for (const list of [`/pets?id=${id}`, `/pets?categoryId=${categoryId}`, `/store/orders?petId=${id}`]) {
+      expect((await caller.get(list)).body).toEqual([]);
+    }
+    expect((await arrange.pet()).id).toBeGreaterThan(id);
+  });
+
+  it('stays in the database for the books: a pet with its former category, a cancelled order', async () => {
+    const pet = await arrange.pet();
+    const { id: orderId } = await arrange.order(pet.id);
+    await caller.delete(`/store/orders/${orderId}`);
+    await caller.delete(`/pets/${pet.id}`);
+    const { pool } = service.database;
+    const pets = await pool.query(
+      `SELECT name, category_id, former_category_id::int, status, deleted_at FROM pets WHERE id = $1`,
+      [pet.id],
+    );
+    const { name, status, categoryId } = pet;
+    const kept = { name, status, category_id: null, former_category_id: categoryId };
+    expect(pets.rows).toEqual([{ ...kept, deleted_at: expect.any(Date) as Date }]);
+    const orders = await pool.query(
+      `SELECT pet_id::int, quantity, complete, cancelled_at FROM orders WHERE id = $1`,
+      [orderId],
+    );
+    const order = { pet_id: pet.id, quantity: 1, complete: false };
+    expect(orders.rows).toEqual([{ ...order, cancelled_at: expect.any(Date) as Date }]);
+  });
+
+  it('is a category whose pets have moved', async () => {
+    const pet = await arrange.pet();
+    await caller.patch(`/pets/${pet.id}`, { categoryId: (await arrange.category()).id });
+    expect((await caller.delete(`/categories/${pet.categoryId}`)).status).toBe(204);
+  });
+});
