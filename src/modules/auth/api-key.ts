@@ -65,9 +65,14 @@ export function newApiKey(): string {
   return `${PREFIX}${random}${checksumOf(random)}`;
 }
 
+/** Whether the text has the form of a key, whatever its checksum. */
+export function isKeyShaped(text: string): boolean {
+  return SHAPE.test(text);
+}
+
 /** Checks the format and the checksum, not whether the key was ever issued. */
 export function isWellFormedKey(text: string): boolean {
-  if (!SHAPE.test(text)) {
+  if (!isKeyShaped(text)) {
     return false;
   }
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
