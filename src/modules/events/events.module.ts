@@ -44,15 +44,21 @@ export interface Participant {
 class EventLog implements Participants {
   readonly entities: readonly Entity[];
 
+  private readonly reporting: readonly Participant[];
+
   /** @param participants in the order of locks and writes, parents before children */
-  constructor(private readonly participants: readonly Participant[]) {
+  constructor(participants: readonly Participant[]) {
     this.entities = participants.map(({ entity }) => entity);
+    this.reporting = participants.toReversed();
   }
 
   /** Children report before their parents: an order, the stock that it took, the pet. What is new comes first. */
   decided(state: State): void {
-    const all = this.participants.toReversed().flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
-    const [created, others] = [all.filter(isCreation), all.filter((one) => !isCreation(one))];
+    const created: Occurrence[] = [];
+    const others: Occurrence[] = [];
+    for (const { eventsOf } of this.reporting) {
+      eventsOf?.(state).forEach((one) => (isCreation(one) ? created : others).push(one));
+    }
     [...created, ...others].forEach((occurrence) => state.append(EVENT_JOURNAL, occurrence));
   }
 }

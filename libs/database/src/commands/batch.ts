@@ -51,13 +51,18 @@ const BEGIN: Statement = {
 const COMMIT: Statement = { text: 'COMMIT', isUnprepared: true };
 const ROLLBACK: Statement = { text: 'ROLLBACK', isUnprepared: true };
 
-export function rowsOf({ needs }: Command): Pick<Entry, 'lockedRows' | 'exclusiveRows'> {
-  const locked = needs.flatMap((need) =>
-    'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
-  );
-  // FOR KEY SHARE is a shared lock.
-  const exclusive = locked.filter(({ lock }) => lock !== 'FOR KEY SHARE');
-  return { lockedRows: locked.map(({ name }) => name), exclusiveRows: exclusive.map(({ name }) => name) };
+export function entryFor(command: Command, origin: Origin): Entry {
+  const entry: Entry = { command, origin, lockedRows: [], exclusiveRows: [] };
+  for (const need of command.needs) {
+    if ('row' in need && need.lock !== undefined) {
+      const name = nameOf(need.row, need.id);
+      entry.lockedRows.push(name);
+      if (need.lock !== 'FOR KEY SHARE') {
+        entry.exclusiveRows.push(name);
+      }
+    }
+  }
+  return entry;
 }
 
 /**

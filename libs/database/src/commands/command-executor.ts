@@ -6,7 +6,7 @@ import { Database } from '../database';
 import { isRefusedStatement } from '../postgres-errors';
 import { RetentionModule } from '../retention';
 import { withRetries } from '../session';
-import { Batch, type Entry, type QueuedCommand, rowsOf } from './batch';
+import { Batch, type Entry, type QueuedCommand, entryFor } from './batch';
 import { EXPIRED, IdempotencyRecord, KeyInUseError } from './idempotency-records';
 import { type Command, type Origin, Participants, State } from './state';
 
@@ -68,7 +68,7 @@ export class CommandExecutor {
   }
 
   private enqueue<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
-    const result = this.queue.add<Result>(origin.owner, { command, origin, ...rowsOf(command) });
+    const result = this.queue.add<Result>(origin.owner, entryFor(command, origin));
     this.limiter.soon();
     return result;
   }
