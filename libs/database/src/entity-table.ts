@@ -40,7 +40,7 @@ export class EntityTable<Row extends object> {
   /** Reads rows by id; null for one that does not exist. */
   readonly byId: SharedRead<number, Row | null> = {
     maxBatch: MAX_BATCH,
-    statementFor: (ids) => ({ ...this.load(), values: [ids] }),
+    statementFor: (ids) => [this.load(), [ids]],
     resultsOf: (stored, ids) => {
       const rows = new Map(stored.map((one) => this.rowOf(one)).map((row) => [this.idOf(row), row]));
       return ids.map((id) => rows.get(id) ?? null);

@@ -34,6 +34,6 @@ export {
   violates,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export { giveUpSilentConnection, poolOf, type StoredRow } from './session';
+export { giveUpSilentConnection, poolOf, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
 export { WriteBehind } from './write-behind';

@@ -9,7 +9,7 @@ export interface SharedRead<Key, Result> {
   /** Maximum keys of a statement. */
   readonly maxBatch: number;
   /** @param keys of the requests, each once */
-  statementFor(keys: readonly Key[]): Statement & { values: unknown[] };
+  statementFor(keys: readonly Key[]): [Statement, values: unknown[]];
   /** @returns the result for each key, in the order of the keys */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
@@ -70,7 +70,7 @@ export class Reads {
   ): Promise<Row[]> {
     const read: SharedRead<unknown, unknown> = {
       maxBatch: Infinity,
-      statementFor: () => ({ ...statement, values }),
+      statementFor: () => [statement, values],
       resultsOf: (rows) => [rows.map(rowOf)],
     };
     const id = `${statement.text} ${JSON.stringify(values)}`;
@@ -145,8 +145,8 @@ export class Reads {
     try {
       const { read } = group[0]!;
       const keys = [...new Set(group.map(({ key }) => key))];
-      const statement = read.statementFor(keys);
-      const rows = await withRetries(() => session.read(statement, statement.values));
+      const [statement, values] = read.statementFor(keys);
+      const rows = await withRetries(() => session.read(statement, values));
       const results = new Map(read.resultsOf(rows, keys).map((result, index) => [keys[index], result]));
       group.forEach(({ key, resolve }) => resolve(results.get(key)));
     } catch (error) {

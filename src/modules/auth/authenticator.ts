@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, int8ToNumber, type SharedRead, WriteBehind } from '#libs/database';
+import { Database, int8ToNumber, type SharedRead, type Statement, WriteBehind } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import { digestOf, isKeyShaped, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
 import { ApiKey } from './api-key.entity';
@@ -22,13 +22,15 @@ const FRESH_MS = 500;
 const OUTDATED_MS = 900;
 
 /** SQL, because all waiting requests share it. Planned for its values, because a plan for any number of digests may scan a table. */
-const HOLDERS_BY_DIGEST = `
-  SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-    k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
-    (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
-  FROM api_keys k JOIN clients c ON c.id = k.client_id
-    LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
-  WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
+const HOLDERS_BY_DIGEST: Statement = {
+  text: `SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
+      k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
+      (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
+    FROM api_keys k JOIN clients c ON c.id = k.client_id
+      LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
+    WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`,
+  isUnprepared: true,
+};
 
 type HolderRow = [
   digest: string,
@@ -53,11 +55,7 @@ type HolderRow = [
 /** Shared, because each forged key costs a lookup. */
 const HOLDERS: SharedRead<string, KeyHolder | null> = {
   maxBatch: MAX_BATCH,
-  statementFor: (digests) => ({
-    text: HOLDERS_BY_DIGEST,
-    values: [[...new Set(digests)]],
-    isUnprepared: true,
-  }),
+  statementFor: (digests) => [HOLDERS_BY_DIGEST, [[...new Set(digests)]]],
   resultsOf: (rows, digests) => {
     const holders = new Map((rows as readonly HolderRow[]).map((row) => [row[0], toHolder(row)]));
     return digests.map((digest) => holders.get(digest) ?? null);
