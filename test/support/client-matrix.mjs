@@ -10,16 +10,15 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-client-matrix-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const run = (program, ...args) => execFileSync(program, args, { cwd: folder, encoding: 'utf8' });
-const packed = join(folder, 'client');
-run(process.execPath, join(ROOT, 'libs/client/scripts/build.mjs'), packed);
-const tarball = run('npm', 'pack', '--silent', packed).trim().split('\n').at(-1);
+execFileSync('npm', ['run', '--silent', 'client:build'], { cwd: ROOT });
+const tarball = run('npm', 'pack', '--silent', join(ROOT, 'dist/client')).trim().split('\n').at(-1);
 
 writeFileSync(join(folder, 'package.json'), '{ "private": true }');
 writeFileSync(
   join(folder, 'use.mts'),
   `import { PetStoreError, createPetStoreClient } from '@petstore/client';
    const store = createPetStoreClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'psk_live_none', maxAttempts: 1 });
-   store.pets.get(1).catch((error) => error instanceof PetStoreError && console.log(error.code));`,
+   store.getPet({ path: { petId: 1 } }).catch((error) => error instanceof PetStoreError && console.log(error.code));`,
 );
 
 for (const major of ['5', '6']) {

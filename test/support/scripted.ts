@@ -20,14 +20,12 @@ export function scriptedClient(replies: Reply[], options: Partial<PetStoreOption
   const client = createPetStoreClient({
     baseUrl: 'http://store.test',
     apiKey: KEY,
-    random: () => 0,
     now: () => now,
     sleep: (milliseconds) => {
       waits.push(milliseconds);
       now += milliseconds;
       return Promise.resolve();
     },
-    onDeprecation: () => {},
     ...options,
     fetch: async (request) => {
       const { method, url, headers, redirect } = request;
@@ -39,7 +37,7 @@ export function scriptedClient(replies: Reply[], options: Partial<PetStoreOption
       return typeof reply === 'function' ? await reply(request) : reply.clone();
     },
   });
-  return { client, sent, waits };
+  return { client, sent, waits, pass: (milliseconds: number) => void (now += milliseconds) };
 }
 
 export function json(body: unknown, headers: Record<string, string> = {}, status = 200): Response {

@@ -1,14 +1,5 @@
 // Requests as code, for Swagger UI's own request snippets. A generator receives the request that was or would be sent.
 
-/** The calls of @petstore/client that are not named after their operations. */
-const CALLS = {
-  rotateWebhookSecret: 'webhooks.rotateSecret',
-  listDeliveries: 'webhooks.deliveries',
-  getKey: 'account.key',
-  getRateLimit: 'account.rateLimit',
-  getUsage: 'account.usage',
-};
-
 /** The parameters of an operation, which are written out or refer to components. */
 function parametersOf({ components, paths }, path, method) {
   const { parameters = [] } = paths[path][method];
@@ -93,40 +84,45 @@ function readRequest(document, request) {
       .map((text) => ((items ?? { type }).type === 'string' ? text : parsed(text)));
     return [name, items ? values : values[0]];
   });
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const values = patternOf(path).exec(pathname).slice(1).map(parsed);
   return {
-    path,
     operationId,
-    values: patternOf(path).exec(pathname).slice(1).map(parsed),
+    path:
+      names.length > 0 ? Object.fromEntries(names.map((name, index) => [name, values[index]])) : undefined,
     query: query.length > 0 ? Object.fromEntries(query) : undefined,
     body: request.get('body') && parsed(request.get('body')),
   };
 }
 
 const literal = (value) => JSON.stringify(value, null, 2).replace(/^(\s*)"(\w+)":/gm, '$1$2:');
+const OPTIONS = ['Idempotency-Key', 'If-Match', 'If-None-Match'];
 
-/** The feed has a call of its own, which asks for its pages and waits for new events. */
-function followEvents({ type: types, petId, cursor, wait } = {}) {
-  const input = literal({ types, petId, cursor, follow: wait > 0 || undefined });
-  return `for await (const event of store.events(${input})) {\n  console.log(event);\n}`;
+/** A list is a page of items, and what waits for events follows them. Not every operation returns data. */
+function callOf(operationId, input) {
+  if (operationId === 'listEvents' && input.query?.wait > 0) {
+    const given = literal({ ...input, query: { ...input.query, wait: undefined } });
+    return `for await (const { items, next } of store.followEvents(${given})) {\n  console.log(items, next);\n}`;
+  }
+  const call = `await store.${operationId}(${Object.keys(input).length > 0 ? literal(input) : ''});`;
+  const result = /^list/.test(operationId) ? 'items' : 'data';
+  return /^(delete|cancel|test|retry)/.test(operationId)
+    ? call
+    : `const { ${result} } = ${call}\nconsole.log(${result});`;
 }
 
 export function typescript(document, request) {
-  const { path, operationId, values, query, body } = readRequest(document, request);
-  const [idempotencyKey, ifMatch, ifNoneMatch] = ['Idempotency-Key', 'If-Match', 'If-None-Match'].map(
-    (name) => request.get('headers').get(name),
-  );
-  const options =
-    idempotencyKey || ifMatch || ifNoneMatch ? { idempotencyKey, ifMatch, ifNoneMatch } : undefined;
-  const given = [...values, body, query, options].filter((value) => value !== undefined).map(literal);
-  const named = `${path.replace('/store/', '/').split('/')[1]}.${/^[a-z]+/.exec(operationId)[0]}`;
-  const call = `${CALLS[operationId] ?? named}(${given.join(', ')})`;
+  const { operationId, ...given } = readRequest(document, request);
+  const fields = OPTIONS.map((name) => [name, request.get('headers').get(name)]).filter(([, value]) => value);
+  const header = fields.length > 0 ? Object.fromEntries(fields) : undefined;
+  const input = Object.fromEntries(Object.entries({ ...given, header }).filter(([, value]) => value));
   return `import { createPetStoreClient } from '@petstore/client';
 
 const store = createPetStoreClient({
   baseUrl: '${location.origin}',
   apiKey: process.env.PETSTORE_KEY!,
 });
-${operationId === 'listEvents' ? followEvents(query) : `console.log(await store.${call});`}`;
+${callOf(operationId, input)}`;
 }
 
 const WORDS = { true: 'True', false: 'False', null: 'None' };
@@ -134,9 +130,7 @@ const WORDS = { true: 'True', false: 'False', null: 'None' };
 export function python(document, request) {
   const { body } = readRequest(document, request);
   const method = request.get('method').toLowerCase();
-  const names = ['Idempotency-Key', 'If-Match', 'If-None-Match'].filter((name) =>
-    request.get('headers').has(name),
-  );
+  const names = OPTIONS.filter((name) => request.get('headers').has(name));
   const headers = names.map((name) => `, "${name}": ${JSON.stringify(request.get('headers').get(name))}`);
   const written = JSON.stringify(body, null, 4)
     ?.replace(/^(\s*(?:"[^"]*": )?)(true|false|null)(?=,?$)/gm, (_line, before, word) => before + WORDS[word])

@@ -1,55 +1,52 @@
-import { type Event, type PetStoreClient, PetStoreError } from '#libs/client';
+import { type PetStoreClient, PetStoreError, type StoreEvent, all } from '#libs/client';
 import { until } from '../../../support/eventually';
-import { useService } from '../../../support/use-service';
 import { failureOf } from '../../../support/scripted';
+import { useService } from '../../../support/use-service';
 import { onService } from './support/on-service';
 
 const service = useService();
 
-async function all(stream: AsyncIterable<Event>): Promise<string[]> {
+const NAMES = ['first', 'second', 'third'];
+const type: ['category.created'] = ['category.created'];
+
+/** What an event is about, by its type; it would not compile if the types did not tell them apart. */
+function nameIn(event: StoreEvent): string {
+  return event.type === 'category.created' ? event.data.name : event.type;
+}
+
+async function namesOf(events: AsyncIterable<StoreEvent>): Promise<string[]> {
   const names: string[] = [];
-  for await (const event of stream) {
+  for await (const event of events) {
     names.push(nameIn(event));
   }
   return names;
 }
 
-/** What an event is about, by its type; it would not compile if the types did not tell them apart. */
-function nameIn(event: Event): string {
-  return event.type === 'category.created' ? event.data.name : event.type;
+async function write(client: PetStoreClient): Promise<void> {
+  for (const name of NAMES) {
+    await client.createCategory({ body: { name } });
+  }
 }
 
-/** The end of the feed. */
-async function endOfFeed(client: PetStoreClient): Promise<string> {
-  const stream = client.events({ cursor: 'now' });
-  expect(await all(stream)).toEqual([]);
-  return stream.cursor!;
-}
-
-it('Existing events are read to the end, filtered by type and pet', async () => {
+it('What there is is read to the end, filtered by type and pet', async () => {
   const { client } = await onService(service);
-  const cursor = await endOfFeed(client);
-  const { id: categoryId } = await client.categories.create({ name: 'Dogs' });
-  await client.pets.create({ name: 'Ada', categoryId });
-  expect(await all(client.events({ cursor }))).toEqual(['Dogs', 'pet.created']);
-  expect(await all(client.events({ cursor, types: ['pet.created'] }))).toHaveLength(1);
-  expect(await all(client.events({ cursor, petId: 4_711 }))).toEqual([]);
+  const { next: cursor } = await client.listEvents({ query: { cursor: 'now' } });
+  const { data: category } = await client.createCategory({ body: { name: 'Dogs' } });
+  await client.createPet({ body: { name: 'Ada', categoryId: category.id } });
+  const read = (query: object) => namesOf(all(client.listEvents, { query: { cursor, ...query } }));
+  expect(await read({})).toEqual(['Dogs', 'pet.created']);
+  expect(await read({ type: ['pet.created'] })).toEqual(['pet.created']);
+  expect(await read({ petId: 4_711 })).toEqual([]);
 });
 
-it('An invalid cursor is an error', async () => {
+it('An error that does not pass ends the loop', async () => {
   const { client } = await onService(service);
-  const astray = client.events({ follow: true, cursor: 'nowhere' });
-  expect(await failureOf(all(astray))).toMatchObject({ code: 'invalid_cursor' });
+  const astray = client.followEvents({ query: { cursor: 'nowhere' } });
+  expect(await failureOf(astray.next())).toMatchObject({ code: 'invalid_cursor' });
 });
 
-describe('Who follows from now on and breaks off', () => {
-  const NAMES = ['first', 'second', 'third'];
-  const types = ['category.created'] as const;
-
-  /**
-   * A follower from the end of the feed.
-   * @param send sends its requests that wait for events
-   */
+describe('Who follows from now on', () => {
+  /** A follower from the end of the feed, who has the cursor of the first page. @param send sends what waits for events */
   async function follow(send: (request: Request) => Promise<Response> = fetch) {
     const abort = new AbortController();
     const { client: writer } = await onService(service);
@@ -60,106 +57,59 @@ describe('Who follows from now on and breaks off', () => {
       {
         maxAttempts: 1,
         fetch: (request) => {
-          waiting ||= !request.url.endsWith('wait=0');
+          waiting ||= !request.url.includes('wait=0');
           return waiting ? send(request) : fetch(request);
         },
       },
     );
-    const stream = client.events({ follow: true, cursor: 'now', types: [...types], signal: abort.signal });
-    return {
-      abort,
-      stream,
-      events: stream[Symbol.asyncIterator](),
-      untilWaiting: () => until(() => waiting),
-      write: async () => {
-        for (const name of NAMES) {
-          await writer.categories.create({ name });
-        }
-      },
-      resume: () => all(writer.events({ cursor: stream.cursor, types: [...types] })),
-    };
+    const pages = client.followEvents({ query: { cursor: 'now', type }, signal: abort.signal });
+    const { value: first } = await pages.next();
+    expect(first).toMatchObject({ items: [] });
+    const resume = (cursor: string) => namesOf(all(writer.listEvents, { query: { cursor, type } }));
+    return { abort, writer, pages, cursor: first!.next!, untilWaiting: () => until(() => waiting), resume };
   }
-  type Following = Awaited<ReturnType<typeof follow>>;
 
-  const ways: Record<string, (following: Following) => void> = {
-    break: () => undefined,
-    throw: () => {
-      throw new Error('it failed');
-    },
-    return: ({ events }) => void events.return(),
-    abort: ({ abort }) => abort.abort(new Error('enough')),
-  };
-
-  it.each(
-    Object.keys(ways).flatMap((way) => [
-      { way, place: 'within a page', count: 1 },
-      { way, place: 'at the end of a page', count: 3 },
-    ]),
-  )('by $way, $place, misses nothing', async ({ way, count }) => {
-    // Holds back the request, so that all events are on one page.
-    let release = () => {};
-    const written = new Promise<void>((resolve) => (release = resolve));
-    const following = await follow((request) => written.then(() => fetch(request)));
-    const seen: string[] = [];
-    const read = async () => {
-      for await (const event of following.events) {
-        if (seen.push(nameIn(event)) === count) {
-          ways[way]!(following);
-          if (way === 'break') break;
-        }
-      }
-    };
-    const reading = read().catch((error: unknown) => error);
-    await following.untilWaiting();
-    await following.write();
-    release();
-    await reading;
-    expect(seen.slice(0, count)).toEqual(NAMES.slice(0, count));
-    expect([...new Set([...seen, ...(await following.resume())])]).toEqual(NAMES);
-  });
-
-  it('by an abort before the first event misses nothing', async () => {
-    const { abort, events, untilWaiting, write, resume } = await follow();
-    const waiting = failureOf(events.next());
+  it('has a cursor before the first event, and misses nothing after an abort', async () => {
+    const { abort, writer, pages, cursor, untilWaiting, resume } = await follow();
+    const waiting = failureOf(pages.next());
     await untilWaiting();
     abort.abort(new Error('enough'));
     expect(await waiting).toEqual(new Error('enough'));
-    await write();
-    expect(await resume()).toEqual(NAMES);
+    await write(writer);
+    expect(await resume(cursor)).toEqual(NAMES);
   });
 
-  it('by a return before the first event misses nothing', async () => {
-    const { events, untilWaiting, write, resume } = await follow();
-    const ended = Promise.all([events.next(), events.return()]);
+  it('goes on after a page where that ended', async () => {
+    const { writer, pages, untilWaiting, resume } = await follow();
+    const page = pages.next();
     await untilWaiting();
-    await write();
-    await ended;
-    expect(await resume()).toEqual(NAMES);
+    await write(writer);
+    const { items, next } = (await page).value!;
+    await pages.return();
+    expect([...items.map(nameIn), ...(await resume(next!))]).toEqual(NAMES);
   });
 
-  it('because the connection is lost continues by itself and misses nothing', async () => {
+  it('continues by itself after lost connections, and misses nothing', async () => {
     let losses = 3;
     const following = await follow(async (request) => {
       losses -= 1;
       if (losses === 2) {
-        await following.write();
+        await write(following.writer);
       }
       return losses >= 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(request);
     });
     const seen: string[] = [];
-    for await (const event of following.events) {
-      if (seen.push(nameIn(event)) === NAMES.length) break;
+    for await (const { items } of following.pages) {
+      seen.push(...items.map(nameIn));
+      if (seen.length === NAMES.length) break;
     }
     expect(seen).toEqual(NAMES);
     expect(losses).toBeLessThan(0);
   });
 });
 
-it('Without following, a lost connection ends the stream with an error', async () => {
-  const { client } = await onService(
-    service,
-    {},
-    { maxAttempts: 1, fetch: () => Promise.reject(new TypeError('fetch failed')) },
-  );
-  expect(await failureOf(all(client.events()))).toBeInstanceOf(PetStoreError);
+it('Without following, a lost connection is an error', async () => {
+  const lost = () => Promise.reject(new TypeError('fetch failed'));
+  const { client } = await onService(service, {}, { maxAttempts: 1, fetch: lost });
+  expect(await failureOf(namesOf(all(client.listEvents)))).toBeInstanceOf(PetStoreError);
 });

@@ -1,166 +1,300 @@
-import { readRateLimit, readRetryAfter } from '../../../../libs/client/src/responses';
-import { nextCursor } from '../../../../libs/client/src/results';
-import { isWorthRepeating, waitBeforeNext } from '../../../../libs/client/src/exchange';
-import type { DeprecationNotice } from '#libs/client';
-import { configure } from '../../../../libs/client/src/options';
-import { json, scriptedClient } from '../../../support/scripted';
+import { inspect } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { PetStoreError, all, createPetStoreClient } from '#libs/client';
+import { until } from '../../../support/eventually';
+import { KEY, LOST, NO_PETS, failure, failureOf, json, scriptedClient } from '../../../support/scripted';
 
-const LIMITS = {
-  'X-RateLimit-Limit': '60',
-  'X-RateLimit-Remaining': '59',
-  'X-RateLimit-Reset': '1795253460',
-};
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
-it('Rate limit fields are read together', () => {
-  expect(readRateLimit(new Headers(LIMITS))).toEqual({
-    limit: 60,
-    remaining: 59,
-    resetAt: new Date('2026-11-21T09:31:00Z'),
-  });
-});
-
-it.each([{}, { ...LIMITS, 'X-RateLimit-Reset': 'soon' }, { ...LIMITS, 'X-RateLimit-Remaining': '-1' }])(
-  'Rate limit fields are ignored when incomplete or not numeric: %j',
-  (fields) => {
-    expect(readRateLimit(new Headers(fields as Record<string, string>))).toBeUndefined();
-  },
-);
-
-it.each([
-  ['42', 42],
-  ['0', 0],
-  ['soon', undefined],
-])('Retry-After: %s is %s seconds', (field, seconds) => {
-  expect(readRetryAfter(new Headers({ 'Retry-After': field }))).toBe(seconds);
-});
-
-it.each([
-  ['</pets?limit=2&cursor=YWZ0ZXI6Mg>; rel="next"', 'YWZ0ZXI6Mg'],
-  ['<https://elsewhere.test/store/pets?cursor=a%2Bb&name=a>; rel="next"', 'a+b'],
-  ['</docs>; rel="deprecation"; type="text/html", </pets?cursor=a>; rel="next"', 'a'],
-  ['</pets?cursor=a>; rel="prev"', undefined],
-  ['</pets>; rel="next"', undefined],
-])('Link: %s leads to the cursor %s', (Link, cursor) => {
-  expect(nextCursor(new Headers({ Link }))).toBe(cursor);
-});
-
-describe('Another attempt is worthwhile', () => {
-  it.each([
-    ['after a 429 for every request, because nothing was done', 429, 'rate_limit_exceeded', true, true],
-    ['when the first attempt still runs', 409, 'idempotency_in_progress', true, true],
-    ['after 503 only when it is safe', 503, 'service_unavailable', true, false],
-    ['after 502 only when it is safe', 502, 'unexpected_answer', true, false],
-    ['after 504 only when it is safe', 504, 'unexpected_answer', true, false],
-    ['without a response only when it is safe', 0, 'no_answer', true, false],
-    ['never during a ban', 403, 'api_key_banned', false, false],
-    ['never after a redirect that a browser hides', 0, 'unexpected_answer', false, false],
-    ['never after another conflict', 409, 'insufficient_stock', false, false],
-    ['never after an internal error', 500, 'internal_error', false, false],
-    ['never after a rejected request', 400, 'validation_failed', false, false],
-  ])('%s', (_rule, status, code, whenSafe, whenNot) => {
-    for (const method of ['GET', 'PUT', 'DELETE', 'POST']) {
-      expect(isWorthRepeating({ status, code }, method)).toBe(whenSafe);
-    }
-    expect(isWorthRepeating({ status, code }, 'PATCH')).toBe(whenNot);
-  });
-});
-
-describe('The wait before the next attempt', () => {
-  const attempts = [1, 2, 3, 4, 5, 6, 7];
-
-  it('is never less than Retry-After, plus a random part that doubles up to ten seconds', () => {
-    expect(attempts.map((attempt) => waitBeforeNext(7, attempt, 0))).toEqual(attempts.map(() => 7_000));
-    expect(attempts.map((attempt) => waitBeforeNext(7, attempt, 0.5))).toEqual([
-      7_250, 7_500, 8_000, 9_000, 11_000, 12_000, 12_000,
-    ]);
-  });
-
-  it('is random between half of the backoff and all of it without Retry-After', () => {
-    expect(attempts.map((attempt) => waitBeforeNext(undefined, attempt, 0))).toEqual([
-      250, 500, 1_000, 2_000, 4_000, 5_000, 5_000,
-    ]);
-    expect(waitBeforeNext(undefined, 3, 0.999)).toBeCloseTo(1_999, 0);
-  });
-});
-
-const NOTICE: DeprecationNotice = {
-  operation: 'GET /pets/{petId}',
-  since: new Date('2026-11-01T00:00:00Z'),
-  sunset: new Date('2027-11-01T00:00:00Z'),
-  successor: '/pets?id=1',
-};
-const { onDeprecation } = configure({ baseUrl: 'http://store.test', apiKey: 'a' });
-const WARNING =
-  'Pet Store: GET /pets/{petId} is deprecated and may be gone from 2027-11-01; its successor is /pets?id=1.';
-
+beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => jest.restoreAllMocks());
 
-it('The default warning is a deprecation warning of the process', () => {
-  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  onDeprecation(NOTICE);
-  expect(emitWarning.mock.calls).toEqual([
-    [WARNING, { type: 'DeprecationWarning', code: 'PETSTORE_DEPRECATION' }],
-  ]);
-});
-
-it('Without a process, as in a browser, it goes to the console', () => {
-  const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
-  const { process } = globalThis;
-  try {
-    Object.assign(globalThis, { process: undefined });
-    onDeprecation({ operation: 'GET /pets' });
-  } finally {
-    Object.assign(globalThis, { process });
-  }
-  expect(warn.mock.calls).toEqual([['Pet Store: GET /pets is deprecated.']]);
-});
-
-it('A notice has only what the response contains', async () => {
-  const notices: DeprecationNotice[] = [];
-  const { client } = scriptedClient([json([], { Deprecation: 'true', Sunset: 'soon' })], {
-    onDeprecation: (notice) => notices.push(notice),
+const body = { name: 'Ada', categoryId: 1 };
+const PET = { id: 1, name: 'Ada', categoryId: 1, status: 'available' };
+const CREATED = json(PET, {}, 201);
+const limited = (seconds: number) => failure(429, 'rate_limit_exceeded', { 'Retry-After': String(seconds) });
+const unavailable = failure(503, 'service_unavailable', { 'Retry-After': '1' });
+/** Answers nothing until it is aborted. */
+const silent = (request: Request) =>
+  new Promise<Response>((_resolve, reject) => {
+    request.signal.addEventListener('abort', () => reject(request.signal.reason as Error));
   });
-  await client.pets.list();
-  expect(notices).toEqual([{ operation: 'GET /pets' }]);
+
+describe('A call', () => {
+  it('waits as long as a 429 says, and then succeeds', async () => {
+    const { client, sent, waits } = scriptedClient([limited(42), NO_PETS]);
+    expect((await client.listPets()).items).toEqual([]);
+    expect([sent.length, waits]).toEqual([2, [42_000]]);
+  });
+
+  it('is attempted at most four times, and then fails with the last error', async () => {
+    const { client, sent, waits } = scriptedClient([LOST, LOST, unavailable]);
+    const error = await failureOf(client.listPets());
+    expect([sent.length, waits]).toEqual([4, [250, 500, 1_000]]);
+    expect(error).toMatchObject({ code: 'service_unavailable', status: 503, operation: 'GET /pets' });
+  });
+
+  it('waits longer each time, up to ten seconds, and at random', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const { client, waits } = scriptedClient([LOST, LOST, LOST, LOST, LOST, limited(7), NO_PETS], {
+      maxAttempts: 7,
+    });
+    await client.listPets();
+    expect(waits).toEqual([375, 750, 1_500, 3_000, 6_000, 12_000]);
+  });
+
+  it('fails at once when another wait would exceed the longest total wait', async () => {
+    const { client, sent, waits } = scriptedClient([limited(60), limited(31)]);
+    expect(await failureOf(client.listPets())).toMatchObject({ status: 429, retryAfterSeconds: 31 });
+    expect([sent.length, waits]).toEqual([2, [60_000]]);
+  });
+
+  it('sends its whole body with each attempt, and the same Idempotency-Key', async () => {
+    const { client, sent } = scriptedClient([LOST, unavailable, limited(1), CREATED]);
+    expect((await client.createPet({ body })).data).toEqual(PET);
+    const keys = new Set(sent.map(({ headers }) => headers.get('idempotency-key')));
+    expect([...keys]).toEqual([expect.stringMatching(/^[\d-]{10,}$/)]);
+    expect(new Set(sent.map(({ body: text }) => text))).toEqual(new Set([JSON.stringify(body)]));
+    await client.createPet({ body });
+    expect(keys).not.toContain(sent.at(-1)!.headers.get('idempotency-key'));
+  });
+
+  it("keeps the caller's own Idempotency-Key, and includes it in the error", async () => {
+    const { client, sent } = scriptedClient([LOST]);
+    const error = await failureOf(client.createPet({ body, header: { 'Idempotency-Key': 'order-1' } }));
+    expect(error).toMatchObject({ code: 'no_answer', status: 0, idempotencyKey: 'order-1', cause: LOST });
+    expect(new Set(sent.map(({ headers }) => headers.get('idempotency-key')))).toEqual(new Set(['order-1']));
+  });
+
+  it('waits for its own first attempt while that still runs', async () => {
+    const { client, waits } = scriptedClient([LOST, failure(409, 'idempotency_in_progress'), CREATED]);
+    expect((await client.createPet({ body })).data.id).toBe(1);
+    expect(waits).toEqual([250, 500]);
+  });
+
+  it.each([
+    ['a broken one', () => new Response(new ReadableStream({ start: (stream) => stream.error(LOST) }))],
+    ['one of a proxy without an available instance', new Response('', { status: 502 })],
+    ['one of a proxy that waited too long', new Response('', { status: 504 })],
+  ])('is repeated after a response that is none: %s', async (_what, reply) => {
+    const { client, sent } = scriptedClient([reply, NO_PETS]);
+    expect((await client.listPets()).items).toEqual([]);
+    expect(sent.length).toBe(2);
+  });
+
+  it('treats silence as a lost connection', async () => {
+    const { client, sent } = scriptedClient([silent, NO_PETS], { attemptTimeoutSeconds: 0.5 });
+    const response = client.listPets();
+    // What only waits must not be collected as garbage.
+    await until(() => sent.length === 1);
+    collectGarbage();
+    expect((await response).items).toEqual([]);
+    expect(sent.length).toBe(2);
+  });
+
+  it.each([
+    ['during a ban', failure(403, 'api_key_banned', { 'Retry-After': '1' }), 'api_key_banned'],
+    ['after a conflict', failure(409, 'insufficient_stock'), 'insufficient_stock'],
+    ['after an internal error', failure(500, 'internal_error'), 'internal_error'],
+    ['if nothing has changed', new Response(null, { status: 304 }), 'not_modified'],
+    ['after a page instead of JSON', new Response('<html>'), 'unexpected_answer'],
+    ['after JSON that ends early', new Response('[', json([])), 'unexpected_answer'],
+    ['after the error page of a proxy', new Response('<html>', { status: 403 }), 'unexpected_answer'],
+    ['after the error of another service', json({ error: 'no' }, {}, 400), 'unexpected_answer'],
+    ['after JSON null', json(null, {}, 404), 'unexpected_answer'],
+  ])('is not repeated %s', async (_when, reply, code) => {
+    const { client, sent } = scriptedClient([reply]);
+    expect(await failureOf(client.listPets())).toMatchObject({ code });
+    expect(sent.length).toBe(1);
+  });
+
+  it.each([
+    ['one without a response', LOST, 1],
+    ['one that a proxy could not pass on', unavailable, 1],
+    ['but one that was refused', limited(1), 2],
+  ])('never changes anything twice by PATCH: not %s', async (_what, reply, requests) => {
+    const { client, sent } = scriptedClient([reply, json(PET)]);
+    await client.updatePet({ path: { petId: 1 }, body: { name: 'Ada' } }).catch(() => undefined);
+    expect([sent.length, sent[0]!.headers.has('idempotency-key')]).toEqual([requests, false]);
+  });
 });
 
-const page = (ids: number[], cursor?: string) =>
-  json(
-    ids.map((id) => ({ id, name: 'Rex', categoryId: 1 })),
-    cursor === undefined ? {} : { Link: `<https://elsewhere.test/pets?cursor=${cursor}>; rel="next"` },
-  );
+describe('An abort', () => {
+  const reason = new Error('enough');
 
-async function idsOf(entries: AsyncIterable<{ id: number }>): Promise<number[]> {
-  const ids: number[] = [];
-  for await (const { id } of entries) {
-    ids.push(id);
-  }
-  return ids;
-}
+  it('ends a call before it is sent', async () => {
+    const { client, sent } = scriptedClient([NO_PETS]);
+    expect(await failureOf(client.listPets({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(sent).toEqual([]);
+  });
+
+  it('ends a request in progress, and is not mistaken for a lost connection', async () => {
+    const controller = new AbortController();
+    const { client, sent } = scriptedClient([silent]);
+    const call = failureOf(client.listPets({ signal: controller.signal }));
+    setImmediate(() => controller.abort(reason));
+    expect(await call).toBe(reason);
+    expect(sent.length).toBe(1);
+  });
+
+  it('ends a wait immediately', async () => {
+    const controller = new AbortController();
+    const fetch = () => {
+      setImmediate(() => controller.abort(reason));
+      return Promise.resolve(limited(60));
+    };
+    const client = createPetStoreClient({ baseUrl: 'http://store.test', apiKey: KEY, fetch });
+    expect(await failureOf(client.listPets({ signal: controller.signal }))).toBe(reason);
+  });
+});
+
+describe('The key', () => {
+  it('is sent in X-API-Key and nowhere else, and not to where a redirect leads', async () => {
+    const { client, sent } = scriptedClient([failure(404, 'pet_not_found')]);
+    const error = await failureOf(client.getPet({ path: { petId: 1 } }));
+    expect(sent[0]).toMatchObject({ url: 'http://store.test/pets/1', redirect: 'error' });
+    expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
+    expect(error).toBeInstanceOf(PetStoreError);
+    expect(error).toMatchObject({ code: 'pet_not_found', message: 'It is pet_not_found.', status: 404 });
+    expect(inspect([client, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
+  });
+
+  it.each(['psk_live_a\nb', '', undefined])('is not quoted when it cannot be sent: %j', (apiKey) => {
+    const make = () => createPetStoreClient({ baseUrl: 'http://store.test', apiKey: apiKey! });
+    expect(make).toThrow(new TypeError('apiKey must be printable ASCII without spaces.'));
+  });
+});
+
+describe('After a 429', () => {
+  const overTheDay = (seconds: number) =>
+    failure(429, 'daily_quota_exceeded', { 'Retry-After': String(seconds) });
+
+  it('no other call of the client is sent until Retry-After has passed', async () => {
+    const { client, sent, waits, pass } = scriptedClient([limited(30), NO_PETS], { maxWaitSeconds: 29 });
+    await failureOf(client.listPets());
+    pass(10_000);
+    await client.listCategories();
+    expect([sent.length, waits]).toEqual([2, [20_000]]);
+  });
+
+  it('a call that cannot wait that long fails with the refusal, without being sent', async () => {
+    const { client, sent, pass } = scriptedClient([overTheDay(40_000)]);
+    await failureOf(client.listPets());
+    pass(10_000);
+    expect(await failureOf(client.createCategory({ body: { name: 'Dogs' } }))).toMatchObject({
+      code: 'daily_quota_exceeded',
+      status: 429,
+      operation: 'POST /categories',
+      retryAfterSeconds: 39_990,
+      idempotencyKey: expect.any(String) as string,
+    });
+    expect(sent.length).toBe(1);
+  });
+
+  it('one is sent a minute later, because the plan may be another', async () => {
+    const { client, sent, pass } = scriptedClient([overTheDay(40_000), overTheDay(39_940), NO_PETS]);
+    await failureOf(client.listPets());
+    await failureOf(client.listPets());
+    expect(sent.length).toBe(1);
+    pass(60_000);
+    await failureOf(client.listPets());
+    await failureOf(client.listPets());
+    expect(sent.length).toBe(2);
+    pass(60_000);
+    expect((await client.listPets()).items).toEqual([]);
+  });
+
+  it('GET /rate-limit is still sent', async () => {
+    const { client, sent } = scriptedClient([overTheDay(40_000), json({ plan: 'free' })]);
+    await failureOf(client.listPets());
+    expect((await client.getRateLimit()).data.plan).toBe('free');
+    expect(sent.length).toBe(2);
+  });
+});
+
+describe('Requests under way', () => {
+  const pending = () => {
+    const answers: (() => void)[] = [];
+    const reply = () =>
+      new Promise<Response>((resolve) => answers.push(() => resolve(NO_PETS.clone() as Response)));
+    return { ...scriptedClient([reply]), answers };
+  };
+
+  it('are at most ten, in order', async () => {
+    const { client, sent, answers } = pending();
+    const limits = Array.from({ length: 25 }, (_none, index) => index + 1);
+    const calls = limits.map((limit) => client.listPets({ query: { limit } }));
+    let most = 0;
+    for (let answered = 0; answered < 25; answered += 1) {
+      await until(() => answers.length > answered);
+      most = Math.max(most, sent.length - answered);
+      answers[answered]!();
+    }
+    await Promise.all(calls);
+    expect(most).toBe(10);
+    expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('limit')))).toEqual(limits);
+  });
+
+  it('are replaced by others when one is aborted while it waits', async () => {
+    const controller = new AbortController();
+    const { client, sent, answers } = pending();
+    const calls = Array.from({ length: 10 }, () => client.listPets());
+    const aborted = failureOf(client.listPets({ signal: controller.signal }));
+    calls.push(client.listCategories() as never);
+    await until(() => answers.length === 10);
+    controller.abort(new Error('enough'));
+    expect(await aborted).toEqual(new Error('enough'));
+    answers[0]!();
+    await until(() => answers.length === 11);
+    expect(new URL(sent.at(-1)!.url).pathname).toBe('/categories');
+    answers.forEach((answer) => answer());
+    await Promise.all(calls);
+  });
+});
 
 describe('The pages of a list', () => {
+  const page = (ids: number[], link?: string) =>
+    json(
+      ids.map((id) => ({ ...PET, id })),
+      link === undefined ? {} : { Link: link },
+    );
+  const FIRST = page([1, 2], '<https://elsewhere.test/pets?limit=2&cursor=a%2Bb>; rel="next"');
+
   it('are requested from the same host, with the given filters, whatever the link says', async () => {
-    const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])], {
-      baseUrl: 'https://store.test/v1/',
-    });
-    expect(await idsOf(client.pets.list({ status: ['available', 'sold'] }))).toEqual([1, 2, 3]);
+    const { client, sent } = scriptedClient([FIRST, page([3])], { baseUrl: 'https://store.test/v1/' });
+    const ids: number[] = [];
+    for await (const { id } of all(client.listPets, { query: { status: ['available', 'sold'] } })) {
+      ids.push(id);
+    }
+    expect(ids).toEqual([1, 2, 3]);
     expect(sent.map(({ url }) => url)).toEqual([
       'https://store.test/v1/pets?limit=100&status=available&status=sold',
-      'https://store.test/v1/pets?limit=100&status=available&status=sold&cursor=a',
+      'https://store.test/v1/pets?limit=100&status=available&status=sold&cursor=a%2Bb',
     ]);
+  });
+
+  it('are read only on demand', async () => {
+    const { client, sent } = scriptedClient([FIRST, page([3])]);
+    for await (const { id } of all(client.listPets)) {
+      if (id === 2) break;
+    }
+    expect(sent.length).toBe(1);
+  });
+
+  it.each([
+    ['</docs>; rel="deprecation"; type="text/html", </pets?cursor=a>; rel="next"', 'a'],
+    ['</pets?cursor=a>; rel="prev"', undefined],
+    ['</pets>; rel="next"', undefined],
+  ])('go on by the cursor in the link: %s', async (link, cursor) => {
+    const { client } = scriptedClient([page([1], link)]);
+    expect(await client.listPets()).toMatchObject({ items: [{ id: 1 }], next: cursor });
   });
 
   it('are not those of the whole list when a filter is an empty array', async () => {
     const { client, sent } = scriptedClient([page([])]);
-    await client.pets.list({ id: [] });
+    await client.listPets({ query: { id: [] } });
     expect(sent[0]!.url).toMatch(/\/pets\?id=$/);
-  });
-
-  it('are read only on demand', async () => {
-    const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])]);
-    for await (const { id } of client.pets.list()) {
-      if (id === 2) break;
-    }
-    expect(sent.length).toBe(1);
   });
 });

@@ -3,11 +3,8 @@ import type { KeyOptions, TestService } from '../../../../support/service';
 
 export interface OnService {
   client: PetStoreClient;
-  key: string;
   /** The client's name in the service. */
   name: string;
-  /** What the client waited for, in milliseconds. */
-  waits: number[];
   /** Statuses in the order in which they arrived. */
   statuses: number[];
 }
@@ -19,15 +16,12 @@ export async function onService(
   options: Partial<PetStoreOptions> = {},
 ): Promise<OnService> {
   const { key, client: name } = await service.issueKey(keyOptions);
-  const waits: number[] = [];
   const statuses: number[] = [];
   const client = createPetStoreClient({
     baseUrl: service.url,
     apiKey: key,
-    random: () => 0,
     now: () => service.clock.now(),
     sleep: (milliseconds) => {
-      waits.push(milliseconds);
       service.clock.advance(milliseconds);
       return Promise.resolve();
     },
@@ -38,5 +32,5 @@ export async function onService(
     },
     ...options,
   });
-  return { client, key, name, waits, statuses };
+  return { client, name, statuses };
 }

@@ -1,0 +1,79 @@
+import createClient, { createQuerySerializer } from 'openapi-fetch';
+import { PetStoreError, nextCursor } from './errors.ts';
+import { OPERATIONS } from './generated/operations.ts';
+import type { operations } from './generated/schema.ts';
+import type { StoreEvent } from './generated/types.ts';
+import { type Input, type Page, follow } from './pages.ts';
+import { type Patience, patientFetch, sleep } from './patient-fetch.ts';
+
+export interface PetStoreOptions extends Patience {
+  /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
+  baseUrl: string;
+  /** Sent as `X-API-Key`. It never appears in URLs, errors or printed objects. */
+  apiKey: string;
+}
+
+type Success<Responses> = Responses[keyof Responses & (200 | 201 | 202 | 204)];
+type Body<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined;
+type Result<Data> = Data extends (infer Item)[] ? Page<Item> : { data: Data; response: Response };
+
+type Call<Name extends keyof operations> = (
+  ...input: object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
+) => Promise<Result<Body<Success<operations[Name]['responses']>>>>;
+
+/** The operations of the document by name. A list resolves with a page, the others with `data` and `response`. */
+export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<Name> } & {
+  /**
+   * The pages of the feed, and new ones as events occur, through restarts and limits, until you leave the loop or the
+   * signal aborts. Once you have processed a page, its `next` is where to continue after a restart.
+   */
+  followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
+};
+
+type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
+type AnyInput = { header?: Record<string, string>; body?: unknown; signal?: AbortSignal };
+
+/**
+ * Creates a client of the Pet Store service. Use one per key: it is the client that delays requests after a 429.
+ * @throws TypeError for a key that cannot be sent
+ */
+export function createPetStoreClient({ baseUrl, apiKey, ...patience }: PetStoreOptions): PetStoreClient {
+  // An error from fetch would quote the key.
+  if (!/^[\x21-\x7e]+$/.test(apiKey ?? '')) {
+    throw new TypeError('apiKey must be printable ASCII without spaces.');
+  }
+  const fetch = patientFetch(patience);
+  const headers = { 'X-API-Key': apiKey };
+  // The service never redirects, and the key must not follow a foreign redirect.
+  const { request } = createClient({ baseUrl, headers, fetch, redirect: 'error', querySerializer });
+
+  const calls = Object.entries(OPERATIONS).map(([name, [method, path]]) => {
+    const call = async ({ body, signal, header, ...params }: AnyInput = {}) => {
+      // Browsers offer `crypto.randomUUID` only on secure pages.
+      const newKey = crypto.getRandomValues(new Uint32Array(4)).join('-');
+      const key = method === 'post' ? (header?.['Idempotency-Key'] ?? newKey) : undefined;
+      const init = { params: { ...params, header: { ...header, 'Idempotency-Key': key } }, body, signal };
+      const operation = `${method.toUpperCase()} ${path}`;
+      const answered = request(method as never, path as never, init as never) as Promise<AnyAnswer>;
+      const { data, error, response } = await answered.catch((cause: unknown) => {
+        signal?.throwIfAborted();
+        throw new PetStoreError(operation, key, undefined, undefined, cause);
+      });
+      if (!response.ok) throw new PetStoreError(operation, key, response, error);
+      return Array.isArray(data)
+        ? { items: data as unknown[], next: nextCursor(response.headers), response }
+        : { data, response };
+    };
+    return [name, call] as const;
+  });
+  const store = Object.fromEntries(calls) as unknown as PetStoreClient;
+  const followEvents = (input: Input<'listEvents'> = {}) =>
+    follow(store.listEvents, patience.sleep ?? sleep, input);
+  return { ...store, followEvents };
+}
+
+/** An empty array is sent as an empty value, which the service refuses: left out, it would ask for everything. */
+function querySerializer(query: Record<string, unknown>): string {
+  const given = Object.entries(query).map(([name, value]) => [name, String(value) === '' ? '' : value]);
+  return createQuerySerializer()(Object.fromEntries(given));
+}

@@ -1,0 +1,67 @@
+import type { RequestBodyOption } from 'openapi-fetch';
+import { PetStoreError } from './errors.ts';
+import type { operations } from './generated/schema.ts';
+import type { StoreEvent } from './generated/types.ts';
+import type { Patience } from './patient-fetch.ts';
+
+/** What an operation takes, by the document: `path`, `query`, `header` and `body`. */
+export type Input<Name extends keyof operations> = operations[Name]['parameters'] &
+  RequestBodyOption<operations[Name]> & { signal?: AbortSignal };
+
+/** One page of a list. */
+export interface Page<Item> {
+  items: Item[];
+  /** The `cursor` of the next page; absent on the last one. The feed of events always has one. */
+  next: string | undefined;
+  /** Status and header fields; the body has been read. */
+  response: Response;
+}
+
+/**
+ * All entries of a list, page by page: `all(store.listPets, { query: { status: ['sold'] } })`. The default page size is
+ * the largest, because each page counts as a request.
+ */
+export async function* all<Item, Given extends [input?: { query?: { limit?: number; cursor?: string } }]>(
+  list: (...input: Given) => Promise<Page<Item>>,
+  ...[input]: Given
+): AsyncGenerator<Item, void, undefined> {
+  let cursor: string | undefined;
+  let next = input?.query?.cursor;
+  do {
+    cursor = next;
+    const query = { limit: 100, ...input?.query, cursor };
+    const page = await list(...([{ ...input, query }] as unknown as Given));
+    yield* page.items;
+    next = page.next;
+    // At the end of the feed of events, the next page is the same again.
+  } while (next !== undefined && next !== cursor);
+}
+
+/** The pages of the feed. @throws PetStoreError for errors that do not pass; the signal's reason */
+export async function* follow(
+  list: (input: Input<'listEvents'>) => Promise<Page<StoreEvent>>,
+  sleep: NonNullable<Patience['sleep']>,
+  { query, signal = new AbortController().signal }: Input<'listEvents'>,
+): AsyncGenerator<Page<StoreEvent>, void, undefined> {
+  let cursor = query?.cursor;
+  for (;;) {
+    // Who breaks off during a wait from `now` would have no cursor to return to.
+    const wait = cursor === 'now' ? 0 : (query?.wait ?? 25);
+    const page = await list({ query: { limit: 100, ...query, wait, cursor }, signal }).catch(passing);
+    if (page instanceof PetStoreError) {
+      await sleep((page.retryAfterSeconds ?? 1) * 1_000, signal);
+    } else if (page.items.length > 0 || page.next !== cursor) {
+      cursor = page.next;
+      yield page;
+    } else {
+      // A service that is stopping does not wait for events.
+      await sleep(1_000, signal);
+    }
+  }
+}
+
+function passing(error: unknown): PetStoreError {
+  const { status = 400 } = error as Partial<PetStoreError>;
+  if (error instanceof PetStoreError && (status === 0 || status === 429 || status >= 500)) return error;
+  throw error;
+}

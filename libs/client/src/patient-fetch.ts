@@ -1,0 +1,139 @@
+// What to do after 429, 503 and silence: wait as the service says, and repeat what is safe to repeat.
+import { retryAfterOf } from './errors.ts';
+
+export interface Patience {
+  /** Attempts per call, including the first. Default 4. */
+  maxAttempts?: number;
+  /** Total waiting time of one call. Default 90, longer than a minute window. */
+  maxWaitSeconds?: number;
+  /** Timeout of one attempt. Default 30. */
+  attemptTimeoutSeconds?: number;
+  /** Default: the global one. */
+  fetch?: (request: Request) => Promise<Response>;
+  /** For tests: milliseconds since any fixed moment. */
+  now?: () => number;
+  /** For tests. */
+  sleep?: typeof sleep;
+}
+
+/** More at once could be refused together after the last request that a limit allows, and eleven refusals are a ban. */
+const MAX_CONCURRENT = 10;
+/** Refusals that far apart never add up to a ban, and the plan may be another by then. */
+const MAX_HOLD_MS = 60_000;
+
+/** A `fetch` for the requests of one client. It resolves with the last response, and rejects if there was none. */
+export function patientFetch(patience: Patience): (request: Request) => Promise<Response> {
+  const { maxAttempts = 4, maxWaitSeconds = 90, sleep: pause = sleep } = patience;
+  const attempt = attemptsInTurn(patience);
+  const attempts = async (request: Request): Promise<Response> => {
+    let leftMs = maxWaitSeconds * 1_000;
+    for (let count = 1; ; count += 1) {
+      const outcome = await attempt(request).catch((error: unknown) => ({ error }));
+      request.signal.throwIfAborted();
+      const response = 'error' in outcome ? undefined : outcome;
+      const wait = waitBeforeNext(response, count);
+      leftMs -= wait;
+      if (count >= maxAttempts || leftMs < 0 || !(await isWorthRepeating(request.method, response))) {
+        if ('error' in outcome) throw outcome.error;
+        return outcome;
+      }
+      await pause(wait, request.signal);
+    }
+  };
+  return (request) =>
+    new Promise((resolve, reject) => {
+      // Ends the call also while it waits for its turn.
+      request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), { once: true });
+      attempts(request).then(resolve, reject);
+    });
+}
+
+/** One attempt, in order and ten at a time. After a 429, others are refused without being sent until it has passed. */
+function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(), ...rest }: Patience) {
+  const waiting: (() => void)[] = [];
+  let free = MAX_CONCURRENT;
+  let refusal: { response: Response; at: number; until: number } | undefined;
+  return async (request: Request): Promise<Response> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((enter) => waiting.push(enter));
+    try {
+      request.signal.throwIfAborted();
+      const heldUntil = refusal ? Math.min(refusal.until, refusal.at + MAX_HOLD_MS) : 0;
+      // With a valid key, `GET /rate-limit` is never refused.
+      if (refusal && now() < heldUntil && !request.url.endsWith('/rate-limit')) {
+        const { body, headers } = refusal.response.clone();
+        const again = new Response(body, { status: 429, headers });
+        again.headers.set('Retry-After', String(Math.ceil((refusal.until - now()) / 1_000)));
+        return again;
+      }
+      const response = await send(request, fetch, (rest.attemptTimeoutSeconds ?? 30) * 1_000);
+      if (response.status === 429) {
+        const until = now() + (retryAfterOf(response.headers) ?? 0) * 1_000;
+        refusal = { response: response.clone(), at: now(), until };
+      }
+      return response;
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+/** Resolves after this many milliseconds, or rejects with the signal's reason. */
+export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const wake = () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    };
+    const timer = setTimeout(wake, milliseconds);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Sends the request once, and reads the whole response, so that a broken connection fails here. */
+async function send(request: Request, fetch: NonNullable<Patience['fetch']>, timeoutMs: number) {
+  const silence = new AbortController();
+  const attempt = new Request(request.clone(), { signal: silence.signal });
+  // Refers to the request: otherwise Node collects it as garbage while it waits, as it does with AbortSignal.timeout(),
+  // and its signal never aborts.
+  const abort = () => attempt.signal.aborted || silence.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  request.signal.addEventListener('abort', abort);
+  try {
+    const response = await fetch(attempt);
+    await response.clone().arrayBuffer();
+    return response;
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener('abort', abort);
+  }
+}
+
+/**
+ * Whether another attempt may succeed and is safe. Without a response the outcome is unknown, and only PATCH is not
+ * idempotent: every POST has an Idempotency-Key. Not during a ban: a program should not decide to wait for its end.
+ */
+export async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
+  // The service did nothing after a 429. An attempt whose response was lost may still run; its response is stored.
+  if (response?.status === 429) return true;
+  if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
+  return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));
+}
+
+/**
+ * Milliseconds until the next attempt: `Retry-After` plus a random delay, whose range doubles from 0.5 s to 10 s with
+ * each attempt, so that clients refused together do not return together. Without `Retry-After`, at least half of it.
+ */
+export function waitBeforeNext(response: Response | undefined, count: number): number {
+  const spread = Math.min(500 * 2 ** (count - 1), 10_000);
+  const seconds = response && retryAfterOf(response.headers);
+  return seconds === undefined
+    ? (spread * (1 + Math.random())) / 2
+    : seconds * 1_000 + spread * Math.random();
+}
