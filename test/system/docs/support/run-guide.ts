@@ -5,9 +5,12 @@ import type { Step } from '../../../support/guide-steps';
 /** Ends what a command printed. */
 const END = '\u0004';
 
-/** Nobody waits: `sleep` moves the service's clock. The command line is this checkout's. */
+/**
+ * Nobody waits for long: `sleep` moves the service's clock, after the second within which the change of a key applies. The command line
+ * is this checkout's.
+ */
 const AS_IN_A_TEST = `
-sleep() { curl -s "$CLOCK/$1"; }
+sleep() { command sleep 1; curl -s "$CLOCK/$1"; }
 npx() { shift; node "$PETSTORE" "$@"; }
 `;
 
