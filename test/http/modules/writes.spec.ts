@@ -176,6 +176,13 @@ describe('a refusal says what to do', () => {
     expect(body.message).toContain(`/store/orders?petId=${id}&complete=false`);
   });
 
+  it('409 order_already_complete: names the order', async () => {
+    const { id } = await arrange.order((await arrange.pet()).id, { complete: true });
+    const { body } = await caller.delete<ErrorBody>(`/store/orders/${id}`);
+    expect(body).toMatchObject({ code: 'order_already_complete', status: 409 });
+    expect(body.message).toContain(String(id));
+  });
+
   it('409 category_in_use: names the pets, whatever their status is', async () => {
     const { categoryId } = await arrange.pet(aPet().sold());
     const { body } = await caller.delete<ErrorBody>(`/categories/${categoryId}`);
