@@ -12,7 +12,7 @@ import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
 import { EventLogModule, EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
-import { InventoryModule, STOCK, StockReservations } from './modules/inventory';
+import { InventoryModule, STOCK, StockOperations } from './modules/inventory';
 import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
 import { PetDependents, PETS, PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/metrics';
@@ -43,7 +43,7 @@ const PIPELINE = [
  */
 const PARTICIPANTS = [CATEGORIES, PETS, STOCK, ORDERS, ...WEBHOOKS];
 /** A new pet gets stock, and open orders prevent its deletion. */
-const OF_PETS: PetDependents = { stock: StockReservations, openOrders: OpenOrders };
+const OF_PETS: PetDependents = { stock: StockOperations, openOrders: OpenOrders };
 
 /** What the store sells, for a service and for commands. */
 const STORE = [CategoriesModule, PetsModule, InventoryModule, OrdersModule];

@@ -4,7 +4,7 @@ import { AppModule } from '../app.module';
 import { readSettings } from '../settings';
 import { buildDocument, documentText } from '../http/document/build-document';
 
-/** The interface description as text, from an application that is assembled but not started. */
+/** The OpenAPI document as text, from an application that is assembled but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
   const root = AppModule.forService(settings, 'postgres://nowhere');

@@ -70,7 +70,7 @@ export class Readiness {
   }
 }
 
-/** For operators: not in the interface description, without a key and never counted. */
+/** For operators: not in the OpenAPI document, without a key and never counted. */
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {

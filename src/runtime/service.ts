@@ -73,7 +73,7 @@ export interface Running {
   stop(signals: StopSignals, delayMs: number): Promise<void>;
 }
 
-/** Adds what is neither a module nor an operation: the behaviour of the server and the interface description. */
+/** Adds what is neither a module nor an operation: the behaviour of the server and the OpenAPI document. */
 export function configureServer(
   app: NestFastifyApplication,
   settings: Settings,

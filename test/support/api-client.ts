@@ -17,7 +17,7 @@ export interface ErrorBody {
 /** What a test sends: a JSON value, or a string as it is. */
 type RequestBody = object | string | undefined;
 
-/** Sends requests over HTTP and holds every answer against the interface description. */
+/** Sends requests over HTTP and holds every answer against the OpenAPI document. */
 export class ApiClient {
   constructor(
     readonly baseUrl: string,

@@ -33,7 +33,7 @@ const ALWAYS = [
   'x-request-id',
 ];
 
-/** Holds answers against the interface description: status, body and header fields have to be documented. */
+/** Holds answers against the OpenAPI document: status, body and header fields have to be documented. */
 export class DocumentContract {
   private readonly ajv = new Ajv({ strict: false, allErrors: true });
   private readonly validators = new Map<string, ValidateFunction>();

@@ -104,7 +104,7 @@ function keepOptional(schemas: Record<string, SchemaObject>): void {
 /** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
-/** The interface description, as it is served. */
+/** The OpenAPI document, as it is served. */
 export function buildDocument(app: INestApplication, settings: Settings): OpenAPIObject {
   const address = `http://127.0.0.1:${settings.port}`;
   const base = new DocumentBuilder()
@@ -147,7 +147,7 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   return answered;
 }
 
-/** The interface description as text for people: indented. */
+/** The OpenAPI document as text for people: indented. */
 export async function documentText(document: OpenAPIObject, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') {
     return `${JSON.stringify(document, null, 2)}\n`;

@@ -37,7 +37,7 @@ const FILES = new Map<string, string>([
 ]);
 
 /**
- * Serves the interface description (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below it. They
+ * Serves the OpenAPI document (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below it. They
  * need no key and are never counted.
  */
 export function serveDocument(app: NestFastifyApplication, settings: Settings): void {
@@ -59,7 +59,7 @@ export function serveDocument(app: NestFastifyApplication, settings: Settings): 
   });
 }
 
-/** Redirects browsers from `/` to the operations, and tells programs where the interface description is (RFC 8631). */
+/** Redirects browsers from `/` to the operations, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
   const entrance = { name: info.title, version: info.version, ...places };

@@ -108,7 +108,7 @@ function foundCategory(state: State, id: number): Category {
 }
 
 /** The operations on categories that other modules may use in their commands. */
-export const CategoryCatalog = {
+export const CategoryOperations = {
   /** Keeps the category from being deleted until the command is committed. */
   keep: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
 

@@ -1,3 +1,3 @@
 export { CategoriesModule } from './categories.module';
-export { CATEGORIES, CategoriesService, CategoryCatalog } from './categories.service';
+export { CATEGORIES, CategoriesService, CategoryOperations } from './categories.service';
 export { NewCategoryDto } from './categories.dto';

@@ -1,3 +1,3 @@
 export { InsufficientStockError, STOCK_COUNT } from './inventory.dto';
 export { InventoryModule } from './inventory.module';
-export { FIRST_QUANTITY, InventoryService, STOCK, StockReservations } from './inventory.service';
+export { FIRST_QUANTITY, InventoryService, STOCK, StockOperations } from './inventory.service';

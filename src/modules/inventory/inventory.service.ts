@@ -13,7 +13,7 @@ import { type Page, type Precondition, rangeOf, ValidationFailedError } from '#l
 import type { Occurrence, Participant } from '../events';
 import {
   type KnownPet,
-  PetCatalog,
+  PetOperations,
   PetDependents,
   PetNotFoundError,
   type PetStatus,
@@ -91,18 +91,18 @@ export class InventoryService {
     const { openOrders } = this.dependents;
     const command = {
       needs: [
-        PetCatalog.lock(petId),
-        StockReservations.load(petId),
+        PetOperations.lock(petId),
+        StockOperations.load(petId),
         ...(mayEmpty ? [openOrders.count(petId)] : []),
       ],
       decide: (state: State) => {
-        const pet = PetCatalog.find(state, petId);
+        const pet = PetOperations.find(state, petId);
         if (pet === null) {
           throw new PetNotFoundError(petId);
         }
         const quantity = quantityOf({ petId, quantity: unitsOf(state, petId), status: pet.status });
         const change = setUnits(state, petId, quantity);
-        const status = PetCatalog.followStock(state, petId, change, () => openOrders.exist(state, petId));
+        const status = PetOperations.followStock(state, petId, change, () => openOrders.exist(state, petId));
         return toInventoryItemDto({ petId, quantity, status });
       },
     };
@@ -121,8 +121,8 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
 /** The stock of a new pet by default. */
 export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
-/** The operations on stock that other modules may use: in commands that have locked the pet (PetCatalog). */
-export const StockReservations = {
+/** The operations on stock that other modules may use: in commands that have locked the pet (PetOperations). */
+export const StockOperations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
 
   /** The stock of a new pet. */
@@ -168,17 +168,17 @@ export const STOCK: Participant = {
       .changesOf(Stock)
       .filter(({ before, after }) => before !== null || !isFirstCount(state, after!))
       .map(({ after }) => after!.petId);
-    const others = PetCatalog.withNewStatus(state).map(({ id }) => id);
+    const others = PetOperations.withNewStatus(state).map(({ id }) => id);
     return [...new Set([...counted, ...others])].map((petId) => updated(state, petId));
   },
 };
 
 function isFirstCount(state: State, { petId, quantity }: Stock): boolean {
-  return quantity === FIRST_QUANTITY[PetCatalog.find(state, petId)!.status];
+  return quantity === FIRST_QUANTITY[PetOperations.find(state, petId)!.status];
 }
 
 function updated(state: State, petId: number): Occurrence {
-  const { status } = PetCatalog.find(state, petId)!;
+  const { status } = PetOperations.find(state, petId)!;
   const data = toInventoryItemDto({ petId, quantity: unitsOf(state, petId), status });
   return { type: 'inventory.updated', petId, data };
 }

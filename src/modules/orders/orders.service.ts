@@ -14,8 +14,8 @@ import {
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf } from '#libs/http';
 import type { Occurrence, Participant } from '../events';
-import { StockReservations } from '../inventory';
-import { PetCatalog } from '../pets';
+import { StockOperations } from '../inventory';
+import { PetOperations } from '../pets';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -76,21 +76,21 @@ export class OrdersService {
     const { petId, quantity = 1, shipDate, complete = false } = body;
     const command: Command<OrderDto> = {
       needs: [
-        PetCatalog.lock(petId),
-        StockReservations.load(petId),
+        PetOperations.lock(petId),
+        StockOperations.load(petId),
         ...(complete ? [OpenOrders.count(petId)] : []),
         { newId: Order },
       ],
       decide: (state) => {
         assertAvailable(state, petId);
-        const taken = StockReservations.take(state, petId, quantity);
+        const taken = StockOperations.take(state, petId, quantity);
         const id = state.newId(Order);
         const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
         state.insert(Order, id, order);
         if (!complete) {
           OpenOrders.opened(state, petId);
         }
-        PetCatalog.followStock(state, petId, taken, () => !complete || OpenOrders.exist(state, petId));
+        PetOperations.followStock(state, petId, taken, () => !complete || OpenOrders.exist(state, petId));
         return toOrderDto(order);
       },
     };
@@ -118,9 +118,9 @@ export class OrdersService {
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
           OpenOrders.closed(state, petId);
-          const left = StockReservations.left(state, petId);
+          const left = StockOperations.left(state, petId);
           const unchanged = { before: left, after: left };
-          PetCatalog.followStock(state, petId, unchanged, () => OpenOrders.exist(state, petId));
+          PetOperations.followStock(state, petId, unchanged, () => OpenOrders.exist(state, petId));
         }
         return toOrderDto(after);
       },
@@ -140,9 +140,9 @@ export class OrdersService {
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
         OpenOrders.closed(state, petId);
-        const returned = StockReservations.giveBack(state, petId, order.quantity);
+        const returned = StockOperations.giveBack(state, petId, order.quantity);
         // The pet exists, because it cannot be deleted while an order is open. Some stock is left, so others do not matter.
-        PetCatalog.followStock(state, petId, returned, () => true);
+        PetOperations.followStock(state, petId, returned, () => true);
       },
     };
     return this.commands.run(command, origin);
@@ -155,7 +155,7 @@ export class OrdersService {
 }
 
 function assertAvailable(state: State, petId: number): void {
-  const pet = PetCatalog.find(state, petId);
+  const pet = PetOperations.find(state, petId);
   if (pet === null) {
     throw new UnknownPetError(petId);
   }
@@ -165,7 +165,7 @@ function assertAvailable(state: State, petId: number): void {
 }
 
 function orderNeeds(id: number, petId: number): Need[] {
-  return [PetCatalog.lock(petId), StockReservations.load(petId), lockOrder(id)];
+  return [PetOperations.lock(petId), StockOperations.load(petId), lockOrder(id)];
 }
 
 function lockOrder(id: number): Need {

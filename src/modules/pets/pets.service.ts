@@ -11,7 +11,7 @@ import {
   type State,
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, type Precondition, rangeOf } from '#libs/http';
-import { CategoryCatalog } from '../categories';
+import { CategoryOperations } from '../categories';
 import type { Occurrence, Participant } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
@@ -78,7 +78,7 @@ export class PetsService {
   create(body: NewPetDto, origin: Origin, quantity?: number): Promise<PetDto> {
     const { categoryId } = body;
     const command: Command<PetDto> = {
-      needs: [CategoryCatalog.keep(categoryId), { newId: Pet }],
+      needs: [CategoryOperations.keep(categoryId), { newId: Pet }],
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
@@ -97,8 +97,8 @@ export class PetsService {
     const { stock } = this.dependents;
     const command: Command<PetDto> = {
       needs: [
-        PetCatalog.lock(id),
-        ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)]),
+        PetOperations.lock(id),
+        ...(categoryId === undefined ? [] : [CategoryOperations.keep(categoryId)]),
         ...(status === undefined ? [] : [stock.load(id)]),
       ],
       decide: (state) => {
@@ -121,7 +121,7 @@ export class PetsService {
   delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
     const { openOrders } = this.dependents;
     const command: Command<void> = {
-      needs: [PetCatalog.lock(id), openOrders.count(id)],
+      needs: [PetOperations.lock(id), openOrders.count(id)],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
         if (openOrders.exist(state, id)) {
@@ -146,7 +146,7 @@ export class PetsService {
 }
 
 /** The operations on pets that other modules may use in their commands. */
-export const PetCatalog = {
+export const PetOperations = {
   /** Locks the pet, its stock and its orders against other changes, which keeps them consistent. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
@@ -195,7 +195,7 @@ function foundPet(state: State, id: number, precondition: Precondition): Pet {
 }
 
 function assertCategory(state: State, categoryId: number): void {
-  if (!CategoryCatalog.exists(state, categoryId)) {
+  if (!CategoryOperations.exists(state, categoryId)) {
     throw new UnknownCategoryError(categoryId);
   }
 }
