@@ -77,6 +77,13 @@ export async function petstoreJson<Printed>(args: string[], environment: Environ
   return JSON.parse(stdout) as Printed;
 }
 
+/** A client without limits worth the name; its key. */
+export async function unlimitedKey(environment: Environment): Promise<string> {
+  const limits = ['--per-minute', '1000000', '--per-day', '1000000'];
+  await petstoreJson(['clients', 'create', '--name', 'load', '--plan', 'enterprise', ...limits], environment);
+  return (await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'load'], environment)).key;
+}
+
 /** One line on standard error, nothing on standard output. */
 export function complaint(code: 1 | 2, line: RegExp): Outcome {
   return { code, stdout: '', stderr: expect.stringMatching(oneLine(line)) as string };

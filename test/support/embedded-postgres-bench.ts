@@ -118,3 +118,9 @@ export async function killPostmaster(cluster: string): Promise<void> {
   if (pid && isServer()) process.kill(pid, 'SIGKILL');
   await until(() => !isServer());
 }
+
+/** Where the embedded database of this folder is, for a look into it past the service. */
+export function embeddedUrl(folder: string, database = 'petstore'): string {
+  const password = fs.readFileSync(join(folder, 'password'), 'utf8').trim();
+  return `postgres://postgres:${password}@${encodeURIComponent(join(folder, 'data'))}:5432/${database}`;
+}

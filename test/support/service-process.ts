@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { Bench, postmasterPid } from './embedded-postgres-bench';
 import { until, within } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
+import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
 export { until };
@@ -126,4 +127,16 @@ export class ServiceBench extends Bench {
     this.services.forEach((service) => service.log.forEach((line) => log.write(line)));
     log.expectNoKeys();
   }
+}
+
+/** Services and a database for all tests of the file, which are ended and dropped after them. */
+export function useProcesses(template?: string) {
+  const bench = new ServiceBench();
+  const database = {} as TestDatabase;
+  beforeAll(async () => void Object.assign(database, await createTestDatabase(template)));
+  afterAll(async () => {
+    await bench.clear();
+    await database.drop();
+  });
+  return { bench, database };
 }

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
-import { databaseAddress } from './database-address';
+import {
+  type AddressInfo,
+  type NetConnectOpts,
+  type Server,
+  type Socket,
+  connect,
+  createServer,
+} from 'node:net';
 import { within } from './eventually';
 
 /** Stands between the service and its database, so that a test can take the database away and bring it back. */
@@ -9,10 +15,8 @@ export class TcpProxy {
   private server: Server | null = null;
   private port = 0;
   private silent = false;
-  private bytesLeft = Infinity;
-  private whenSent: () => void = () => undefined;
 
-  private constructor(private target: URL) {}
+  private constructor(private readonly target: URL) {}
 
   /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
   static async start(url: string): Promise<TcpProxy> {
@@ -26,12 +30,6 @@ export class TcpProxy {
     url.hostname = '127.0.0.1';
     url.port = String(this.port);
     return url.href;
-  }
-
-  /** Does something when so many more bytes have been sent to the database. */
-  afterBytes(bytes: number, whenSent: () => void): void {
-    this.bytesLeft = bytes;
-    this.whenSent = whenSent;
   }
 
   /** Breaks every connection, and listens no more: connections are refused. */
@@ -63,11 +61,6 @@ export class TcpProxy {
     }
   }
 
-  /** New connections lead to another server; those that are there stay. */
-  moveTo(url: string): void {
-    this.target = new URL(url);
-  }
-
   async close(): Promise<void> {
     await this.refuse();
   }
@@ -86,8 +79,7 @@ export class TcpProxy {
   }
 
   private join(client: Socket): void {
-    client.on('data', ({ length }: Buffer) => this.count(length));
-    const upstream = connect(databaseAddress(this.target));
+    const upstream = connect(addressOf(this.target));
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -104,12 +96,10 @@ export class TcpProxy {
       });
     }
   }
+}
 
-  private count(bytes: number): void {
-    const before = this.bytesLeft;
-    this.bytesLeft -= bytes;
-    if (before > 0 && this.bytesLeft <= 0) {
-      this.whenSent();
-    }
-  }
+/** A database may listen on a Unix socket. */
+function addressOf({ hostname, port }: URL): NetConnectOpts {
+  const host = decodeURIComponent(hostname);
+  return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port: Number(port) };
 }

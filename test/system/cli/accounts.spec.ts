@@ -76,24 +76,19 @@ describe('keys', () => {
     expect((await run('keys', 'list')).stdout).not.toContain(issued.key);
     const { rows } = await database.pool.query('SELECT * FROM api_keys');
     expect(JSON.stringify(rows)).not.toContain(issued.key);
-    const { stdout } = await run('keys', 'issue', '--client', 'acme');
-    expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\nname +-\n[^]*scopes +read,write\n/);
+    const options = ['--scopes', 'read', '--expires', '2099-01-31'];
+    const { stdout } = await run('keys', 'issue', '--client', 'acme', ...options);
+    expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\nname +-\n[^]*scopes +read\n/);
+    expect(stdout).toMatch(/\nexpiresAt +2099-02-01T00:00:00.000Z\n/);
     expect(stdout).toContain('only time the key is shown');
-  });
-
-  it('have scopes and an expiry', async () => {
-    const read = await issue('--scopes', 'read', '--expires', '2099-01-31');
-    expect(read).toMatchObject({ scopes: ['read'], expiresAt: '2099-02-01T00:00:00.000Z' });
   });
 
   it('are listed, all or those of one client', async () => {
     await json('clients', 'create', '--name', 'listed');
     expect((await run('keys', 'list', '--client', 'listed')).stdout).toBe('There are no keys yet.\n');
     const { id } = await json<Key>('keys', 'issue', '--client', 'listed');
-    const listed = await json('keys', 'list', '--client', 'listed');
-    expect(listed).toMatchObject([{ id, client: 'listed', state: 'active' }]);
-    const head = /^id +client +name +endsWith +state +scopes +createdAt +expiresAt +/;
-    expect((await run('keys', 'list')).stdout).toMatch(head);
+    expect(await json('keys', 'list', '--client', 'listed')).toMatchObject([{ id, client: 'listed' }]);
+    expect((await run('keys', 'list')).stdout).toMatch(/^id +client +name +endsWith +state +scopes +/);
   });
 
   it('are shown with the end of their ban; a revoked one cannot be banned, and is revoked once', async () => {

@@ -1,29 +1,21 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RunningCommand } from '../../support/command-line';
+import { RunningCommand, unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { WEBHOOK_KEY } from '../../support/service';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
-import { unlimitedKey } from '../faults/support/unlimited-key';
+import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
 
-const bench = new ServiceBench();
-let database: TestDatabase;
+const { bench, database } = useProcesses();
 let service: ServiceProcess;
 /** Of a client in its shell. */
 let environment: { PETSTORE_KEY: string };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   const settings = { DATABASE_URL: database.url, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
   service = await bench.serve(settings);
   environment = { PETSTORE_KEY: await unlimitedKey(settings) };
-});
-afterAll(async () => {
-  await bench.clear();
-  await database.drop();
 });
 
 const servers: Server[] = [];

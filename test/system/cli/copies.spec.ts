@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { RunningCommand, cleanEnvironment, complaint, petstoreScript } from '../../support/command-line';
+import {
+  cleanEnvironment,
+  complaint,
+  petstoreScript,
+  RunningCommand,
+  unlimitedKey,
+} from '../../support/command-line';
 import { query } from '../../support/query';
 import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
-import { embeddedUrl } from '../faults/support/embedded-url';
-import { SmallDisk, describeOnSmallDisk } from '../faults/support/small-disk';
-import { unlimitedKey } from '../faults/support/unlimited-key';
+import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { SmallDisk, itOnSmallDisk } from '../faults/support/small-disk';
 
 import { runCommand } from './support/use-command-line';
 
@@ -91,15 +96,6 @@ describe('a store with the embedded database, in use', () => {
     expect((await moved.send(key, 'POST', '/store/orders', { petId: 1 })).status).toBe(201);
     await moved.end();
   });
-
-  it('is not copied over itself', async () => {
-    expect(await copy(path('store'), environment)).toEqual(
-      complaint(1, /store is there already; name a new folder/),
-    );
-    const itself = embeddedUrl(path('store'));
-    expect(await copy(itself, environment)).toEqual(complaint(1, /not empty: it has the table \w+/));
-    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
-  });
 });
 
 describe('a store on a server', () => {
@@ -148,18 +144,11 @@ describe('a store on a server', () => {
     }
     expect(readdirSync(path('used'))).toEqual(['note']);
   });
-
-  it('that was never migrated is not copied', async () => {
-    const { url } = await database('template1');
-    expect(await copy(path('nothing'), { DATABASE_URL: url })).toEqual(
-      complaint(1, /not at the newest migration/),
-    );
-    expect(readdirSync(bench.root)).not.toContain('nothing');
-  });
 });
 
-describeOnSmallDisk('A disk that fills up', () => {
-  it('fails a copy in one line, which leaves nothing behind', async () => {
+itOnSmallDisk(
+  'A disk that fills up fails a copy in one line, which leaves nothing behind (needs root)',
+  async () => {
     const large = await database();
     await large.pool.query(
       `INSERT INTO categories (name, description) SELECT 'c', repeat(md5(n::text), 60) FROM generate_series(1, 60000) AS n`,
@@ -175,5 +164,5 @@ describeOnSmallDisk('A disk that fills up', () => {
       encoding: 'utf8',
     });
     expect(stdout).toMatch(/^petstore: the copy failed, and the target was not changed: [^\n]+\n= 1\n$/);
-  });
-});
+  },
+);

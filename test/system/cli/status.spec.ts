@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { RedisServer } from '../../support/redis-server';
-import { ServiceBench } from '../../support/service-process';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
 
 interface Status {
@@ -13,17 +12,11 @@ interface Status {
 
 const UNKNOWN = /\nWhether an instance of the service runs is unknown\.\n$/;
 
-const bench = new ServiceBench();
-let database: TestDatabase;
+const { bench, database } = useProcesses();
 let redis: RedisServer;
 
-beforeAll(async () => {
-  [database, redis] = await Promise.all([createTestDatabase(), RedisServer.start()]);
-});
-afterAll(async () => {
-  await bench.clear();
-  await Promise.all([database.drop(), redis.close()]);
-});
+beforeAll(async () => void (redis = await RedisServer.start()));
+afterAll(() => redis.close());
 
 async function status(environment: Record<string, string>): Promise<{ code: number | null; status: Status }> {
   const { code, stdout, stderr } = await runCommand(['status', '--json'], environment);

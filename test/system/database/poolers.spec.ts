@@ -1,43 +1,67 @@
-import { petstoreJson } from '../../support/command-line';
-import { eventually } from '../../support/eventually';
-import { PgBouncer, type PoolMode } from '../../support/pgbouncer';
-import { ServiceBench } from '../../support/service-process';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { petstoreJson, unlimitedKey } from '../../support/command-line';
+import { responds } from '../../support/embedded-postgres-bench';
+import { eventually, until } from '../../support/eventually';
+import { read } from '../../support/files';
+import { PGBOUNCER, findProgram } from '../../support/programs';
+import { freePort } from '../../support/redis-server';
+import { useProcesses } from '../../support/service-process';
+import { TcpProxy } from '../../support/tcp-proxy';
 
-const bench = new ServiceBench();
-let database: TestDatabase;
-let bouncer: PgBouncer;
+/** PgBouncer refuses to run as root. */
+const NOBODY = 65_534;
 
-afterAll(() => bench.clear());
-afterEach(async () => {
-  await bouncer.close();
-  await database.drop();
+const { bench, database } = useProcesses('template1');
+let pgbouncer: ChildProcess;
+/** The server of the tests has only a Unix socket, which PgBouncer's user may not enter. */
+let way: TcpProxy;
+
+afterAll(async () => {
+  const ended = once(pgbouncer, 'exit');
+  pgbouncer.kill('SIGKILL');
+  await ended;
+  await way.close();
 });
 
-it.each<PoolMode>(['session', 'transaction', 'bare'])(
-  'A service behind PgBouncer (%s) migrates, reads, writes and applies changes',
-  async (mode) => {
-    database = await createTestDatabase('template1');
-    bouncer = await PgBouncer.start(database.url, mode);
-    const settings = { DATABASE_URL: bouncer.url };
-    const service = await bench.serve(settings);
-    await petstoreJson(['clients', 'create', '--name', 'acme', '--plan', 'pro'], settings);
-    const { key, id } = await petstoreJson<{ key: string; id: number }>(
-      ['keys', 'issue', '--client', 'acme', '--scopes', 'read,write'],
-      settings,
-    );
-    const turns = Array.from({ length: 40 }, async (_, turn) => {
-      const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
-      const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);
-      return [status, read.status];
-    });
-    expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
-    await petstoreJson(['keys', 'revoke', String(id), '--yes'], settings);
-    await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
-    await service.end();
-    const { rows } = await database.pool
-      .query(`SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-    WHERE datname = current_database() AND locktype = 'advisory'`);
-    expect(rows).toEqual([]);
-  },
-);
+/** Starts a real PgBouncer with the documented configuration. @returns the URL of the database behind it */
+async function startPgBouncer(): Promise<string> {
+  way = await TcpProxy.start(database.url);
+  const { port, username, password, pathname } = new URL(way.url);
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${await freePort()}`;
+  const [, documented = ''] = /^```ini\n(.+?)^```$/ms.exec(read('docs/operations/database.md'))!;
+  const target = `user=${username} password=${password} host=127.0.0.1 port=${port} `;
+  const configuration = documented
+    .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
+    .replace('6432', url.port)
+    .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
+  const file = `${bench.folder('pgbouncer')}/pgbouncer.ini`;
+  writeFileSync(file, configuration);
+  chmodSync(file, 0o644);
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  pgbouncer = spawn(findProgram(PGBOUNCER)!, [file], { ...user, stdio: 'ignore' });
+  await until(() => responds(url.href));
+  return url.href;
+}
+
+it('A service behind PgBouncer as documented migrates, reads, writes and applies changes', async () => {
+  const settings = { DATABASE_URL: await startPgBouncer() };
+  const service = await bench.serve(settings);
+  const key = await unlimitedKey(settings);
+  const turns = Array.from({ length: 40 }, async (_, turn) => {
+    const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
+    const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);
+    return [status, read.status];
+  });
+  expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
+  await petstoreJson(['keys', 'revoke', '1', '--yes'], settings);
+  await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
+  await service.end();
+  const { rows } = await database.pool.query(
+    `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+     WHERE datname = current_database() AND locktype = 'advisory'`,
+  );
+  expect(rows).toEqual([]);
+});

@@ -68,8 +68,8 @@ it('No secret has a default: a missing one is reported', () => {
   expect(uses.filter(([, , rest = '']) => !/^:\?.+/.test(rest)).map(([use]) => use)).toEqual([]);
 });
 
-it('The instances start with valid settings, trust only the proxy, and stop within their grace period', async () => {
-  const { shutdownDelay } = await documentedFleet();
+it('The instances start with valid settings, trust only the proxy, and stop within their grace period', () => {
+  const { shutdownDelay } = documentedFleet();
   const proxy = services.proxy!.networks as { front: { ipv4_address: string } };
   for (const instance of [services['store-one']!, services['store-two']!]) {
     const environment = Object.entries(instance.environment!).map(([name, value]) => [

@@ -6,8 +6,7 @@ import { petstoreJson } from '../../support/command-line';
 import { ROOT, read, readYaml } from '../../support/files';
 import { PROMTOOL, findProgram } from '../../support/programs';
 import { freePort } from '../../support/redis-server';
-import { ServiceBench, until } from '../../support/service-process';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { until, useProcesses } from '../../support/service-process';
 
 interface Dashboard {
   panels: { targets?: { expr: string }[] }[];
@@ -26,13 +25,11 @@ function promtool(args: string[], input?: string) {
 }
 
 describe('Dashboard and alerts', () => {
-  const bench = new ServiceBench();
-  let database: TestDatabase;
+  const { bench, database } = useProcesses();
   /** All metrics, once all kinds of them have happened. */
   let page: string;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     const port = await freePort();
     const environment = { DATABASE_URL: database.url, METRICS_PORT: String(port) };
     const service = await bench.serve(environment);
@@ -43,10 +40,6 @@ describe('Dashboard and alerts', () => {
       page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       return page.includes('petstore_http_request_duration_seconds_count{operation="/pets"');
     });
-  });
-  afterAll(async () => {
-    await bench.clear();
-    await database.drop();
   });
 
   it('read exactly the metrics that the service exports', () => {

@@ -107,12 +107,8 @@ it('While PostgreSQL is paused, no request hangs: responses are 503', async () =
 });
 
 it('When PostgreSQL is killed, or its sessions are ended, requests are served again, and nothing confirmed is lost', async () => {
-  const faults = [
-    () => postgres.kill().then(() => postgres.start()),
-    () => postgres.terminateSessions(),
-    () => postgres.killSession(),
-  ];
-  for (const happens of faults) {
+  const killed = () => postgres.kill().then(() => postgres.start());
+  for (const happens of [killed, () => postgres.terminateSessions()]) {
     await whileWriting(async () => {
       await happens();
       await untilServed();

@@ -1,76 +1,68 @@
 import { query } from '../../support/query';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
-import { embeddedUrl } from './support/embedded-url';
-import { SmallDisk, describeOnSmallDisk } from './support/small-disk';
-import { unlimitedKey } from './support/unlimited-key';
+import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { SmallDisk, itOnSmallDisk } from './support/small-disk';
+import { unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
 
 /** An empty store takes half of it. */
 const MEBIBYTES = 128;
 const DESCRIPTION = 'x'.repeat(2_000);
 
-describeOnSmallDisk('When the disk of the embedded database is full', () => {
-  const bench = new ServiceBench();
-  let disk: SmallDisk;
-  let service: ServiceProcess;
-  let key: string;
-  /** Ids of the categories whose creation was acknowledged. */
-  const acknowledged: number[] = [];
+const bench = new ServiceBench();
+let disk: SmallDisk;
+let service: ServiceProcess;
+let key: string;
 
-  beforeEach(async () => {
-    acknowledged.length = 0;
-    disk = new SmallDisk(bench.folder('disk'), MEBIBYTES);
-    const environment = { DATA_DIR: bench.path('disk', 'store'), LOG_LEVEL: 'info' };
-    service = await bench.serve(environment, { within: disk.within });
-    disk.seenBy(service.child.pid!);
-    key = await unlimitedKey({ DATABASE_URL: url() });
-  });
+beforeEach(async () => {
+  disk = new SmallDisk(bench.folder('disk'), MEBIBYTES);
+  const environment = { DATA_DIR: bench.path('disk', 'store'), LOG_LEVEL: 'info' };
+  service = await bench.serve(environment, { within: disk.within });
+  disk.seenBy(service.child.pid!);
+  key = await unlimitedKey({ DATABASE_URL: url() });
+});
+afterAll(() => bench.clear());
 
-  afterAll(() => bench.clear());
+const url = () => embeddedUrl(disk.path('store'));
+const create = () => service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
 
-  const url = () => embeddedUrl(disk.path('store'));
+async function statusOf(target: string): Promise<number> {
+  const answer = await service.send(key, 'GET', target);
+  await answer.arrayBuffer();
+  return answer.status;
+}
 
-  async function create(): Promise<Response> {
-    const answer = await service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
-    if (answer.status === 201) acknowledged.push(((await answer.json()) as { id: number }).id);
-    return answer;
-  }
-
-  async function statusOf(target: string): Promise<number> {
-    const answer = await service.send(key, 'GET', target);
-    await answer.arrayBuffer();
-    return answer.status;
-  }
-
-  async function expectNothingLost(): Promise<void> {
-    for (const id of acknowledged) {
-      expect(await statusOf(`/categories/${id}`)).toBe(200);
-    }
-    // Every 500 is logged with its reason.
-    expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
-  }
-
-  it('writes that need space get 503, reads continue, and with space everything works again', async () => {
-    expect((await create()).status).toBe(201);
-    disk.fill();
+itOnSmallDisk(
+  'On a full disk writes that need space get 503, reads continue, and with space everything works again and nothing is lost (needs root)',
+  async () => {
+    const acknowledged: number[] = [];
     let refused: Response | undefined;
-    await until(async () => {
+    const tryToCreate = async () => {
       const answer = await create();
-      if (answer.status === 503) refused = answer;
-      return refused !== undefined;
-    });
+      if (answer.status === 201) acknowledged.push(((await answer.json()) as { id: number }).id);
+      else refused = answer;
+      return answer.status;
+    };
+    expect(await tryToCreate()).toBe(201);
+    disk.fill();
+    await until(async () => (await tryToCreate()) === 503);
     expect(await refused!.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(refused!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     for (const target of ['/pets', `/categories/${acknowledged[0]}`, '/health/live', '/health/ready']) {
       expect(await statusOf(target)).toBe(200);
     }
     disk.free();
-    await until(async () => (await create()).status === 201);
-    await expectNothingLost();
+    await until(async () => (await tryToCreate()) === 201);
+    for (const id of acknowledged) expect(await statusOf(`/categories/${id}`)).toBe(200);
+    // Every 500 is logged with its reason.
+    expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
     expect(await service.end()).toEqual({ code: 0, signal: null });
-  });
+  },
+);
 
-  it('a database that cannot write its log stops; the service ends with one line', async () => {
+itOnSmallDisk(
+  'A database that cannot write its log stops, and the service ends with one line (needs root)',
+  async () => {
     expect((await create()).status).toBe(201);
     disk.fill();
     // Each change of the log's file asks for the next one; there is room for those that were made ahead only.
@@ -82,5 +74,5 @@ describeOnSmallDisk('When the disk of the embedded database is full', () => {
     });
     expect(await service.ending).toEqual({ code: 1, signal: null });
     expect(service.stderr).toMatch(/^petstore: PostgreSQL does not start in .*No space left on device.*\n$/);
-  });
-});
+  },
+);

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { type Answer, ApiClient, type ErrorBody } from '../../support/api-client';
 import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
-import { petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
-import { COUNTED, HOUR, MINUTE, limitsIn, standing } from '../../support/limits';
+import { COUNTED, HOUR, limitsIn, standing } from '../../support/limits';
+import { Receiver, isSignedBy } from '../../support/receiver';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, WEBHOOK_KEY, startService } from '../../support/service';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
@@ -27,7 +27,8 @@ let key: string;
 
 beforeAll(async () => {
   [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
-  environment = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE), WEBHOOK_KEY };
+  const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
+  environment = { ...shared, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
   instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
   const count = 'SELECT (SELECT count(*) FROM pets) + (SELECT count(*) FROM clients) AS rows';
@@ -53,40 +54,19 @@ async function inDatabase(sql: string, ...values: unknown[]): Promise<unknown> {
   return (await database.pool.query<Record<string, unknown>>(sql, values)).rows[0];
 }
 
-/** The answers to requests that are sent to all instances at once, and between what times each was made. */
-function burst(limited: string, requests: number) {
-  return spread(callers(limited), requests, async (caller) => {
-    const sentAt = Date.now();
-    const answer = await caller.get<ErrorBody>(COUNTED);
-    return { answer, status: answer.status, limits: limitsIn(answer), sentAt, receivedAt: Date.now() };
-  });
-}
-
-/** @param end when the window ends, in unix milliseconds */
-function expectExactLimit(answers: Awaited<ReturnType<typeof burst>>, limit: number, end: number): void {
-  const allowed = answers.filter(({ status }) => status === 200);
-  const remaining = allowed.map(({ limits }) => limits.remaining).sort((a, b) => b - a);
-  expect(remaining).toHaveLength(limit);
-  // A response that took more than a second reports the standing at its end, which may be lower.
-  const tooHigh = remaining.filter((left, index) => left > limit - 1 - index);
-  expect(tooHigh).toEqual([]);
-  for (const { limits, sentAt, receivedAt } of answers.filter(({ status }) => status === 429)) {
-    expect(limits).toMatchObject({ limit, remaining: 0, reset: Math.ceil(end / 1_000) });
-    expect(limits.retryAfter).toBeGreaterThanOrEqual(Math.ceil((end - receivedAt) / 1_000));
-    expect(limits.retryAfter).toBeLessThanOrEqual(Math.ceil((end - sentAt) / 1_000));
-  }
-}
-
 test('three instances allow 60 requests of a burst, count each once, and refuse the rest correctly', async () => {
   const { key: free } = await office.issueKey({ plan: 'free' });
-  const before = Date.now();
-  const answers = await burst(free, 70);
-  const after = Date.now();
+  const answers = await spread(callers(free), 70, (caller) => caller.get<ErrorBody>(COUNTED));
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
-  const end = Date.parse((await standing(callers(free)[0]!)).minute.resetAt);
-  expect(end).toBeGreaterThanOrEqual(before + MINUTE);
-  expect(end).toBeLessThanOrEqual(after + MINUTE);
-  expectExactLimit(answers, 60, end);
+  const left = answers.filter(({ status }) => status === 200).map((answer) => limitsIn(answer).remaining);
+  // A response that took more than a second reports the standing at its end, which may be lower.
+  const tooHigh = left.sort((a, b) => b - a).filter((remaining, index) => remaining > 59 - index);
+  expect(tooHigh).toEqual([]);
+  const { minute } = await standing(callers(free)[0]!);
+  const reset = Math.ceil(Date.parse(minute.resetAt) / 1_000);
+  for (const answer of answers.filter(({ status }) => status === 429)) {
+    expect(limitsIn(answer)).toMatchObject({ limit: 60, remaining: 0, reset });
+  }
   // None ever had to count alone.
   expect(instances.flatMap(({ log, stderr }) => [...log, stderr]).join('')).toBe('');
 });
@@ -100,14 +80,6 @@ test('a step of the clock by an hour does not expire what Redis stores about a c
   connection.disconnect();
   expect(lives.length).toBeGreaterThan(0);
   expect(Math.min(...lives)).toBeGreaterThan(25 * HOUR);
-});
-
-test('they allow exactly the daily limit of a plan', async () => {
-  const { key: daily } = await office.issueKey({ perMinute: 1_000, perDay: 40 });
-  const answers = await burst(daily, 50);
-  const codes = answers.map(({ answer }) => answer.body.code ?? 'allowed');
-  expect(tally(codes)).toEqual({ allowed: 40, daily_quota_exceeded: 10 });
-  expectExactLimit(answers, 40, new Date().setUTCHours(24, 0, 0, 0));
 });
 
 test('three instances that get the same creation at once create one resource and return it', async () => {
@@ -156,7 +128,10 @@ const isHeld = () =>
      WHERE holder.pid = ANY(pg_blocking_pids(waiting.pid)) AND holder.application_name NOT LIKE 'petstore%'`,
   );
 
-test('when one is killed while it works, nothing acknowledged is lost or done twice, the stock matches the orders, and the others go on', async () => {
+test('when one is killed while it works, nothing acknowledged is lost or done twice, the stock matches the orders, and every event is delivered', async () => {
+  const receiver = await Receiver.start();
+  const hook = { url: receiver.url, types: ['order.placed'] };
+  const { body: webhook } = await callers()[1]!.post<{ id: number; secret: string }>('/webhooks', hook);
   const { id: petId } = await arrange().pet(aPet(), STOCK);
   let turn = 0;
   const orders = new InsistentOrders(() => instances[turn++ % instances.length]!.url, key, petId);
@@ -174,18 +149,20 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   const { length } = orders.booked;
   await until(() => orders.booked.length >= length + 40);
   await orders.stop();
-  expect(orders.broken).toBeGreaterThan(0);
+  expect(orders.interruptions.broken).toBeGreaterThan(0);
   expect(orders.unexpected).toEqual([]);
   expect(await orders.wrongReplays()).toEqual([]);
   await orders.expectBooked(database.pool, STOCK);
 
-  // The others keep sharing their counts, and refuse a revoked key.
-  const { key: free, keyId } = await office.issueKey({ plan: 'free' });
-  const others = callers(free);
-  const answers = await spread(others, 70, (caller) => caller.get(COUNTED));
-  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
-  await petstoreJson(['keys', 'revoke', String(keyId), '--yes'], environment);
-  const uncounted = () => Promise.all(others.map((caller) => caller.get('/rate-limit')));
-  await until(async () => (await uncounted()).every(({ status }) => status === 401));
+  // What the killed process was sending is left to another one when its lease is over; here that is now.
+  await database.pool.query('UPDATE webhooks SET leased_until = now()');
+  await until(() => {
+    const delivered = new Set(receiver.received.map(({ event }) => event.data.id));
+    return orders.booked.every(({ id }) => delivered.has(id));
+  });
+  expect(receiver.received.every((one) => isSignedBy(webhook.secret, one))).toBe(true);
+  await callers()[0]!.delete(`/webhooks/${webhook.id}`);
+  await receiver.stop();
+
   instances.push(await bench.serve(environment));
 });

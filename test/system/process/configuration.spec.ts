@@ -5,60 +5,32 @@ import { join } from 'node:path';
 import { settingNames } from '../../../src/settings';
 import { RedisServer } from '../../support/redis-server';
 import { complaint, petstore } from '../../support/command-line';
-import { ServiceBench } from '../../support/service-process';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useProcesses } from '../../support/service-process';
 
-const bench = new ServiceBench();
-let database: TestDatabase;
+const { bench, database } = useProcesses();
 let taken: Server;
 let takenPort: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   takenPort = String((taken.address() as AddressInfo).port);
 });
 
-afterAll(async () => {
-  taken.close();
-  await bench.clear();
-  await database.drop();
-});
+afterAll(() => taken.close());
 
-const NOWHERE = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
-
-describe('a start that is not possible ends with one line:', () => {
-  it('an invalid setting, before anything is tried', async () => {
-    const environment = { ...NOWHERE, PORT: 'http' };
-    expect(await petstore(['serve'], environment)).toEqual(
-      complaint(1, /PORT takes a whole number from 0 to 65535, not "http"/),
-    );
-  });
-
-  it.each([
-    ['HOST', '192.0.2.1', () => /192\.0\.2\.1 port 0 \(HOST and PORT\) cannot be/],
-    [
-      'METRICS_PORT',
-      '',
-      () => new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`),
-    ],
-  ])('an address that cannot be listened on: %s', async (variable, value, line) => {
-    const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url, [variable]: value || takenPort };
-    expect(await petstore(['serve'], environment)).toEqual(complaint(1, line()));
-  });
-
-  it('an unreachable database, without its password', async () => {
-    const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
-    expect(outcome).toEqual(complaint(1, /DATABASE_URL cannot be reached/));
+it('a start that is not possible ends with one line, which shows no password', async () => {
+  const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
+  const inUse = new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`);
+  for (const [environment, line] of [
+    [{ ...nowhere, PORT: 'http' }, /PORT takes a whole number from 0 to 65535, not "http"/],
+    [{ DATABASE_URL: database.url, METRICS_PORT: takenPort }, inUse],
+    [nowhere, /DATABASE_URL cannot be reached/],
+  ] as const) {
+    const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment });
+    expect(outcome).toEqual(complaint(1, line));
     expect(outcome.stderr).not.toContain('not-to-be-seen');
-  });
-
-  it('DATA_DIR that is a file', async () => {
-    expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', DATA_DIR: __filename })).toEqual(
-      complaint(1, /is a file and not a folder/),
-    );
-  });
+  }
 });
 
 describe('.env', () => {

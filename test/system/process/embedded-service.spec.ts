@@ -63,21 +63,6 @@ describe('a service on an embedded database', () => {
       expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
     }
   });
-
-  it('has its folder for itself: a second one says so and ends', async () => {
-    const second = bench.launch(environment);
-    expect(await second.ending).toEqual({ code: 1, signal: null });
-    expect(second.stderr).toMatch(/^petstore: another process runs PostgreSQL in .*; stop it first.*\n$/);
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-  });
-
-  it('shares it with commands: an issued key works at once', async () => {
-    const postmaster = bench.postmaster();
-    const issue = ['keys', 'issue', '--client', 'demo'];
-    const issued = await petstoreJson<{ key: string }>(issue, environment);
-    expect((await service.send(issued.key, 'GET', '/pets')).status).toBe(200);
-    expect(bench.postmaster()).toBe(postmaster);
-  });
 });
 
 describe('a service that is told to stop', () => {

@@ -1,10 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { within } from '../../../support/eventually';
-import { embeddedUrl } from './embedded-url';
+import { Bench, embeddedUrl, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 import { query } from '../../../support/query';
-import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 
 /** A PostgreSQL of a test's own, which may be stopped, killed and paused, and comes back at the same address. */
 export class FaultyPostgres {
@@ -51,18 +48,6 @@ export class FaultyPostgres {
     return this.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
     );
-  }
-
-  /** What the system does when memory runs out. PostgreSQL then ends all other sessions too, and recovers. */
-  async killSession(): Promise<void> {
-    const witness = new Client({ connectionString: this.url });
-    // The driver reports the end of a connection as a second error, which nobody would hear after `once`.
-    const ended = new Promise((resolve) => witness.on('error', resolve));
-    await witness.connect();
-    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'petstore%' LIMIT 1`;
-    const { rows } = await witness.query<{ pid: number }>(sql);
-    process.kill(rows[0]!.pid, 'SIGKILL');
-    await within('the end of the other sessions', ended);
   }
 
   resume(): void {

@@ -31,17 +31,21 @@ export class InsistentOrders {
   readonly booked: Booked[] = [];
   /** Answers that nothing explains. */
   readonly unexpected: unknown[] = [];
-  /** Requests that broke off without an answer. */
-  broken = 0;
+  /** Requests that broke off without an answer, and those that were answered 503. */
+  readonly interruptions = { broken: 0, unavailable: 0 };
   private readonly placed: { request: Request; answer: Answer }[] = [];
   private stopped = false;
   private running: Promise<unknown> = Promise.resolve();
 
-  /** @param url where to send the next request */
+  /**
+   * @param url where to send the next request
+   * @param pauseMs after each order and what follows it
+   */
   constructor(
     private readonly url: () => string,
     private readonly apiKey: string,
     private readonly petId: number,
+    private readonly pauseMs = 0,
   ) {}
 
   start(): void {
@@ -101,6 +105,7 @@ export class InsistentOrders {
     for (let turn = 0; !this.stopped; turn += 1) {
       const order = await this.place(`order-${worker}-${turn}`, 1 + (turn % 3));
       if (turn % 2 === 0) await this.cancel(order);
+      if (this.pauseMs > 0) await sleep(this.pauseMs);
     }
   }
 
@@ -128,9 +133,10 @@ export class InsistentOrders {
       const options = { method, headers, body: body && JSON.stringify(body) };
       const answer = await fetch(`${this.url()}${target}`, options);
       const replayed = answer.headers.has('idempotent-replayed');
+      if (answer.status === 503) this.interruptions.unavailable += 1;
       return { status: answer.status, text: await answer.text(), replayed };
     } catch {
-      this.broken += 1;
+      this.interruptions.broken += 1;
       return undefined;
     }
   }

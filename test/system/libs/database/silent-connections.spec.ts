@@ -42,22 +42,6 @@ it('A statement on a connection that falls silent fails in time, and the next on
   expect(await session()).not.toBe(before);
 });
 
-it('The rollback of a transaction is not sent, so nothing waits again', async () => {
-  const statement = 'SELECT 1';
-  const messageBytes = 'Q'.length + 4 + statement.length + 1;
-  let sentMore = false;
-  const work = dataSource.transaction(async (transaction) => {
-    proxy.fallSilent();
-    proxy.afterBytes(messageBytes + 1, () => (sentMore = true));
-    await transaction.query(statement);
-  });
-  const failure: unknown = await work.catch((error: unknown) => error);
-  expect(isDatabaseUnavailable(failure)).toBe(true);
-  expect(sentMore).toBe(false);
-  await proxy.restore();
-  expect(await session()).toBeGreaterThan(0);
-});
-
 it('A response that arrived while this process was busy does not count as silence', async () => {
   // The proxy would be as busy as the rest of this process.
   const direct = await connect(database.url);

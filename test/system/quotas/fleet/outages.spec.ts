@@ -6,7 +6,6 @@ import { until } from '../../../support/eventually';
 import { COUNTED, HOUR, MINUTE, earnBan, standing, statuses } from '../../../support/limits';
 import { RedisServer } from '../../../support/redis-server';
 import { startService } from '../../../support/service';
-import { ServiceBench } from '../../../support/service-process';
 import { tally } from '../../../support/spread';
 import { TcpProxy } from '../../../support/tcp-proxy';
 import { Pair } from './support/pair';
@@ -188,25 +187,4 @@ test('a service whose Redis is unreachable starts, and says at once that it coun
   expect(await ready.json()).toMatchObject({ details: { limits: { degraded: true } } });
   expect(ready.status).toBe(200);
   await service.close();
-});
-
-test('a Redis that refuses the password is reported in one line, and used once it accepts it', async () => {
-  const bench = new ServiceBench();
-  const locked = await RedisServer.start();
-  const administrator = new Redis(locked.url);
-  await administrator.config('SET', 'requirepass', 'new');
-  const service = await bench.serve({
-    DATABASE_URL: pair.services[0].database.url,
-    REDIS_URL: locked.url.replace('//', '//:old@'),
-    INSTANCES: '2',
-  });
-  const told = () => service.log.filter((line) => line.includes('WRONGPASS'));
-  await until(() => told().length > 0);
-  await administrator.config('SET', 'requirepass', 'old');
-  administrator.disconnect();
-  await until(() => service.stdout.includes('Redis is back'));
-  expect(told()).toEqual([expect.stringMatching(/Redis is unavailable \(WRONGPASS/)]);
-  expect(service.stderr).toBe('');
-  await bench.clear();
-  await locked.close();
 });

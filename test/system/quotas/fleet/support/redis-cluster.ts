@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { RedisServer, freePort } from '../../../../support/redis-server';
 import { until } from '../../../../support/eventually';
@@ -13,16 +14,15 @@ export class RedisCluster {
 
   static async start(): Promise<RedisCluster> {
     const nodes: RedisServer[] = [];
-    const busPorts: number[] = [];
     for (let index = 0; index < NODES; index += 1) {
-      const busPort = await freePort();
-      busPorts.push(busPort);
-      const ports = ['--cluster-port', String(busPort)];
+      const ports = ['--cluster-port', String(await freePort())];
       const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
       nodes.push(await RedisServer.start(['--cluster-enabled', 'yes', ...ports, ...timeout]));
     }
+    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+    execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
     const cluster = new RedisCluster(nodes);
-    await cluster.join(busPorts);
+    await cluster.untilWhole();
     return cluster;
   }
 
@@ -33,44 +33,26 @@ export class RedisCluster {
 
   /** The node that holds a key. */
   async holderOf(key: string): Promise<RedisServer> {
-    const slot = await withClient(this.nodes[0]!, (client) => client.cluster('KEYSLOT', key));
+    const slot = await ask(this.nodes[0]!, (client) => client.cluster('KEYSLOT', key));
     return this.nodes[Math.floor((slot * NODES) / SLOTS)]!;
   }
 
   /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
   async untilWhole(): Promise<void> {
     for (const node of this.nodes) {
-      await withClient(node, (client) => until(async () => isComplete(await client.cluster('INFO'))));
+      await until(async () => {
+        const information = await ask(node, (client) => client.cluster('INFO'));
+        return information.includes('cluster_state:ok');
+      });
     }
   }
 
   async close(): Promise<void> {
-    for (const node of this.nodes) {
-      await node.close();
-    }
-  }
-
-  private async join(busPorts: number[]): Promise<void> {
-    for (const [index, node] of this.nodes.entries()) {
-      await withClient(node, async (client) => {
-        await client.cluster('SET-CONFIG-EPOCH', index + 1);
-        const [first, end] = [index, index + 1].map((part) => Math.ceil((part * SLOTS) / NODES));
-        await client.call('CLUSTER', 'ADDSLOTSRANGE', first!, end! - 1);
-        await client.call('CLUSTER', 'MEET', '127.0.0.1', this.nodes[0]!.port, busPorts[0]!);
-      });
-    }
-    await this.untilWhole();
+    for (const node of this.nodes) await node.close();
   }
 }
 
-function isComplete(info: string): boolean {
-  return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`);
-}
-
-async function withClient<Result>(
-  node: RedisServer,
-  work: (client: Redis) => Promise<Result>,
-): Promise<Result> {
+async function ask<Answer>(node: RedisServer, work: (client: Redis) => Promise<Answer>): Promise<Answer> {
   const client = new Redis(node.url);
   try {
     return await work(client);
