@@ -1,6 +1,6 @@
 // Writes src/generated, or the given folder, from openapi.yaml: the types, as openapi-typescript makes them, short names
 // for those of its schemas, and the path of each operation with a comment for editors.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
@@ -11,7 +11,6 @@ const document = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'));
 const HEAD = '// Generated from openapi.yaml by `npm run generate`.\n';
 const write = (name, text) => writeFileSync(join(folder, name), HEAD + text);
 
-mkdirSync(folder, { recursive: true });
 write('schema.ts', astToString(await openapiTS(structuredClone(document))));
 
 /** Pets and orders as responses have them, and no type like one of the browser's. */
@@ -23,10 +22,8 @@ write('types.ts', `import type { components } from './schema.ts';\n${types.join(
 
 const entries = Object.entries(document.paths).flatMap(([path, operations]) =>
   Object.entries(operations).map(([method, { operationId, summary, description, deprecated }]) => {
-    const comment = `${summary}.\n${deprecated ? '@deprecated ' : ''}${description}`.replaceAll(
-      '\n',
-      '\n   * ',
-    );
+    const mark = deprecated ? '@deprecated ' : '';
+    const comment = `${summary}.\n${mark}${description}`.replaceAll('\n', '\n   * ');
     return `  /**\n   * ${comment}\n   */\n  ${operationId}: ['${method}', '${path}'],\n`;
   }),
 );

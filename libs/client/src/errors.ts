@@ -32,9 +32,9 @@ export class PetStoreError extends Error {
     const { code, message } = (body ?? {}) as Partial<ErrorBody>;
     super(message ?? `${operation} got no usable response.`, { cause });
     const isAnswer = response !== undefined || (cause as Error).name === 'SyntaxError';
-    const reason = isAnswer ? 'unexpected_answer' : 'no_answer';
+    const unanswered = isAnswer ? 'unexpected_answer' : 'no_answer';
     this.status = response?.status ?? 0;
-    this.code = code ?? (this.status === 304 ? 'not_modified' : reason);
+    this.code = code ?? (this.status === 304 ? 'not_modified' : unanswered);
     this.retryAfterSeconds = response && retryAfterOf(response.headers);
     this.next = response && nextCursor(response.headers);
   }
@@ -46,10 +46,7 @@ export function retryAfterOf(headers: Headers): number | undefined {
   return /^\d{1,9}$/.test(field) ? Number(field) : undefined;
 }
 
-/**
- * The cursor in the link to the next page (RFC 8288). Nothing else of the link is used: the key must not be sent to
- * another host, and the service may not know the path prefix of a proxy.
- */
+/** The cursor in the link to the next page (RFC 8288). Only that: the key must not be sent to another host. */
 export function nextCursor(headers: Headers): string | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;

@@ -17,10 +17,7 @@ export interface Page<Item> {
   response: Response;
 }
 
-/**
- * All entries of a list, page by page: `all(store.listPets, { query: { status: ['sold'] } })`. The default page size is
- * the largest, because each page counts as a request.
- */
+/** All entries of a list, a hundred on a page: `all(store.listPets, { query: { status: ['sold'] } })`. */
 export async function* all<Item, Given extends [input?: { query?: { limit?: number; cursor?: string } }]>(
   list: (...input: Given) => Promise<Page<Item>>,
   ...[input]: Given

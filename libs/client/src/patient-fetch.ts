@@ -61,8 +61,7 @@ function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(
       const heldUntil = refusal ? Math.min(refusal.until, refusal.at + MAX_HOLD_MS) : 0;
       // With a valid key, `GET /rate-limit` is never refused.
       if (refusal && now() < heldUntil && !request.url.endsWith('/rate-limit')) {
-        const { body, headers } = refusal.response.clone();
-        const again = new Response(body, { status: 429, headers });
+        const again = new Response(refusal.response.clone().body, refusal.response);
         again.headers.set('Retry-After', String(Math.ceil((refusal.until - now()) / 1_000)));
         return again;
       }
@@ -83,16 +82,14 @@ function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(
 /** Resolves after this many milliseconds, or rejects with the signal's reason. */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const abort = () => {
+    const end = () => {
       clearTimeout(timer);
-      reject(signal.reason as Error);
+      signal.removeEventListener('abort', end);
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve();
     };
-    const wake = () => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    };
-    const timer = setTimeout(wake, milliseconds);
-    signal.addEventListener('abort', abort, { once: true });
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
   });
 }
 
@@ -127,8 +124,8 @@ export async function isWorthRepeating(method: string, response: Response | unde
 }
 
 /**
- * Milliseconds until the next attempt: `Retry-After` plus a random delay, whose range doubles from 0.5 s to 10 s with
- * each attempt, so that clients refused together do not return together. Without `Retry-After`, at least half of it.
+ * Milliseconds until the next attempt: `Retry-After` plus a random delay, so that clients refused together do not return
+ * together. Its range doubles from 0.5 s to 10 s with each attempt; without `Retry-After`, at least half of it.
  */
 export function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);
