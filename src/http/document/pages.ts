@@ -38,7 +38,7 @@ function htmlOf({ title, head = '', side = '', body }: Page): string {
 ${head}</head>
 <body>
 <a class="skip" href="#operations">Skip to the content</a>
-<header>${menu}<a class="brand" href="/docs">Pet Store</a>
+<header>${menu}<a class="brand" href="/docs#/">Pet Store</a>
 <button type="button" class="find">Search <kbd>Ctrl K</kbd></button>
 </header>
 <dialog class="search" aria-label="Search" closedby="any">

@@ -54,13 +54,12 @@ const operation = (name: string) => page.locator(`[id^="operations-"][id$="-${na
 const menu = () => page.getByRole('navigation', { name: 'Contents' });
 const texts = (selector: string) => page.locator(selector).allTextContents();
 
-async function unfold(name: string): Promise<Locator> {
-  const block = operation(name);
-  if (!/\bis-open\b/.test((await block.getAttribute('class'))!)) {
-    await block.locator('.opblock-summary-control').click();
-  }
-  await block.locator('.opblock-body .responses-wrapper').waitFor();
-  return block;
+/** Shows the one operation, by its address. */
+async function show(name: string): Promise<Locator> {
+  const [tag] = operations().find(({ operationId }) => operationId === name)!.tags;
+  await page.evaluate(`location.hash = '#/${tag}/${name}'`);
+  await operation(name).locator('.opblock-body .responses-wrapper').waitFor();
+  return operation(name);
 }
 
 /** Waits until the element is at the top of the window, or as near to that as the end of the page lets it come. */
@@ -68,7 +67,8 @@ async function comesIntoView(element: Locator): Promise<void> {
   await element.waitFor();
   await until(async () => {
     const { y } = (await element.boundingBox())!;
-    return y >= -2 && y < 500;
+    const isEnd = 'scrollY + innerHeight > document.documentElement.scrollHeight - 2';
+    return y >= -2 && (y < 500 || (await page.evaluate<boolean>(isEnd)));
   });
 }
 
@@ -98,7 +98,7 @@ describe('On a wide screen, the page', () => {
       'Account',
     ];
     expect(await texts('nav :is(h2, h3)')).toEqual(['Guides', ...groups]);
-    expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
+    expect(await texts('#page main .opblock-tag > a')).toEqual(groups);
     const { length } = await menu().locator('li').all();
     expect(length).toBe(GUIDES.length + operations().length);
     const entries = menu().locator('li', { has: page.locator('[title$="/pets/{petId}"]') });
@@ -118,14 +118,14 @@ describe('On a wide screen, the page', () => {
     const marked = operations().filter((operation) => 'x-stability' in operation || operation.deprecated);
     expect(await page.locator('.opblock .badge').count()).toBe(marked.length);
 
-    expect(await (await unfold('listOrders')).locator('.try-out__btn').count()).toBe(0);
-    expect(await (await unfold('placeOrder')).locator('.try-out__btn').count()).toBe(1);
+    expect(await (await show('listOrders')).locator('.try-out__btn').count()).toBe(0);
+    expect(await (await show('placeOrder')).locator('.try-out__btn').count()).toBe(1);
     // The example of an If-Match would make the request fail.
-    const tried = await unfold('deletePet');
+    const tried = await show('deletePet');
     await tried.locator('.try-out__btn').click();
     expect(await tried.locator('[data-param-name=If-Match] input').inputValue()).toBe('');
 
-    const list = await unfold('listPets');
+    const list = await show('listPets');
     const wordsOf = (name: string) =>
       list.locator(`[data-param-name=${name}] .parameters-col_description p`).first().innerText();
     expect(await wordsOf('id')).toBe('Only pets with one of these ids. Example: 1, 2.');
@@ -134,9 +134,8 @@ describe('On a wide screen, the page', () => {
     );
     expect(await page.locator('main').innerText()).not.toMatch(/9007199254740991|2147483647|pattern:/);
 
-    const { y, height } = (await (await unfold('createCategory')).boundingBox())!;
-    expect([y > -height, height < 4 * 900]).toEqual([true, true]);
-    const created = operation('createCategory');
+    const created = await show('createCategory');
+    expect((await created.boundingBox())!.height).toBeLessThan(4 * 900);
     expect(await created.locator('.curl-command pre').innerText()).toContain(
       `curl 'http://${FOREIGN_HOST}:${service.port}/categories' \\\n  -H`,
     );
@@ -170,7 +169,6 @@ describe('On a wide screen, the page', () => {
     await page.keyboard.press('Enter');
     await search.waitFor({ state: 'hidden' });
     await operation('adjustInventory').locator('.opblock-body').waitFor();
-    await comesIntoView(operation('adjustInventory'));
 
     await page.keyboard.press('Control+k');
     await search.getByRole('searchbox').fill('createCategory');
@@ -183,19 +181,45 @@ describe('On a wide screen, the page', () => {
     await search.waitFor({ state: 'hidden' });
 
     const entries = await page.evaluate<number>('history.length');
-    await menu().getByRole('link', { name: 'Inventory', exact: true }).click();
+    const link = (name: string) => menu().getByRole('link', { name, exact: true });
+    await link('Inventory').click();
     await comesIntoView(page.locator('#operations-tag-Inventory'));
-    await menu().getByRole('link', { name: 'Pets', exact: true }).click();
+    expect(await page.locator('.opblock').count()).toBe(operations().length);
+    await link('Pets').click();
     await comesIntoView(page.locator('#operations-tag-Pets'));
-    await page.evaluate(`location.hash = '#/Animals/createPet'`);
-    await operation('createPet').locator('.opblock-body').waitFor();
-    await comesIntoView(operation('createPet'));
     await page.evaluate('scrollTo(0, 9000)');
-    await menu().getByTitle('POST /pets', { exact: true }).click();
-    await comesIntoView(operation('createPet'));
-    expect(await page.evaluate('history.length')).toBe(entries + 3);
-    await page.goBack();
+    await link('Pets').click();
     await comesIntoView(page.locator('#operations-tag-Pets'));
+    expect(await page.evaluate('history.length')).toBe(entries + 2);
+  });
+
+  it('shows one operation below its group, with an address and a title of its own, and the list one step back', async () => {
+    const entries = await page.evaluate<number>('history.length');
+    const isList = async () => (await page.locator('.opblock').count()) === operations().length;
+    await menu().getByTitle('POST /store/orders', { exact: true }).click();
+    await operation('placeOrder').locator('.opblock-body').waitFor();
+    expect(await texts('#page main :is(.opblock-tag > a, .opblock-summary-description)')).toEqual([
+      'Store',
+      'Orders',
+      'Place an order',
+    ]);
+    expect([page.url(), await page.title()]).toEqual([
+      addressOf('#/Orders/placeOrder'),
+      'Place an order – Pet Store',
+    ]);
+    expect(await texts('nav [aria-current] .path > span')).toEqual(['Place an order']);
+    await page.goBack();
+    await until(isList);
+    expect(await page.title()).toBe('Pet Store');
+
+    await operation('createPet').locator('.opblock-summary-control').click();
+    await operation('createPet').locator('.opblock-body').waitFor();
+    expect(page.url()).toBe(addressOf('#/Animals/createPet'));
+    await operation('createPet').locator('.opblock-summary-control').click();
+    await until(isList);
+    await page.evaluate(`location.hash = '#/Orders/nonsense'`);
+    await until(isList);
+    expect(await page.evaluate('history.length')).toBe(entries + 3);
   });
 
   it('is readable in either colour scheme, which the reader prefers; can be used with the keyboard, and has accessible names', async () => {
@@ -213,10 +237,10 @@ describe('On a wide screen, the page', () => {
       'label',
       'td',
     ];
-    for (const name of ['listPets', 'createCategory']) await unfold(name);
     for (const scheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       await until(async () => ((await page.evaluate(ground)) === 'rgb(28, 32, 34)') === (scheme === 'dark'));
+      await show(scheme === 'dark' ? 'listPets' : 'createCategory');
       expect(await page.evaluate<string[]>(`(${FAINT_ELEMENTS})(${JSON.stringify(read)})`)).toEqual([]);
     }
 
@@ -238,7 +262,7 @@ describe('On a wide screen, the page', () => {
     await dialog.getByRole('button', { name: 'Close' }).first().click();
     await dialog.waitFor({ state: 'hidden' });
 
-    const tried = await unfold('listPets');
+    const tried = await show('listPets');
     await tried.locator('.try-out__btn').click();
     await tried.locator('[data-param-name=limit] input').fill('2');
     await tried.locator('.execute').click();
@@ -251,7 +275,7 @@ describe('On a wide screen, the page', () => {
     expect(command).toContain(`/pets?limit=2' \\\n`);
     expect(command).toContain(`-H 'X-API-Key: ${key}'`);
 
-    const placed = await unfold('createCategory');
+    const placed = await show('createCategory');
     await placed.locator('.try-out__btn').click();
     await placed.locator('[data-param-name=Idempotency-Key] input').fill("it's mine");
     await placed.locator('.body-param textarea').fill('{"name": "Fish"}');
@@ -268,10 +292,10 @@ describe('On a wide screen, the page', () => {
   });
 });
 
-test('The page opens at the target of its address, below the header', async () => {
+test('The page opens at the operation of its address, below the header', async () => {
   await open(WIDE, '#/Orders/placeOrder');
   await operation('placeOrder').locator('.opblock-body').waitFor();
-  await comesIntoView(operation('placeOrder'));
+  expect(await page.locator('.opblock').count()).toBe(1);
   expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
 });
 
@@ -317,19 +341,14 @@ test.each(NARROW)(
   'At %i px nothing is wider than the screen, and no cell that holds text narrower than 200 px',
   async (width) => {
     await open({ viewport: { width, height: 844 }, isMobile: true, hasTouch: true });
-    await page.evaluate(
-      `document.querySelectorAll('.opblock-summary-control').forEach((control) => control.click())`,
-    );
-    await until(
-      async () => (await page.locator('.opblock-body .responses-wrapper').count()) === operations().length,
-    );
     const widths = '[innerWidth, document.documentElement.scrollWidth]';
-    expect(await page.evaluate(widths)).toEqual([width, width]);
     const cells = 'tbody td:is(.response-col_description, .parameters-col_description)';
-    const narrow = await page.evaluate(
-      `[...document.querySelectorAll('${cells}')].filter((cell) => cell.offsetWidth < 200).map((cell) => cell.innerText.slice(0, 60))`,
-    );
-    expect(narrow).toEqual([]);
+    const narrow = `[...document.querySelectorAll('${cells}')].filter((cell) => cell.offsetWidth < 200).map((cell) => cell.innerText)`;
+    for (const { operationId } of operations()) {
+      await show(operationId);
+      expect([operationId, await page.evaluate(widths)]).toEqual([operationId, [width, width]]);
+      expect([operationId, await page.evaluate(narrow)]).toEqual([operationId, []]);
+    }
   },
 );
 

@@ -30,6 +30,21 @@ function forReaders(part) {
   Object.values(part).forEach(forReaders);
 }
 
+const parentOf = (tag) => served.tags.find(({ name }) => name === tag)['x-parent'];
+
+/** Of all groups, the one operation with this name (`Tag/operationId`), below its group. */
+function onlyOperation(groups, name) {
+  const [tag, id] = name.split('/');
+  const isShown = (operation) => operation.getIn(['operation', 'operationId']) === id;
+  return groups
+    .filter((_group, group) => [tag, parentOf(tag)].includes(group))
+    .map((group) => group.update('operations', (operations) => operations.filter(isShown)));
+}
+
+function go(names) {
+  location.hash = `/${names.join('/')}`;
+}
+
 function plugin(system) {
   const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
 
@@ -48,10 +63,7 @@ function plugin(system) {
   const Sample = ({ path, method }) => {
     const [, refresh] = useReducer((count) => count + 1, 0);
     useEffect(() => system.getStore().subscribe(refresh), []);
-    const key = system.authSelectors.authorized()?.getIn(['apiKey', 'value']);
-    const values = system.specSelectors.parameterValues([path, method]).toJS();
-    const body = system.oas3Selectors.requestBodyValue(path, method);
-    const request = exampleRequest(served, path, method, key, { ...values, body });
+    const request = exampleRequest(system, path, method);
     return h(system.getComponent('RequestSnippets', true), { request: system.Im.fromJS(request) });
   };
 
@@ -89,38 +101,58 @@ function plugin(system) {
     h('details', null, h('summary', null, 'Headers'), h(Original, properties));
 
   /** Places a tag directly after its parent. */
-  const grouped = (Original) => (properties) => {
-    const { 'x-parent': parent } = served.tags.find(({ name }) => name === properties.tag);
-    return h('div', { className: parent ? 'part' : 'group' }, h(Original, properties));
-  };
+  const grouped = (Original) => (properties) =>
+    h('div', { className: parentOf(properties.tag) ? 'part' : 'group' }, h(Original, properties));
+
+  /** The name of a group is a link to it, and does not fold it. An operation is in a button, which shows it. */
+  const groupLink =
+    () =>
+    ({ text, path }) =>
+      path.includes('/')
+        ? h('span', null, text)
+        : h('a', { href: `#/${text}`, onClick: (event) => event.stopPropagation() }, text);
 
   const nothing = () => null;
   return {
     // The page says how to start, and links are in the side bar.
     components: {
       authorizeOperationBtn: nothing,
+      FilterContainer: nothing,
       InfoContainer: nothing,
       ServersContainer: nothing,
     },
     wrapComponents: {
       OperationSummaryPath: badges,
       OperationTag: grouped,
-      DeepLink:
-        () =>
-        ({ text }) =>
-          h('span', null, text),
+      DeepLink: groupLink,
       headers: foldedHeaders,
       modelExample: editable,
       responses,
     },
     fn: {
+      opsFilter: onlyOperation,
       requestSnippetGenerator_curl_bash: curl,
       requestSnippetGenerator_typescript: (request) => typescript(served, request),
       requestSnippetGenerator_python: (request) => python(served, request),
     },
     statePlugins: {
-      // Swagger UI's own scrolling ignores the header.
-      layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
+      // The address decides which operation is shown; see follow().
+      layout: {
+        wrapActions: {
+          show: (original) => (thing, shown) => {
+            const [kind, ...names] = thing;
+            return kind === 'operations' ? go(shown ? names : []) : original(thing, shown);
+          },
+        },
+        wrapSelectors: {
+          isShown: (original) => (state, thing, fallback) => {
+            const [kind, ...names] = thing;
+            return kind === 'operations'
+              ? state.get('filter') === names.join('/')
+              : original(state, thing, fallback);
+          },
+        },
+      },
       spec: {
         wrapActions: {
           updateJsonSpec: (original) => (document) => {
@@ -141,8 +173,8 @@ function plugin(system) {
 const ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#page',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
+  // Each operation has its schemas.
+  defaultModelsExpandDepth: -1,
   // Fields with their types and limits at once; the example is a click away.
   defaultModelRendering: 'model',
   defaultModelExpandDepth: 3,
@@ -158,27 +190,35 @@ const ui = SwaggerUIBundle({
   },
   showCommonExtensions: true,
   plugins: [plugin],
+  onComplete: follow,
 });
+follow();
 
-/** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
-function reveal() {
-  const [, tag, operation] = decodeURIComponent(location.hash).split('/');
-  const keys = tag ? [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])] : [];
-  // Swagger UI's own action would add an entry to the browser history that leads nowhere.
-  keys.forEach((thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } }));
+/** Shows what the address names: an operation (`#/Tag/operationId`), a group in the overview (`#/Tag`), or the overview. */
+function follow() {
+  if (location.hash && !location.hash.startsWith('#/')) {
+    return;
+  }
+  const name = location.hash.slice(2);
+  const entry = document.querySelector(`#menu li a[href="/docs#/${CSS.escape(name)}"]`);
+  ui.layoutActions.updateFilter(entry ? name : false);
+  document.body.classList.toggle('one-operation', entry !== null);
+  document.title = `${entry ? `${entry.querySelector('.path > span').textContent} – ` : ''}Pet Store`;
+  document.querySelector('#menu [aria-current]')?.removeAttribute('aria-current');
+  entry?.setAttribute('aria-current', 'page');
   setTimeout(() => {
-    const shown = document.getElementById(keys.at(-1)?.join('-'));
-    shown?.setAttribute('tabindex', '-1');
-    shown?.focus({ preventScroll: true });
-    shown?.scrollIntoView();
+    const group = document.getElementById(`operations-tag-${name.split('/')[0]}`);
+    group?.setAttribute('tabindex', '-1');
+    group?.focus({ preventScroll: true });
+    (entry ? document.body : group)?.scrollIntoView();
   });
 }
 
-addEventListener('hashchange', reveal);
+addEventListener('hashchange', follow);
 addEventListener('click', ({ target }) => {
   // A link to the current target does not change the address.
   if (target.closest('a')?.href === location.href) {
-    reveal();
+    follow();
   }
 });
 

@@ -6,44 +6,29 @@ function parametersOf({ components, paths }, path, method) {
   return parameters.map((part) => (part.$ref ? components.parameters[part.$ref.split('/').at(-1)] : part));
 }
 
-/** The key of a sample of an order: a retry with it does not order twice. */
-const IDEMPOTENCY_KEY = 'order-2026-1';
-
-/**
- * The request of an operation with what is typed, and otherwise with the examples of the document.
- * @param typed the values of parameters by `in.name`, and the body
- */
-export function exampleRequest(document, path, method, key = 'psk_live_…', typed = {}) {
-  const { operationId, requestBody } = document.paths[path][method];
-  const parameters = parametersOf(document, path, method);
-  const values = (place) =>
-    parameters
-      .filter((parameter) => parameter.in === place)
-      .map(({ name, schema }) => [name, typed[`${place}.${name}`], schema])
-      .map(([name, value, { example }]) => [name, value || (place === 'path' ? example : undefined)])
-      .filter(([, value]) => value !== undefined && value.length !== 0);
-  const [[type, content] = []] = Object.entries(requestBody?.content ?? {});
-  const url = new URL(
-    values('path').reduce(
-      (target, [name, value]) => target.replace(`{${name}}`, encodeURIComponent(value)),
-      path,
-    ),
-    location.origin,
-  );
-  values('query').forEach(([name, value]) =>
-    [value].flat().forEach((one) => url.searchParams.append(name, one)),
-  );
-  return {
-    url: url.href,
-    method: method.toUpperCase(),
-    headers: {
-      'X-API-Key': key,
-      ...(operationId === 'placeOrder' && { 'Idempotency-Key': IDEMPOTENCY_KEY }),
-      ...Object.fromEntries(values('header')),
-      ...(type && { 'Content-Type': type }),
+/** The request of an operation with what is typed, and otherwise with the examples of the document. */
+export function exampleRequest({ fn, specSelectors, oas3Selectors }, path, method) {
+  const operation = specSelectors.specResolvedSubtree(['paths', path, method]).toJS();
+  const examples = operation.parameters?.map(({ in: place, name, schema }) => [
+    `${place}.${name}`,
+    place === 'path' ? schema.example : undefined,
+  ]);
+  const typed = Object.entries(specSelectors.parameterValues([path, method]).toJS());
+  const [[type, content] = []] = Object.entries(operation.requestBody?.content ?? {});
+  return fn.buildRequest({
+    spec: {
+      openapi: '3.0.3',
+      paths: { [path]: { [method]: operation } },
+      servers: [{ url: location.origin }],
     },
-    body: type && (typed.body || JSON.stringify(Object.values(content.examples)[0].value, null, 2)),
-  };
+    operationId: operation.operationId,
+    parameters: Object.fromEntries([...(examples ?? []), ...typed.filter(([, value]) => value)]),
+    requestContentType: type,
+    requestBody:
+      type &&
+      (oas3Selectors.requestBodyValue(path, method) ||
+        JSON.stringify(Object.values(content.examples)[0].value, null, 2)),
+  });
 }
 
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
