@@ -15,6 +15,7 @@ const complaints: string[] = [];
 
 const addressOf = (link: string) => `http://${FOREIGN_HOST}:${service.port}/docs${link}`;
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
 const WIDE = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
 
 /** Opens the page in a window of its own, with a profile that is empty. */
@@ -60,6 +61,14 @@ async function show(name: string): Promise<Locator> {
   await page.evaluate(`location.hash = '#/${tag}/${name}'`);
   await operation(name).locator('.opblock-body .responses-wrapper').waitFor();
   return operation(name);
+}
+
+async function authorize(key: string): Promise<void> {
+  await page.getByRole('button', { name: 'Authorize' }).click();
+  const dialog = page.locator('.dialog-ux');
+  await dialog.locator('input').fill(key);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
 }
 
 /** Waits until the element is at the top of the window, or as near to that as the end of the page lets it come. */
@@ -253,42 +262,56 @@ describe('On a wide screen, the page', () => {
     await until(async () => (await focused('id')) === 'operations');
   });
 
-  it('sends requests with a key, and keeps it nowhere', async () => {
+  it('asks for a key before it sends a request without one, keeps it nowhere, and shows it only to who asks', async () => {
     const { key } = await service.issueKey({ plan: 'free' });
-    await page.getByRole('button', { name: 'Authorize' }).click();
-    const dialog = page.locator('.dialog-ux');
-    await dialog.locator('input').first().fill(key);
-    await dialog.locator('.modal-btn.authorize').first().click();
-    await dialog.getByRole('button', { name: 'Close' }).first().click();
-    await dialog.waitFor({ state: 'hidden' });
-
     const tried = await show('listPets');
     await tried.locator('.try-out__btn').click();
     await tried.locator('[data-param-name=limit] input').fill('2');
     await tried.locator('.execute').click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.locator('input').fill(key);
+    await dialog.locator('.modal-btn.authorize').click();
+    await dialog.waitFor({ state: 'hidden' });
+    await tried.locator('.execute').click();
+
     const answer = tried.locator('.live-responses-table .response');
     expect(await answer.locator('.response-col_status').innerText()).toBe('200');
     expect(await answer.locator('.response-col_description').innerText()).toMatch(
       /x-ratelimit-limit: 60\s[^]*x-ratelimit-remaining: 59\s[^]*x-ratelimit-reset: \d+/,
     );
-    const command = await tried.locator('.curl-command pre').innerText();
-    expect(command).toContain(`/pets?limit=2' \\\n`);
-    expect(command).toContain(`-H 'X-API-Key: ${key}'`);
-
-    const placed = await show('createCategory');
-    await placed.locator('.try-out__btn').click();
-    await placed.locator('[data-param-name=Idempotency-Key] input').fill("it's mine");
-    await placed.locator('.body-param textarea').fill('{"name": "Fish"}');
-    const sample = placed.locator('.curl-command pre');
-    await until(async () => (await sample.innerText()).includes(`-H 'Idempotency-Key: it'\\''s mine'`));
-    expect(await sample.innerText()).toMatch(/-d '{"name": "Fish"}'$/);
-    await placed.locator('.execute').click();
-    const live = placed.locator('.live-responses-table .response');
-    expect(await live.locator('.response-col_status').innerText()).toBe('201');
-    await comesIntoView(placed.locator('.live-responses-table'));
+    const command = tried.locator('.curl-command pre');
+    expect(await command.innerText()).toContain(`/pets?limit=2' \\\n`);
+    expect(await command.innerText()).toContain(`-H "X-API-Key: $PETSTORE_KEY"`);
+    await tried.getByLabel('Show my key').check();
+    await until(async () => (await command.innerText()).includes(`-H 'X-API-Key: ${key}'`));
 
     const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
     expect(await page.evaluate(kept)).toBe('[{},{},""]');
+  });
+
+  it('fills in a new Idempotency-Key for each request, unless somebody types one, and the command beside has it', async () => {
+    await authorize((await service.issueKey({ plan: 'free' })).key);
+    const placed = await show('createCategory');
+    const field = placed.locator('[data-param-name=Idempotency-Key] input');
+    const command = placed.locator('.curl-command pre');
+    const live = placed.locator('.live-responses-table .response');
+    await placed.locator('.try-out__btn').click();
+    const first = await field.inputValue();
+    expect(first).toMatch(UUID);
+    await placed.locator('.body-param textarea').fill('{"name": "Fish"}');
+    await until(async () => (await command.innerText()).endsWith(`-d '{"name": "Fish"}'`));
+    expect(await command.innerText()).toContain(`-H 'Idempotency-Key: ${first}'`);
+    await placed.locator('.execute').click();
+    expect(await live.locator('.response-col_status').innerText()).toBe('201');
+    await comesIntoView(placed.locator('.live-responses-table'));
+    await until(async () => (await field.inputValue()) !== first);
+    expect(await field.inputValue()).toMatch(UUID);
+
+    await field.fill("it's mine");
+    await placed.locator('.execute').click();
+    await until(async () => (await command.innerText()).includes(`-H 'Idempotency-Key: it'\\''s mine'`));
+    await placed.locator('.live-responses-table .response-col_status').last().waitFor();
+    expect(await field.inputValue()).toBe("it's mine");
   });
 });
 

@@ -45,6 +45,25 @@ function go(names) {
   location.hash = `/${names.join('/')}`;
 }
 
+/** Also without TLS, where crypto.randomUUID is missing. */
+const newUuid = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-a$4-');
+
+let newestUuid;
+/** Fills in a new Idempotency-Key where the operation takes one, unless somebody typed his own. */
+function renewIdempotencyKey({ specSelectors, specActions }, pathMethod) {
+  const parameters = specSelectors.specResolvedSubtree(['paths', ...pathMethod, 'parameters']);
+  const parameter = parameters?.find((one) => one.get('name') === 'Idempotency-Key');
+  const typed = specSelectors.parameterValues(pathMethod).get('header.Idempotency-Key');
+  if (parameter && (!typed || typed === newestUuid)) {
+    newestUuid = newUuid();
+    specActions.changeParamByIdentity(pathMethod, parameter, newestUuid, false);
+  }
+}
+
 function plugin(system) {
   const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
 
@@ -67,6 +86,41 @@ function plugin(system) {
     return h(system.getComponent('RequestSnippets', true), { request: system.Im.fromJS(request) });
   };
 
+  const authorizedKey = () => system.authSelectors.authorized().getIn(['apiKey', 'value']);
+
+  /** Requests as code show the key only if somebody asks for it. */
+  let isKeyShown = false;
+  const revealing = (Original) => (properties) => {
+    const [, refresh] = useReducer((count) => count + 1, 0);
+    const onChange = ({ target }) => {
+      isKeyShown = target.checked;
+      refresh();
+    };
+    const box = h('input', { type: 'checkbox', defaultChecked: isKeyShown, onChange });
+    const choice = authorizedKey() && h('label', { className: 'reveal' }, box, ' Show my key');
+    return h(Fragment, null, h(Original, properties), choice);
+  };
+
+  /** Execute asks for a key if there is none. */
+  const asking = (Original) => (properties) => {
+    const onClickCapture = (event) => {
+      if (!authorizedKey()) {
+        event.stopPropagation();
+        system.authActions.showDefinitions(system.authSelectors.definitionsToAuthorize());
+      }
+    };
+    return h('div', { className: 'asking', onClickCapture }, h(Original, properties));
+  };
+
+  /** "Try it out" fills in a new Idempotency-Key. */
+  const filling = (Original) => (properties) => {
+    const onTryoutClick = () => {
+      renewIdempotencyKey(system, properties.pathMethod);
+      properties.onTryoutClick();
+    };
+    return h(Original, { ...properties, onTryoutClick });
+  };
+
   /** Shows the request as code before it is sent, success as Swagger UI does, and errors as a list. */
   const responses = (Original) => (properties) => {
     const { path, method, tryItOutResponse } = properties;
@@ -77,9 +131,10 @@ function plugin(system) {
       return h('tr', { key: status }, h('th', { scope: 'row' }, status), h('td', null, when));
     });
     const column = useRef();
+    // The response itself is another object at each rendering.
     useEffect(() => {
       column.current.querySelector('.live-responses-table')?.scrollIntoView({ block: 'nearest' });
-    }, [tryItOutResponse]);
+    }, [tryItOutResponse?.get('headers')]);
     return h(
       'div',
       { className: 'exchange', ref: column },
@@ -127,15 +182,27 @@ function plugin(system) {
       DeepLink: groupLink,
       headers: foldedHeaders,
       modelExample: editable,
+      RequestSnippets: revealing,
+      execute: asking,
+      parameters: filling,
       responses,
     },
     fn: {
       opsFilter: onlyOperation,
-      requestSnippetGenerator_curl_bash: curl,
+      requestSnippetGenerator_curl_bash: (request) => curl(request, isKeyShown && authorizedKey()),
       requestSnippetGenerator_typescript: (request) => typescript(served, request),
       requestSnippetGenerator_python: (request) => python(served, request),
     },
     statePlugins: {
+      auth: {
+        wrapActions: {
+          // Who has authorized is done with the dialog.
+          authorize: (original) => (schemes) => {
+            original(schemes);
+            system.authActions.showDefinitions(false);
+          },
+        },
+      },
       // The address decides which operation is shown; see follow().
       layout: {
         wrapActions: {
@@ -155,9 +222,18 @@ function plugin(system) {
       },
       spec: {
         wrapActions: {
+          // Sent again, a key that was used would only repeat the answer.
+          setResponse: (original) => (path, method, response) => {
+            original(path, method, response);
+            if (response.ok) {
+              renewIdempotencyKey(system, [path, method]);
+            }
+          },
           updateJsonSpec: (original) => (document) => {
             served = structuredClone(document);
             forReaders(document);
+            // The other scheme takes the same key.
+            delete document.components.securitySchemes.bearer;
             original({ ...document, servers: [{ url: location.origin }] });
           },
         },

@@ -33,12 +33,14 @@ export function exampleRequest({ fn, specSelectors, oas3Selectors }, path, metho
 
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function curl(request) {
+/** @param key shown as it is; without one, the command takes it from the environment */
+export function curl(request, key) {
   const [url, method, body] = ['url', 'method', 'body'].map((name) => request.get(name));
-  const fields = [...request.get('headers')].filter(([name]) => name.toLowerCase() !== 'accept');
+  const fields = [...request.get('headers')].filter(([name]) => !/^(accept|x-api-key)$/i.test(name));
   const isImplied = method === (body ? 'POST' : 'GET');
   const parts = [
     `curl ${isImplied ? '' : method === 'HEAD' ? '--head ' : `-X ${method} `}${quoted(url)}`,
+    key ? `-H ${quoted(`X-API-Key: ${key}`)}` : '-H "X-API-Key: $PETSTORE_KEY"',
     ...fields.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body ? [`-d ${quoted(body)}`] : []),
   ];

@@ -8,13 +8,19 @@ const SAMPLES = `
   const { readFileSync } = await import('node:fs');
   const served = JSON.parse(readFileSync(0, 'utf8'));
   const asked = ({ headers, ...request }) => new Map(Object.entries({ ...request, headers: new Map(Object.entries(headers)) }));
-  const example = (path, method) => exampleRequest(served, path, method);
+  const example = (path, method) => {
+    const valueOf = (_whole, name) => parametersOf(served, path, method).find((part) => part.name === name).schema.example;
+    const [content] = Object.values(served.paths[path][method].requestBody?.content ?? {});
+    const body = content && JSON.stringify(Object.values(content.examples)[0].value);
+    return { url: location.origin + path.replace(/{(\\w+)}/g, valueOf), method: method.toUpperCase(), headers: {}, body };
+  };
   const all = Object.entries(served.paths).flatMap(([path, item]) => Object.keys(item).map((method) => example(path, method)));
   const pets = example('/pets', 'get');
   pets.url += '?id=1&id=2&status=sold&name=re&limit=2';
   const events = example('/events', 'get');
   events.url += '?wait=20&type=order.placed';
   const order = example('/store/orders', 'post');
+  order.headers['Idempotency-Key'] = 'order-2026-1';
   const pet = example('/pets/{petId}', 'put');
   pet.headers['If-Match'] = '"tag"';
   const category = example('/categories/{categoryId}', 'get');
