@@ -150,15 +150,31 @@ describe('On a wide screen, the page', () => {
     );
     await created.getByRole('heading', { name: 'Python' }).click();
     expect(await created.locator('.curl-command pre').innerText()).toContain('response = requests.post(');
-    expect(await created.locator('.responses-table .response-col_status').allInnerTexts()).toEqual([
-      'Code',
+    expect(await created.locator('.response > .response-col_status').allInnerTexts()).toEqual([
       '201',
+      'Errors',
     ]);
-    const failures = created.locator('.others tr');
-    expect((await failures.locator('th').allInnerTexts()).slice(0, 2)).toEqual(['400', '401']);
-    expect(await failures.filter({ hasText: 'idempotency_in_progress' }).locator('th').innerText()).toBe(
-      '409',
+  });
+
+  it('shows an example of every error code that an operation documents, as JSON, and no nested field outside its box', async () => {
+    const placed = await show('placeOrder');
+    const { responses } = operations().find(({ operationId }) => operationId === 'placeOrder')!;
+    const documented = Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.keys(content?.['application/json']?.examples ?? {}).map((code) => `${status} ${code}`),
     );
+    const errors = placed.locator('.response', { hasText: 'Errors' });
+    expect(await errors.locator('option').allInnerTexts()).toEqual(expect.arrayContaining(documented));
+    await errors.locator('.examples-select-element').selectOption('insufficient_stock');
+    const example = errors.locator('.example code');
+    await until(async () => (await example.innerText()).includes('insufficient_stock'));
+    expect(JSON.parse(await example.innerText())).toMatchObject({ code: 'insufficient_stock', status: 409 });
+    expect(await errors.innerText()).toContain('There are not enough units in stock.');
+
+    const clipped = `[...document.querySelectorAll('.model-box, .model-box td')].filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.innerText)`;
+    for (const name of ['listEvents', 'createWebhook', 'getRateLimit']) {
+      await show(name);
+      expect([name, await page.evaluate(clipped)]).toEqual([name, []]);
+    }
   });
 
   it('finds operations, error codes and guides, and opens the target of a link, again too, with one step back for each', async () => {
@@ -320,6 +336,7 @@ test('The page opens at the operation of its address, below the header', async (
   await operation('placeOrder').locator('.opblock-body').waitFor();
   expect(await page.locator('.opblock').count()).toBe(1);
   expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
+  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
 });
 
 describe('On a guide', () => {

@@ -121,15 +121,24 @@ function plugin(system) {
     return h(Original, { ...properties, onTryoutClick });
   };
 
-  /** Shows the request as code before it is sent, success as Swagger UI does, and errors as a list. */
+  /** All errors as one response: when there is which code, and an example of each to choose from. */
+  const asOne = (errors) => {
+    const description = errors
+      .map((response, status) => response.get('description').replace(/^(?=`)/gm, `**${status}** `))
+      .join('\n\n');
+    const examples = errors.reduce((all, response, status) => {
+      const own = response.getIn(['content', 'application/json', 'examples']);
+      return all.merge(own.map((example, code) => example.set('summary', `${status} ${code}`)));
+    }, system.Im.OrderedMap());
+    return system.Im.Map({ description }).setIn(['content', 'application/json', 'examples'], examples);
+  };
+
+  /** Shows the request as code before it is sent, success as Swagger UI does, and all errors together. */
   const responses = (Original) => (properties) => {
     const { path, method, tryItOutResponse } = properties;
-    const Markdown = system.getComponent('Markdown', true);
-    const isSuccess = (_response, status) => status < 300;
-    const others = properties.responses.filterNot(isSuccess).map((response, status) => {
-      const when = h(Markdown, { source: response.get('description') });
-      return h('tr', { key: status }, h('th', { scope: 'row' }, status), h('td', null, when));
-    });
+    const isError = (_response, status) => status >= 400;
+    const errors = properties.responses.filter(isError);
+    const others = properties.responses.filterNot(isError);
     const column = useRef();
     // The response itself is another object at each rendering.
     useEffect(() => {
@@ -139,13 +148,10 @@ function plugin(system) {
       'div',
       { className: 'exchange', ref: column },
       operationAt(path, method) && !tryItOutResponse && h(Sample, { path, method }),
-      h(Original, { ...properties, responses: properties.responses.filter(isSuccess) }),
-      h(
-        'table',
-        { className: 'others' },
-        h('caption', null, 'Other responses'),
-        h('tbody', null, others.toList()),
-      ),
+      h(Original, {
+        ...properties,
+        responses: errors.isEmpty() ? others : others.set('Errors', asOne(errors)),
+      }),
     );
   };
 
