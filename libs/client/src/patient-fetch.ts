@@ -52,7 +52,7 @@ export function patientFetch(patience: Patience): (request: Request) => Promise<
 function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(), ...rest }: Patience) {
   const waiting: (() => void)[] = [];
   let free = MAX_CONCURRENT;
-  let refusal: { response: Response; at: number; until: number } | undefined;
+  let refusal: { response: Response; text: string; at: number; until: number } | undefined;
   return async (request: Request): Promise<Response> => {
     if (free > 0) free -= 1;
     else await new Promise<void>((enter) => waiting.push(enter));
@@ -61,14 +61,14 @@ function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(
       const heldUntil = refusal ? Math.min(refusal.until, refusal.at + MAX_HOLD_MS) : 0;
       // With a valid key, `GET /rate-limit` is never refused.
       if (refusal && now() < heldUntil && !request.url.endsWith('/rate-limit')) {
-        const again = new Response(refusal.response.clone().body, refusal.response);
+        const again = new Response(refusal.text, refusal.response);
         again.headers.set('Retry-After', String(Math.ceil((refusal.until - now()) / 1_000)));
         return again;
       }
       const response = await send(request, fetch, (rest.attemptTimeoutSeconds ?? 30) * 1_000);
       if (response.status === 429) {
         const until = now() + (retryAfterOf(response.headers) ?? 0) * 1_000;
-        refusal = { response: response.clone(), at: now(), until };
+        refusal = { response, text: await response.clone().text(), at: now(), until };
       }
       return response;
     } finally {
