@@ -124,7 +124,7 @@ function reportBadLines({ badLines, problems }: ImportProgress): void {
   name: 'export',
   arguments: '[file]',
   argsDescription: { file: 'file to write; standard output if omitted or -' },
-  description: 'write all categories and pets with their stock, as NDJSON',
+  description: 'write all categories and pets with their inventory, as NDJSON',
 })
 export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];

@@ -77,7 +77,7 @@ export class ListClientsCommand extends ResultCommand {
   }
 }
 
-@SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
+@SubCommand({ name: 'show', arguments: '<client>', description: 'show a client and its keys' })
 export class ShowClientCommand extends ResultCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --json'];
   @Inject() private readonly clients!: ClientsService;
@@ -99,7 +99,7 @@ export class ShowClientCommand extends ResultCommand {
 
 @SubCommand({
   name: 'set-plan',
-  arguments: '<name>',
+  arguments: '<client>',
   description: 'change the plan of a client; applies from its next request',
 })
 export class SetPlanCommand extends PlanCommand {

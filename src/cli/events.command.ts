@@ -29,7 +29,7 @@ type Filter = Parameters<EventReader['after']>[1];
 type StoredEvent = Parameters<typeof toEventDto>[0];
 
 interface EventsOptions extends OutputOptions {
-  type?: EventType[];
+  types?: EventType[];
   pet?: number;
   limit: number;
   follow?: boolean;
@@ -39,21 +39,21 @@ interface EventsOptions extends OutputOptions {
 export class EventsCommand extends ResultCommand {
   protected override readonly examples = [
     'events',
-    'events --type order.placed --limit 1000',
+    'events --types order.placed --limit 1000',
     'events --pet 1 --follow --json',
   ];
   @Inject() private readonly events!: EventReader;
 
   override accept(commander: Commander): void {
     commander
-      .option('--type <types>', ONLY_TYPES, someOf(EVENT_TYPES))
-      .option('--pet <id>', 'only events about this pet, its stock and its orders', identifier)
+      .option('--types <types>', ONLY_TYPES, someOf(EVENT_TYPES))
+      .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
       .option('--limit <events>', 'maximum number of events', wholeNumber(1, 10_000), 20)
       .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');
   }
 
   async work(_inputs: string[], options: EventsOptions): Promise<void> {
-    const filter = { type: options.type, petId: options.pet };
+    const filter = { type: options.types, petId: options.pet };
     await this.store.open();
     if (options.follow) {
       const report = isForPeople(options) ? inALine : (event: EventDto) => printableJson(event);

@@ -37,6 +37,11 @@ function describe(key: Key): KeyDescription {
   return describeKey(key, Date.now());
 }
 
+/** For questions. */
+function nameOf({ id, last4, client }: Key): string {
+  return `key ${id} (…${last4}) of ${client.name}`;
+}
+
 /** A new key stands next to its id. */
 function describeNew(record: Key, key: string) {
   const { id, ...rest } = describe(record);
@@ -153,12 +158,12 @@ export class RevokeKeyCommand extends KeyCommand {
   }
 
   async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const { id, last4, client, revokedAt } = await this.named(text);
-    if (revokedAt === null) {
-      await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
+    const key = await this.named(text);
+    if (key.revokedAt === null) {
+      await confirm(`Revoke ${nameOf(key)} for good?`, options.yes);
     }
-    printOne({ ...describe(await this.keys.revoke(id)) }, options);
-    await this.nameWebhooks(client.name);
+    printOne({ ...describe(await this.keys.revoke(key.id)) }, options);
+    await this.nameWebhooks(key.client.name);
   }
 
   /** Whoever had the key may have created webhooks, and they go on. */
@@ -175,20 +180,22 @@ export class RevokeKeyCommand extends KeyCommand {
 
 @SubCommand({ name: 'ban', ...KEY, description: 'ban a key; applies on every instance within a second' })
 export class BanKeyCommand extends KeyCommand {
-  protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h'];
+  protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h --yes'];
 
   override accept(commander: Commander): void {
     const time = 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans';
-    commander.option('--for <time>', time, duration(1_000, 365 * DAY_MS));
+    commander.option('--for <time>', time, duration(1_000, 365 * DAY_MS)).option(...YES_OPTION);
   }
 
-  async work([text = '']: string[], options: OutputOptions & { for?: number }): Promise<void> {
-    const { id, revokedAt } = await this.named(text);
-    if (revokedAt !== null) {
+  async work([text = '']: string[], options: ConfirmedOptions & { for?: number }): Promise<void> {
+    const key = await this.named(text);
+    const { id } = key;
+    if (key.revokedAt !== null) {
       throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`, {
         code: 'key_revoked',
       });
     }
+    await confirm(`Ban ${nameOf(key)}?`, options.yes);
     const bannedUntil = await this.quotas.ban(id, options.for);
     printOne({ id, bannedUntil: bannedUntil.toISOString() }, options);
   }
@@ -196,12 +203,17 @@ export class BanKeyCommand extends KeyCommand {
 
 @SubCommand({ name: 'unban', ...KEY, description: 'lift the ban of a key' })
 export class UnbanKeyCommand extends KeyCommand {
-  protected override readonly examples = ['keys unban 1'];
+  protected override readonly examples = ['keys unban 1', 'keys unban 1 --yes'];
 
-  async work([text = '']: string[], options: OutputOptions): Promise<void> {
-    const { id } = await this.named(text);
-    await this.quotas.unban(id);
-    printOne({ id, bannedUntil: null }, options);
+  override accept(commander: Commander): void {
+    commander.option(...YES_OPTION);
+  }
+
+  async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
+    const key = await this.named(text);
+    await confirm(`Lift the ban of ${nameOf(key)}?`, options.yes);
+    await this.quotas.unban(key.id);
+    printOne({ id: key.id, bannedUntil: null }, options);
   }
 }
 
