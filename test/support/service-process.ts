@@ -77,17 +77,17 @@ export class ServiceProcess {
     return within(`the end of the service after ${signal}`, this.ending);
   }
 
-  /** Sends a request with a key; the body as JSON. */
-  async send(key: string, method: string, target: string, body?: object): Promise<Response> {
-    const headers: Environment = { 'X-API-Key': key };
-    if (body) {
-      headers['Content-Type'] = 'application/json';
-    }
-    return within(
-      `the answer to ${method} ${target}`,
-      fetch(`${this.url}${target}`, { method, headers, body: body && JSON.stringify(body) }),
-    );
+  send(key: string, method: string, target: string, body?: object, headers?: Environment) {
+    const answer = send(`${this.url}${target}`, key, method, body, headers);
+    return within(`the answer to ${method} ${target}`, answer);
   }
+}
+
+/** Sends a request with a key; the body as JSON. */
+export function send(url: string, key: string, method: string, body?: object, headers?: Environment) {
+  const type: Environment = body ? { 'Content-Type': 'application/json' } : {};
+  const fields = { 'X-API-Key': key, ...type, ...headers };
+  return fetch(url, { method, headers: fields, body: body && JSON.stringify(body) });
 }
 
 /** A temporary folder with services in it, and what ends and removes all of that. */

@@ -122,12 +122,6 @@ describe('export', () => {
     expect((await run('export', '--force', file)).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe(written);
   });
-
-  it('ends quietly when its reader closes the pipe', async () => {
-    const running = new RunningCommand(['export'], environment, { cwd: folder });
-    running.child.stdout.destroy();
-    expect(await running.end()).toEqual({ code: 0, stdout: '', stderr: '' });
-  });
 });
 
 it('100 MB are imported and exported in little memory, and an interrupted export leaves no file', async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'n
 import {
   cleanEnvironment,
   complaint,
+  petstore,
   petstoreScript,
   RunningCommand,
   unlimitedKey,
@@ -12,18 +13,17 @@ import { ServiceBench, type ServiceProcess, until } from '../../support/service-
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { SmallDisk, itOnSmallDisk } from '../faults/support/small-disk';
-
 import { runCommand } from './support/use-command-line';
 
 const STOCK = 1_000_000;
-const WRITERS = 8;
-const PETS = 60_000;
+const WRITERS = 3;
+const PETS = 1_000;
 
 const bench = new ServiceBench();
 const databases: TestDatabase[] = [];
 const path = (...names: string[]) => bench.path(...names);
 const copy = (to: string, environment: Record<string, string>) =>
-  runCommand(['db', 'copy', '--to', to], environment);
+  petstore(['db', 'copy', '--to', to], environment);
 
 async function database(template?: string): Promise<TestDatabase> {
   const created = await createTestDatabase(template);
@@ -138,7 +138,7 @@ describe('a store on a server', () => {
       ['mysql://user:not-to-be-seen@host/store', 2, /--to takes a URL/],
       ['postgres://user:not-to-be-seen@host/store?sslmode=prefer', 2, /--to takes sslmode disable, require/],
     ] as const) {
-      const outcome = await copy(target, environment);
+      const outcome = await runCommand(['db', 'copy', '--to', target], environment);
       expect(outcome).toEqual(complaint(code, reason));
       expect(outcome.stderr).not.toContain('not-to-be-seen');
     }
@@ -151,7 +151,7 @@ itOnSmallDisk(
   async () => {
     const large = await database();
     await large.pool.query(
-      `INSERT INTO categories (name, description) SELECT 'c', repeat(md5(n::text), 60) FROM generate_series(1, 60000) AS n`,
+      `INSERT INTO categories (name, description) SELECT 'c', repeat(md5(n::text), 60) FROM generate_series(1, 45000) AS n`,
     );
     const disk = new SmallDisk(bench.folder('disk'), 128);
     const script = `"$NODE" "$PETSTORE" db copy --to "$DISK/copy" 2>&1; echo "= $?"; ls "$DISK"`;

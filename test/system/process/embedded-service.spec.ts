@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
+import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 
@@ -20,11 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => bench.clear());
 
-const connection = async () => {
-  const socket = connect(Number(environment.PORT), '127.0.0.1').on('error', () => undefined);
-  await once(socket, 'connect');
-  return socket;
-};
+const connection = () => RawConnection.open(Number(environment.PORT));
+const postOf = (body: string, ...fields: string[]) =>
+  requestText('POST /pets', [
+    `X-API-Key: ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    ...fields,
+  ]);
 
 describe('a service on an embedded database', () => {
   let service: ServiceProcess;
@@ -101,42 +103,33 @@ describe('a service that is told to stop', () => {
     await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
     await connection();
     const begun = await connection();
-    let answer = '';
-    begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
     const body = '{"name": "Late", "categoryId": 1}';
-    const head = `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
+    begun.write(postOf(body, 'Expect: 100-continue'));
     // The interim response says that the request has arrived.
-    begun.write(`${head}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
-    await until(() => answer.startsWith('HTTP/1.1 100 '));
+    expect((await begun.answer()).status).toBe(100);
     begun.write(body.slice(0, 5));
-    await expectStopped(service, async () => {
-      service.child.kill('SIGTERM');
-      await until(() => service.stdout.includes('SIGTERM: stopping'));
-      begun.write(body.slice(5));
-    });
-    expect(answer).toMatch(/^HTTP\/1\.1 201 /m);
-    expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
+    service.child.kill('SIGTERM');
+    await until(() => service.stdout.includes('SIGTERM: stopping'));
+    begun.write(body.slice(5));
+    expect(await begun.answer()).toMatchObject({ status: 201, headers: { connection: 'close' } });
+    await expectStopped(service, () => begun.closed());
     const used = await petstoreJson<{ day: { remaining: number } }>(['quotas', 'show', 'demo'], environment);
     expect(used.day.remaining).toBe(before - 26);
   });
 
   it('serves until then, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
     const service = await bench.serve({ ...environment, SHUTDOWN_DELAY: '300' });
-    const begun = (await connection()).resume();
-    const type = 'Content-Type: application/json';
-    begun.write(
-      `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\n${type}\r\nContent-Length: 5\r\n\r\n`,
-    );
+    const begun = await connection();
+    begun.write(postOf('{}'));
     service.child.kill('SIGTERM');
     await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
     const answer = await service.send(key, 'GET', '/pets?limit=1');
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
-    const broken = once(begun, 'close');
     await expectStopped(service, () => {
       // What comes within half a second of the first is taken for the same one, passed on by a shell.
       const again = setInterval(() => service.child.kill('SIGTERM'), 100);
       service.child.once('exit', () => clearInterval(again));
     });
-    await broken;
+    await begun.closed();
   });
 });

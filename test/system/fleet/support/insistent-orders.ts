@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Order } from '../../../support/builders';
 import { within } from '../../../support/eventually';
+import { send } from '../../../support/service-process';
 
 const WORKERS = 8;
 const PAUSE_MS = 10;
@@ -126,12 +127,9 @@ export class InsistentOrders {
   }
 
   private async send({ method, target, body, idempotencyKey }: Request): Promise<Answer | undefined> {
-    const headers: Record<string, string> = { 'X-API-Key': this.apiKey };
-    if (body) headers['Content-Type'] = 'application/json';
-    if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+    const headers: Record<string, string> = idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {};
     try {
-      const options = { method, headers, body: body && JSON.stringify(body) };
-      const answer = await fetch(`${this.url()}${target}`, options);
+      const answer = await send(`${this.url()}${target}`, this.apiKey, method, body, headers);
       const replayed = answer.headers.has('idempotent-replayed');
       if (answer.status === 503) this.interruptions.unavailable += 1;
       return { status: answer.status, text: await answer.text(), replayed };

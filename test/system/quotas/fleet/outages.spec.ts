@@ -69,13 +69,19 @@ async function allowed(caller: ApiClient, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
-test('while Redis does not answer, a burst gets the share and nothing fails, health says so, and both return to Redis by themselves', async () => {
-  const { callers } = await pair.client({ plan: 'free' });
+test('while Redis does not answer, a burst gets the share, nothing fails, who keeps within it is not refused, health says so, and both return to Redis by themselves', async () => {
+  const [greedy, modest] = await Promise.all([1, 2].map(() => pair.client({ plan: 'free' })));
+  const burst = (caller: ApiClient, requests: number) =>
+    statusesOf(Array.from({ length: requests }, () => caller));
   redis.pause();
-  const burst = Array.from({ length: SHARE + 8 }, async () => (await callers[0]!.get(COUNTED)).status);
-  const outcomes = tally(await Promise.all(burst));
+  const [many, few] = await Promise.all([
+    burst(greedy!.callers[0]!, SHARE + 8),
+    burst(modest!.callers[0]!, SHARE / 3),
+  ]);
+  const outcomes = tally(many);
   expect(outcomes['200']).toBeLessThanOrEqual(SHARE);
   expect(Object.keys(outcomes).sort()).toEqual(['200', '429']);
+  expect(new Set(few)).toEqual(new Set([200]));
   await until(async () => (await pair.saysDegraded())[0]!);
   redis.resume();
   await until(async () => !(await pair.saysDegraded()).some(Boolean));
