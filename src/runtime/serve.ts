@@ -1,7 +1,10 @@
 import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Settings } from '../settings';
+import { explainAddress } from './failures';
 import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
 import { openDatabase, withWebhookKey } from './open-database';
@@ -30,6 +33,10 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   tracing?.reportTo((message) => logger.warn(message));
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
+  }
+  if (cluster.isPrimary) {
+    await assertFree('HOST and PORT', { host: settings.host, port: settings.port });
+    await assertFree('METRICS_PORT', settings.metrics);
   }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
   const lost = database.lost.then((reason) => {
@@ -67,6 +74,15 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   }
 }
 
+/** Reports an address that is taken before a database is created. The service listens on it later, when it can respond. */
+async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
+  if (address !== undefined) {
+    const probe = createServer();
+    await explainAddress(variables, address, () => once(probe.listen(address), 'listening'));
+    await once(probe.close(), 'close');
+  }
+}
+
 /**
  * Seeds the store at the first start of an embedded database. On a terminal it issues a key; elsewhere a log may keep what is
  * printed, and others may read it.
@@ -86,8 +102,8 @@ export function announce(
   output: Pick<NodeJS.WriteStream, 'write'> = process.stdout,
 ): void {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const client = firstRun ? DEMO_CLIENT : '<client>';
-  const issue = `To issue a key: ${PETSTORE} keys issue --client ${client} (clients: ${PETSTORE} clients list)`;
+  const client = firstRun ? DEMO_CLIENT : `<client> (clients: ${PETSTORE} clients list)`;
+  const issue = `To get an API key: ${PETSTORE} keys issue --client ${client}`;
   output.write(`
 Pet Store is ready.
 

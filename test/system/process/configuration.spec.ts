@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, existsSync, lchownSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { settingNames } from '../../../src/settings';
 import { RedisServer } from '../../support/redis-server';
@@ -8,29 +9,31 @@ import { complaint, petstore } from '../../support/command-line';
 import { useProcesses } from '../../support/service-process';
 
 const { bench, database } = useProcesses();
-let taken: Server;
-let takenPort: string;
-
-beforeAll(async () => {
-  taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  takenPort = String((taken.address() as AddressInfo).port);
-});
-
-afterAll(() => taken.close());
 
 it('a start that is not possible ends with one line, which shows no password', async () => {
   const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
-  const inUse = new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`);
   for (const [environment, line] of [
     [{ ...nowhere, PORT: 'http' }, /PORT takes a whole number from 0 to 65535, not "http"/],
-    [{ DATABASE_URL: database.url, METRICS_PORT: takenPort }, inUse],
     [nowhere, /DATABASE_URL cannot be reached/],
   ] as const) {
     const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment });
     expect(outcome).toEqual(complaint(1, line));
     expect(outcome.stderr).not.toContain('not-to-be-seen');
   }
+});
+
+it('a port that is taken is reported before a database is created', async () => {
+  const DATA_DIR = join(bench.folder('taken'), 'store');
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const port = String((taken.address() as AddressInfo).port);
+  for (const variable of ['PORT', 'METRICS_PORT']) {
+    const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port });
+    const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process`);
+    expect(outcome).toEqual(complaint(1, line));
+    expect(existsSync(DATA_DIR)).toBe(false);
+  }
+  taken.close();
 });
 
 describe('.env', () => {

@@ -50,7 +50,7 @@ describe('a service on an embedded database', () => {
     for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
       expect((await fetch(`${service.url}${path}`)).status).toBe(200);
     }
-    expect(first.stdout).toContain('petstore.js keys issue --client demo ');
+    expect(first.stdout).toContain('petstore.js keys issue --client demo\n');
     expect(service.stdout).toContain('petstore.js keys issue --client <client> ');
     expect(first.stdout + service.stdout + service.stderr).not.toContain('psk_live_');
   });
