@@ -26,7 +26,7 @@ export function onClock<Client extends Redis | Cluster>(client: Client, clock: C
 }
 
 /** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
-const PATIENT_MS = 1_000;
+const PATIENT_MS = 2_000;
 
 export function patient<Client extends Redis | Cluster>(client: Client): Client {
   const options = client instanceof Cluster ? client.options.redisOptions : client.options;

@@ -26,6 +26,11 @@ beforeAll(async () => {
 });
 // An outage within a minute of another one is taken for the same.
 beforeEach(() => pair.advance(2 * MINUTE));
+// A test that fails leaves the others their Redis.
+afterEach(async () => {
+  redis.resume();
+  await Promise.all(ways.map((way) => way.restore()));
+});
 afterAll(async () => {
   await pair?.close();
   await Promise.all(ways.map((way) => way.close()));
