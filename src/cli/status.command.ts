@@ -3,7 +3,6 @@ import { Command } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
-import { WEBHOOK_STATE, type WebhookState } from '../modules/webhooks';
 import {
   RUNNING_INSTANCES,
   type RunningInstance,
@@ -38,31 +37,17 @@ export class StoreStatusCommand extends ResultCommand {
     }
   }
 
-  private show(status: StoreStatus, options: OutputOptions): void {
-    const { version, database, instances, redis, webhooks } = status;
-    const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
-      database;
-    printOne(
-      {
-        version,
-        database: `${kind}, ${state}`,
-        location,
-        psql,
-        postgres,
-        size: bytes === null ? null : inUnits(bytes),
-        connections: connections === null ? null : `${connections} of ${maxConnections}`,
-        pendingMigrations,
-        redis:
-          redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
-        webhooks:
-          webhooks &&
-          `${webhooks.enabled} enabled (${webhooks.failing} failing), ${webhooks.disabled} disabled, ${webhooks.pendingDeliveries} deliveries pending`,
-      },
-      options,
-    );
+  private show({ version, database, instances, redis }: StoreStatus, options: OutputOptions): void {
+    const fields = {
+      version,
+      ...database,
+      bytes: database.bytes && inUnits(database.bytes),
+      redis: redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
+    };
+    printOne(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)), options);
     print('');
     // Operators wait for this sentence before they move a store, so it must not be a guess.
-    const known = state === 'running' || state === 'stopped';
+    const known = database.state === 'running' || database.state === 'stopped';
     const none = known
       ? 'No instance of the service runs.'
       : 'Whether an instance of the service runs is unknown.';
@@ -129,7 +114,6 @@ function nothingIn(database: DatabaseStatus) {
   return {
     database,
     instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
-    webhooks: null as WebhookState | null,
   };
 }
 
@@ -138,11 +122,11 @@ type Found = ReturnType<typeof nothingIn>;
 async function lookAtDatabase(settings: Settings): Promise<Found> {
   const { databaseUrl } = settings;
   if (databaseUrl !== undefined) {
-    return lookInto(databaseUrl, { ...UNKNOWN, kind: 'given', location: locationOf(databaseUrl) });
+    return lookInto(databaseUrl, { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN });
   }
   const embedded = findEmbedded(settings);
   const location = embedded?.cluster ?? resolve(settings.dataDirectory);
-  const database = { ...UNKNOWN, kind: 'embedded', location } as const;
+  const database = { kind: 'embedded', location, ...UNKNOWN } as const;
   return embedded === undefined
     ? nothingIn({ ...database, state: 'missing' })
     : lookInto(embedded.url, { ...database, psql: embedded.psql });
@@ -156,11 +140,9 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
     const states = await migrationStates(dataSource);
     const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
     const instances = await dataSource.query<RunningInstance[]>(RUNNING_INSTANCES);
-    const [webhooks] = pendingMigrations === 0 ? await dataSource.query<WebhookState[]>(WEBHOOK_STATE) : [];
     return {
       database: { ...database, ...row, state: 'running', pendingMigrations },
       instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
-      webhooks: webhooks ?? null,
     };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;

@@ -9,16 +9,6 @@ import { MAX_PENDING, TEST_TYPE, Webhook, WebhookDelivery, switched } from './we
 /** Neither the operator nor the service is a client. */
 const BY_SERVICE = { owner: 0 };
 
-/** Of all clients. */
-export interface WebhookState {
-  enabled: number;
-  /** Enabled, but not delivered to since a failure. */
-  failing: number;
-  disabled: number;
-  /** Up to 100,000. */
-  pendingDeliveries: number;
-}
-
 /** Counting stops here: it would take long, and the operator has to act anyway. */
 const COUNTED = 100_000;
 
@@ -26,19 +16,9 @@ const COUNTED = 100_000;
  * A number of deliveries, as an expression of SQL, because TypeORM cannot stop counting at a limit.
  * @param which a condition on `webhook_deliveries`
  */
-export function deliveriesWhere(which: string, most = COUNTED): string {
+function deliveriesWhere(which: string, most = COUNTED): string {
   return `(SELECT count(*)::int FROM (SELECT FROM webhook_deliveries WHERE ${which} LIMIT ${most}) AS counted)`;
 }
-
-/**
- * Selects one row; the columns match `WebhookState`. SQL, because `petstore status` asks a database that it has opened
- * itself, and TypeORM has no FILTER.
- */
-export const WEBHOOK_STATE = `SELECT count(*) FILTER (WHERE enabled)::int AS enabled,
-    count(*) FILTER (WHERE enabled AND failing_since IS NOT NULL)::int AS failing,
-    count(*) FILTER (WHERE NOT enabled)::int AS disabled,
-    ${deliveriesWhere(`status = 'pending'`)} AS "pendingDeliveries"
-  FROM webhooks WHERE deleted_at IS NULL`;
 
 /**
  * Ignores failing webhooks: their owners have to fix them. SQL, because TypeORM has no lateral join, and without one all
