@@ -1,12 +1,14 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
-import { useService } from '../../support/use-service';
+import { useStore } from '../../support/use-service';
 import { operationsOf } from '../../support/document';
-import { FAINT_ELEMENTS } from './support/contrast';
 import { until } from '../../support/eventually';
 
-const service = useService();
+const store = useStore();
+const { service } = store;
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const operations = () => [...operationsOf(service.document).values()];
 let browser: Browser;
 let page: Page;
@@ -247,35 +249,41 @@ describe('On a wide screen, the page', () => {
     expect(await page.evaluate('history.length')).toBe(entries + 3);
   });
 
-  it('is readable in either colour scheme, which the reader prefers; can be used with the keyboard, and has accessible names', async () => {
-    const ground = 'getComputedStyle(document.body).backgroundColor';
-    const summaries = ['.opblock-summary-method', '.opblock-summary-description', '.badge'];
-    const read = [
-      ...summaries,
-      'nav a',
-      'nav span',
-      'h1',
-      'h3 a',
-      'h3 small',
-      'section p',
-      'header button',
-      'label',
-      'td',
-    ];
-    for (const scheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await until(async () => ((await page.evaluate(ground)) === 'rgb(28, 32, 34)') === (scheme === 'dark'));
-      await show(scheme === 'dark' ? 'listPets' : 'createCategory');
-      expect(await page.evaluate<string[]>(`(${FAINT_ELEMENTS})(${JSON.stringify(read)})`)).toEqual([]);
-    }
-
-    for (const role of ['banner', 'navigation', 'main'] as const) {
-      expect([role, await page.getByRole(role).count()]).toEqual([role, 1]);
-    }
-    const focused = (property: string) => page.evaluate<string>(`document.activeElement.${property}`);
-    await page.getByText('Skip to the content').focus();
+  it('can be used with the keyboard alone, from its opening to an order', async () => {
+    const { arrange } = store;
+    const pet = await arrange.pet();
+    const { key } = await service.issueKey({ plan: 'free' });
+    const tabTo = async (element: Locator) => {
+      for (let step = 0; step < 150; step += 1) {
+        await page.keyboard.press('Tab');
+        if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return;
+      }
+      throw new Error(`The tab key does not lead to ${String(element)}`);
+    };
+    await tabTo(menu().getByTitle('POST /store/orders', { exact: true }));
     await page.keyboard.press('Enter');
-    await until(async () => (await focused('id')) === 'operations');
+    const placed = operation('placeOrder');
+    await placed.locator('.try-out__btn').waitFor();
+    await tabTo(placed.locator('.try-out__btn'));
+    await page.keyboard.press('Enter');
+    await tabTo(placed.locator('.body-param textarea'));
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type(JSON.stringify({ petId: pet.id }));
+    await tabTo(placed.locator('.execute'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'API key' }).waitFor();
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'API key' }).waitFor({ state: 'hidden' });
+    // The focus is where it was.
+    await page.keyboard.press('Enter');
+    const live = placed.locator('.live-responses-table .response');
+    expect(await live.locator('.response-col_status').innerText()).toBe('201');
+    await tabTo(placed.locator('.curl-command .btn', { hasText: 'Python' }));
+    await page.keyboard.press('Enter');
+    await until(async () =>
+      (await placed.locator('.curl-command pre').innerText()).includes('requests.post'),
+    );
   });
 
   it('asks for a key before it sends a request without one, keeps it nowhere, and shows it only to who asks', async () => {
@@ -404,5 +412,34 @@ test('On a phone the menu collapses, and no guide is wider than the screen', asy
   for (const guide of GUIDES) {
     await page.goto(`http://${FOREIGN_HOST}:${service.port}${guidePath(guide)}`);
     expect([guide, await page.evaluate(width)]).toEqual([guide, [390, 390]]);
+  }
+});
+
+const PLACES: Record<string, [link: string, ready: string, act?: () => Promise<void>]> = {
+  'the overview': ['', '.opblock-summary-control'],
+  'an operation': ['#/Orders/placeOrder', '.responses-wrapper', () => page.locator('.try-out__btn').click()],
+  'a guide': ['/guides/limits', 'main h1'],
+  'the dialog for the key': [
+    '',
+    '.opblock-summary-control',
+    () => page.getByRole('button', { name: 'Authorize' }).click(),
+  ],
+  'the search': ['', '.opblock-summary-control', () => page.keyboard.press('Control+k')],
+};
+
+test.each(Object.keys(PLACES))('axe finds no violation of WCAG 2.2 AA in %s', async (name) => {
+  const [link, ready, act] = PLACES[name]!;
+  for (const width of [390, 1280]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await open({ viewport: { width, height: 900 }, colorScheme, reducedMotion: 'reduce' }, link, ready);
+      await act?.();
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+        `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+      );
+      const found = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+      expect([width, colorScheme, found]).toEqual([width, colorScheme, []]);
+      await page.close();
+    }
   }
 });

@@ -115,6 +115,9 @@ while (texts.nextNode()) {
   texts.currentNode.data = texts.currentNode.data.replaceAll('http://127.0.0.1:3000', location.origin);
 }
 
+// A wide one can be scrolled with the keyboard.
+document.querySelectorAll('main pre').forEach((block) => (block.tabIndex = 0));
+
 for (const code of document.querySelectorAll('main :is(.language-sh, .language-js)')) {
   const copy = element('button', { type: 'button', className: 'copy' }, 'Copy');
   copy.addEventListener('click', () => {

@@ -65,7 +65,7 @@ function renewIdempotencyKey({ specSelectors, specActions }, pathMethod) {
 }
 
 function plugin(system) {
-  const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
+  const { createElement: h, Fragment, useEffect, useLayoutEffect, useReducer, useRef } = system.React;
 
   const badges = (Original) => (properties) => {
     const { path, method } = properties.operationProps.toJS();
@@ -99,6 +99,19 @@ function plugin(system) {
     const box = h('input', { type: 'checkbox', defaultChecked: isKeyShown, onChange });
     const choice = authorizedKey() && h('label', { className: 'reveal' }, box, ' Show my key');
     return h(Fragment, null, h(Original, properties), choice);
+  };
+
+  /** The dialog for the key is one of the browser's: it keeps the focus, and returns it to where it was. */
+  const modal = (Original) => (properties) => {
+    const place = useRef();
+    useLayoutEffect(() => {
+      const dialog = place.current;
+      dialog.showModal();
+      dialog.querySelector('input, form button').focus();
+      return () => dialog.close();
+    }, []);
+    const onCancel = () => system.authActions.showDefinitions(false);
+    return h('dialog', { ref: place, 'aria-label': 'API key', onCancel }, h(Original, properties));
   };
 
   /** Execute asks for a key if there is none. */
@@ -189,6 +202,7 @@ function plugin(system) {
       headers: foldedHeaders,
       modelExample: editable,
       RequestSnippets: revealing,
+      authorizationPopup: modal,
       execute: asking,
       parameters: filling,
       responses,
@@ -222,7 +236,7 @@ function plugin(system) {
             const [kind, ...names] = thing;
             return kind === 'operations'
               ? state.get('filter') === names.join('/')
-              : original(state, thing, fallback);
+              : original(thing, fallback);
           },
         },
       },
@@ -244,8 +258,8 @@ function plugin(system) {
           },
         },
         wrapSelectors: {
-          allowTryItOutFor: (original) => (state, path, method) =>
-            !operationAt(path, method)?.['x-hideTryItPanel'] && original(state, path, method),
+          allowTryItOutFor: (original) => (_state, path, method) =>
+            !operationAt(path, method)?.['x-hideTryItPanel'] && original(path, method),
         },
       },
     },
@@ -295,6 +309,31 @@ function follow() {
     (entry ? document.body : group)?.scrollIntoView();
   });
 }
+
+/** What the markup of Swagger UI lacks for a keyboard and a screen reader, by selector. */
+const ATTRIBUTES = {
+  '.tab-item, .curl-command .btn': { role: 'button', tabindex: 0 },
+  'pre.curl, pre.microlight': { tabindex: 0 },
+  '.model-box-control': { title: 'Fields' },
+  '.examples-select-element': { 'aria-label': 'Example' },
+  '.body-param__text': { 'aria-label': 'Request body' },
+  '.close-modal': { 'aria-label': 'Close' },
+  '.modal-btn.authorize': { 'aria-label': 'Authorize' },
+  '.modal-btn.auth:not(.authorize, .btn-done)': { 'aria-label': 'Logout' },
+};
+new MutationObserver(() => {
+  for (const [selector, attributes] of Object.entries(ATTRIBUTES)) {
+    for (const element of document.querySelectorAll(selector)) {
+      Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+    }
+  }
+}).observe(document.getElementById('page'), { childList: true, subtree: true });
+addEventListener('keydown', (event) => {
+  if (event.target.matches('div[role=button]') && ['Enter', ' '].includes(event.key)) {
+    event.preventDefault();
+    event.target.click();
+  }
+});
 
 addEventListener('hashchange', follow);
 addEventListener('click', ({ target }) => {
