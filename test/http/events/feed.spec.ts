@@ -8,7 +8,6 @@ import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { limitsIn } from '../../support/limits';
-import { RawConnection, requestText } from '../../support/raw-http';
 import { startService } from '../../support/service';
 import { useStore } from '../../support/use-service';
 import { type Event, Follower, nextOf } from './support/feed';
@@ -117,18 +116,6 @@ describe('Pages', () => {
       expect(follower.events.filter(({ data }) => data.name === 'Large')).toHaveLength(200);
       expect([largest <= 256 * KIB, largest > 240 * KIB]).toEqual([true, true]);
     });
-
-    it.each(['type=category.updated&limit=1', 'type=category.updated&petId=1', 'limit=100'])(
-      'read no more than that from the database: %s',
-      async (query) => {
-        const read = jest.spyOn(service.app.get(Database), 'read');
-        await caller.get(`${before}&${query}`);
-        const rows = (await Promise.all(read.mock.results.map(({ value }) => value as unknown))).flat(2);
-        read.mockRestore();
-        const texts = rows.filter((value): value is string => typeof value === 'string');
-        expect(texts.join('').length).toBeLessThanOrEqual(256 * KIB);
-      },
-    );
   });
 
   it.each([
@@ -232,25 +219,6 @@ describe('A request that waits', () => {
     await rename(`Late ${what}`);
     const { status, body } = await answer;
     expect([status, body.code]).toEqual([401, 'invalid_api_key']);
-  });
-
-  it('can be pipelined with others: sixteen on one connection cause no warning', async () => {
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error) => void warnings.push(warning);
-    process.on('warning', onWarning);
-    const { target } = await atTheEnd('&wait=30');
-    const { key } = await service.issueKey();
-    const connection = await RawConnection.open(service.port);
-    const before = tail().waiting;
-    connection.write(requestText(`GET ${target}`, [`X-API-Key: ${key}`]).repeat(16));
-    await until(() => tail().waiting > before);
-    await rename('Kim');
-    for (let count = 0; count < 16; count += 1) {
-      expect((await connection.answer()).text).toContain('Kim');
-    }
-    connection.close();
-    process.off('warning', onWarning);
-    expect(warnings).toEqual([]);
   });
 
   it('holds no connection to the database', async () => {

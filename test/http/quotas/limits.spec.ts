@@ -184,17 +184,6 @@ describe('GET /rate-limit', () => {
     expect(limitsIn(answer).state).toBe('"minute";r=58;t=50, "day";r=998;t=52190');
   });
 
-  it('works for an exhausted client, and reports the refusals left before a ban', async () => {
-    const caller = await anExhaustedCaller();
-    await call(caller, 1);
-    service.clock.advance(1_000);
-    await call(caller, 3);
-    expect(await standing(caller)).toMatchObject({
-      minute: { remaining: 0 },
-      ban: { banned: false, refusalsBeforeBan: 8, nextBanSeconds: 120 },
-    });
-  });
-
   it('works for a banned key, reports the end of the ban, and changes nothing', async () => {
     const caller = await anExhaustedCaller();
     await earnBan(caller, service);

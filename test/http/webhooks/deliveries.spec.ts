@@ -134,15 +134,6 @@ describe('deliveries', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('delivers when the receiver has recovered', async () => {
-    const webhook = await answered(500);
-    receiver.answers(200);
-    service.clock.advance(6_000);
-
-    expect(await attempted(webhook.path, 2)).toMatchObject({ status: 'delivered', responseStatus: 200 });
-    expect((await attempted(webhook.path, 2)).error).toBeUndefined();
-  });
-
   it('does not follow redirects', async () => {
     const webhook = await register();
     receiver.answers(307, { Location: receiver.url });
@@ -223,14 +214,6 @@ describe('deliveries', () => {
     await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
   });
 
-  it('a pause requested by the receiver ends when the webhook gets another URL', async () => {
-    const webhook = await answered(503, { 'Retry-After': '86400' });
-    receiver.answers(204);
-    await caller.patch(webhook.path, { url: `${receiver.url}elsewhere` });
-    await caller.post(`${webhook.path}/test`);
-    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
-  });
-
   it('a webhook whose deliveries have all failed for five days is disabled, with the reason', async () => {
     const webhook = await answered(500);
     service.clock.advance(4 * DAY);
@@ -269,34 +252,5 @@ describe('deliveries', () => {
     expect(next).not.toBe(webhook.secret);
     expect([webhook.secret, next].map((secret) => isSignedBy(secret, during!))).toEqual([true, true]);
     expect([webhook.secret, next].map((secret) => isSignedBy(secret, after!))).toEqual([false, true]);
-  });
-
-  it('a retry of an event that is kept no more fails with the reason', async () => {
-    const webhook = await register({ types: ['category.created'] });
-    await arrange.category();
-    const { id } = await eventually(async () => {
-      const [delivery] = await deliveries(webhook.path, '?status=delivered');
-      expect(delivery).toBeDefined();
-      return delivery!;
-    });
-    await service.database.pool.query(`DELETE FROM events WHERE type = 'category.created'`);
-    await caller.post(`${webhook.path}/deliveries/${id}/retry`);
-    expect(await attempted(webhook.path, 1)).toMatchObject({ id, attempts: 1 });
-    await eventually(async () =>
-      expect(await deliveries(webhook.path)).toMatchObject([
-        { status: 'pending', error: 'The event is older than 30 days.' },
-      ]),
-    );
-    expect(receiver.received).toHaveLength(1);
-  });
-
-  it('pending deliveries continue after it is enabled again', async () => {
-    const webhook = await register();
-    await caller.patch(webhook.path, { enabled: false });
-    await caller.post(`${webhook.path}/test`);
-    expect(await deliveries(webhook.path)).toMatchObject([{ status: 'pending', attempts: 0 }]);
-    await caller.patch(webhook.path, { enabled: true });
-
-    await until(() => receiver.received.length === 1);
   });
 });

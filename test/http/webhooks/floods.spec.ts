@@ -111,18 +111,6 @@ describe('Until its first success a webhook', () => {
     await until(async () => (await deliveries(path, '?status=delivered')).length === 3);
   });
 
-  it('is tried at once when its client asks for it', async () => {
-    const receiver = await startReceiver();
-    receiver.answers(500);
-    const path = await register(receiver, ['pet.deleted']);
-    await caller.post(`${path}/test`);
-    await until(async () => (await deliveries(path))[0]?.attempts === 1);
-    receiver.answers(204);
-    await caller.post(`${path}/test`);
-    await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
-    expect((await deliveries(path)).map(({ status }) => status)).toEqual(['delivered', 'pending']);
-  });
-
   it('is on probation again when its URL changes, even if an attempt at the old one succeeds', async () => {
     const old = await holdingReceiver();
     const path = await register(old.receiver);

@@ -124,14 +124,6 @@ describe('webhooks', () => {
     });
   });
 
-  describe('POST /webhooks/{webhookId}/secret', () => {
-    it('200: another secret each time', async () => {
-      const { id, secret } = await created();
-      const rotated = async () => (await caller.post<Created>(`/webhooks/${id}/secret`)).body.secret;
-      expect(new Set([secret, await rotated(), await rotated()]).size).toBe(3);
-    });
-  });
-
   describe('a webhook of another client, a deleted one, and one that never existed', () => {
     test.each([
       ['GET', ''],

@@ -13,32 +13,24 @@ const whole = (line: object): [object, object] => [line, line];
 describe('a line of a catalogue', () => {
   it.each([
     ['a category', ...whole(category)],
-    ['a category without description', ...whole(without('description', category))],
     ['a pet', ...whole({ ...pet, quantity: 7 })],
     ['a pet with the id it had', ...whole({ ...pet, id: 9 })],
     ['a pet without status and quantity', ...whole(without('status', without('quantity', pet)))],
     ['a sold pet of which there are some', ...whole({ ...pet, status: 'sold' })],
     ['the most units there can be', ...whole({ ...pet, quantity: 2_147_483_647 })],
-    ['200 characters', ...whole({ ...pet, name: '😀'.repeat(200) })],
   ])('may be %s', (_what, line, record) => expect(read(line)).toEqual({ record }));
 
   // The rules of values are held by the tests of the validation; here, that each field has its own.
   it.each([
     ['a name of white space', { ...pet, name: ' \t' }, /^name must be 1 to 200 characters/],
-    ['a long name of a category', { ...category, name: 'x'.repeat(201) }, /^name must be 1 to 200/],
-    ['no name', without('name', pet), /^name is required/],
     [
       'a long description',
       { ...category, description: 'x'.repeat(2_001) },
       /^description must be at most 2000/,
     ],
-    ['null as description', { ...category, description: null }, /^description must be/],
     ['another status', { ...pet, status: 'lost' }, /^status must be one of available, pending, sold/],
-    ['less than no unit', { ...pet, quantity: -1 }, /^quantity must be an integer from 0 to 2147483647/],
     ['more units than there can be', { ...pet, quantity: 2_147_483_648 }, /^quantity must be/],
     ['a category without id', without('id', category), /^id is required/],
-    ['an id of 0', { ...category, id: 0 }, /^id must be an integer from 1/],
-    ['no category', without('categoryId', pet), /^categoryId is required/],
     [
       'an unknown field',
       { ...pet, colour: 'red' },

@@ -35,13 +35,6 @@ describe('progress', () => {
     expect(await shown(3_000_000, false)).toBe('');
   });
 
-  it('is drawn without colours, and cleared at the end', async () => {
-    const text = await shown(3_000_000);
-    const escape = String.fromCharCode(27);
-    expect(text.split(escape).filter((part) => /^\[[\d;]*m/.test(part))).toEqual([]);
-    expect(text.endsWith(`${escape}[2K`)).toBe(true);
-  });
-
   it('is cleared when the work fails', async () => {
     const { stream, text } = screen(true);
     const place = { title: 'Moving', noun: 'lines', stream } as const;

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { parse as parseEnvironment } from 'node:querystring';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import type { ICronJob, IJob } from 'kubernetes-models/batch/v1';
-import type { IIngress, INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
-import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
-import type { IPodTemplateSpec, IService } from 'kubernetes-models/v1';
+import type { ICronJob } from 'kubernetes-models/batch/v1';
 import { readSettings } from '../../../src/settings';
 import { filesOf, read, readYaml } from '../../support/files';
 import { manifestsOf, schemaFaults } from './support/manifests';
@@ -25,12 +22,6 @@ function only<Kind>(kind: string): Kind {
 }
 
 const deployment = only<IDeployment>('Deployment');
-const job = only<IJob>('Job');
-const podTemplates: [string, IPodTemplateSpec][] = [
-  ['Deployment', deployment.spec!.template],
-  ['Job', job.spec!.template],
-  ['CronJob', only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template],
-];
 const environment = parseEnvironment(
   read(`${FOLDER}/settings.env`)
     .split('\n')
@@ -69,68 +60,6 @@ it('The backup keeps the newest 14 dumps, and removes what killed runs have left
   rmSync(folder, { recursive: true });
 });
 
-describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) => {
-  const [container] = spec!.containers;
-
-  it('meet the restricted standard, with a read-only root file system', () => {
-    expect(spec!.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: 1000,
-      seccompProfile: { type: 'RuntimeDefault' },
-    });
-    expect(container!.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
-    const { automountServiceAccountToken, hostNetwork, volumes = [] } = spec!;
-    expect([automountServiceAccountToken, hostNetwork]).toEqual([false, undefined]);
-    expect(volumes.filter(({ persistentVolumeClaim }) => persistentVolumeClaim === undefined)).toEqual([]);
-  });
-
-  it('request CPU and memory, and have a memory limit', () => {
-    expect(Object.keys(container!.resources?.requests ?? {})).toEqual(['cpu', 'memory']);
-    expect(container!.resources?.limits?.memory).toBeDefined();
-  });
-
-  it('reference their secrets', () => {
-    const secret = /URL|PASSWORD|SECRET|TOKEN|KEY/;
-    const variables = (container!.env ?? []).filter(({ name }) => secret.test(name));
-    expect(variables.length).toBeGreaterThan(0);
-    expect(
-      variables.filter(({ value, valueFrom }) => value !== undefined || !valueFrom?.secretKeyRef),
-    ).toEqual([]);
-    expect(Object.keys(environment).filter((name) => secret.test(name))).toEqual([]);
-  });
-
-  it('are covered by the network policy', () => {
-    const { podSelector, policyTypes } = only<INetworkPolicy>('NetworkPolicy').spec!;
-    expect(metadata!.labels).toMatchObject(podSelector.matchLabels!);
-    expect(policyTypes).toEqual(['Ingress', 'Egress']);
-  });
-});
-
-it('Service, disruption budget and autoscaler select the pods of the deployment, and not those of a migration', () => {
-  const { labels } = deployment.spec!.template.metadata!;
-  const selectors = [
-    deployment.spec!.selector.matchLabels,
-    only<IService>('Service').spec!.selector,
-    only<IPodDisruptionBudget>('PodDisruptionBudget').spec!.selector!.matchLabels,
-    ...deployment.spec!.template.spec!.topologySpreadConstraints!.map(
-      (spread) => spread.labelSelector!.matchLabels,
-    ),
-  ];
-  expect(selectors).toEqual(selectors.map(() => labels));
-  expect(job.spec!.template.metadata!.labels).not.toMatchObject(labels!);
-  const [{ http, host } = {}] = only<IIngress>('Ingress').spec!.rules!;
-  const { name: service, port } = http!.paths[0]!.backend.service!;
-  expect([service, port]).toEqual(['petstore', { name: only<IService>('Service').spec!.ports![0]!.name }]);
-  expect(only<IIngress>('Ingress').spec!.tls![0]!.hosts).toEqual([host]);
-  const { scaleTargetRef } = only<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').spec!;
-  const { name } = deployment.metadata!;
-  expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name });
-});
-
 it('The settings are settings of the service', () => {
   expect(readSettings(environment)).toMatchObject({ instances: 7, databasePool: 10, logLevel: 'info' });
 });
@@ -151,15 +80,4 @@ it('A pod stops within its grace period, and serves until its load balancers hav
   const { periodSeconds, failureThreshold } = spec!.containers[0]!.readinessProbe!;
   expect(spec!.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delay + SHUTDOWN_SECONDS);
   expect(delay).toBeGreaterThan(periodSeconds! * failureThreshold!);
-});
-
-it('The probes use the paths and ports of the service', () => {
-  const [{ startupProbe, readinessProbe, livenessProbe, ports } = { ports: [] }] =
-    deployment.spec!.template.spec!.containers;
-  const paths = [startupProbe, readinessProbe, livenessProbe].map((probe) => probe?.httpGet?.path);
-  expect(paths).toEqual(['/health/live', '/health/ready', '/health/live']);
-  expect(ports!.map(({ name, containerPort }) => [name, containerPort])).toEqual([
-    ['http', 3000],
-    ['metrics', 9464],
-  ]);
 });

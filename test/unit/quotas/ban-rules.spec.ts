@@ -17,7 +17,6 @@ import {
 } from '../../../src/modules/quotas/rules/decision';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
-const MINUTES = BAN_DURATIONS_MS.map((duration) => duration / 60_000);
 
 function strikes(count: number, bans: BanState, now = NOW): boolean[] {
   return Array.from({ length: count }, () => strike(bans, now));
@@ -113,24 +112,6 @@ describe('the duration of bans', () => {
     expect(banLevel(bans, end + FORGIVENESS_MS - 1)).toBe(5);
     expect([1, 2, 3, 4, 5, 9].map((days) => minutesAfter(days))).toEqual([4_320, 1_440, 60, 10, 2, 2]);
     expect(minutesAfter(2, -1)).toBe(4_320);
-  });
-
-  it('follows a count of unforgiven bans, whatever the pauses are', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 4 * FORGIVENESS_MS }), { maxLength: 40 }), (pauses) => {
-        const bans = newBanState();
-        let now = NOW;
-        let unforgiven = 0;
-        for (const pause of pauses) {
-          now += pause;
-          unforgiven = Math.max(0, unforgiven - Math.floor(pause / FORGIVENESS_MS));
-          expect(nextBanMs(bans, now) / 60_000).toBe(MINUTES[Math.min(unforgiven, 4)]);
-          ban(bans, now);
-          unforgiven = Math.min(5, unforgiven + 1);
-          now = bans.bannedUntil;
-        }
-      }),
-    );
   });
 });
 

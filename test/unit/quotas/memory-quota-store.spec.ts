@@ -114,12 +114,6 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
   expect(standings[0]!.remaining).toBe(59);
 });
 
-it('the first requests of a client share one lookup and one quota', async () => {
-  const decisions = await Promise.all(Array.from({ length: 200 }, async () => store.take(aClient(1))));
-  expect(decisions.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(60);
-  expect(records.lookUps).toBe(1);
-});
-
 it('a failed lookup fails its requests, and the next request looks up again', async () => {
   jest.spyOn(records, 'usageOf').mockRejectedValueOnce(new Error('database is away'));
   await expect(Promise.resolve(store.take(aClient(1)))).rejects.toThrow('database is away');

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { decide, rateLimitHeaders } from '../../../src/modules/quotas/rules/decision';
 import {
-  CLOCK_STEP_MS,
   DAY_MS,
   MINUTE_MS,
   type Limits,
@@ -166,45 +165,9 @@ function takeTimes(count: number, state: WindowState, limits: Limits, now: numbe
   return Array.from({ length: count }, () => take(state, limits, now));
 }
 
-const endOfMinute = (state: WindowState, limits: Limits, now: number) =>
-  standings(state, limits, now)[0]!.resetAt;
-
 it('Lowered limits never produce a negative remaining, and an address has no day', () => {
   const state = newWindowState(NOON);
   takeTimes(5, state, { perMinute: 5, perDay: 10 }, NOON);
   expect(remaining(state, { perMinute: 3, perDay: 4 }, NOON)).toEqual([0, 0]);
   expect(remaining(state, { perMinute: 6, perDay: null }, NOON)).toEqual([1]);
-});
-
-describe('a clock that steps back', () => {
-  it('keeps the minute’s count and ends it a minute from now', () => {
-    const limits: Limits = { perMinute: 2, perDay: null };
-    const state = newWindowState(NOON);
-    takeTimes(2, state, limits, NOON);
-    expect(take(state, limits, NOON - 1_000_000)).toBe('minute');
-    expect(endOfMinute(state, limits, NOON - 1_000_000)).toBe(NOON - 1_000_000 + MINUTE_MS);
-    expect(take(state, limits, NOON - 1_000_000 + MINUTE_MS)).toBeNull();
-  });
-
-  it('uses up the later day once, when it was an hour wrong across midnight', () => {
-    const limits: Limits = { perMinute: 1_000, perDay: 100 };
-    const before = MIDNIGHT - 20 * MINUTE_MS;
-    const state = newWindowState(before);
-    const spent = (at: number): number => takeTimes(150, state, limits, at).filter((r) => r === null).length;
-    expect(spent(before)).toBe(100);
-    expect(spent(before + CLOCK_STEP_MS)).toBe(100);
-    expect(spent(before + MINUTE_MS)).toBe(0);
-    expect(standings(state, limits, before + MINUTE_MS)[1]?.resetAt).toBe(MIDNIGHT + DAY_MS);
-    expect(spent(MIDNIGHT)).toBe(0);
-    expect(spent(MIDNIGHT + DAY_MS)).toBe(100);
-  });
-
-  it('locks nobody out beyond today if it was days wrong', () => {
-    const limits: Limits = { perMinute: 1_000, perDay: 3 };
-    const state = newWindowState(NOON + 10 * DAY_MS);
-    takeTimes(3, state, limits, NOON + 10 * DAY_MS);
-    expect(take(state, limits, NOON)).toBe('day');
-    expect(standings(state, limits, NOON)[1]?.resetAt).toBe(MIDNIGHT + DAY_MS);
-    expect(take(state, limits, MIDNIGHT + DAY_MS)).toBeNull();
-  });
 });
