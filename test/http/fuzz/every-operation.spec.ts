@@ -79,7 +79,7 @@ describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${
       }
       // They have produced every documented kind of response and no other, and leave the service healthy.
       expect([...new Set(statuses)].sort((a, b) => a - b)).toEqual(STATUSES);
-      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+      expect((await service.anonymous().get('/health/ready')).status).toBe(200);
     },
     MOST_MS,
   );

@@ -10,12 +10,10 @@ import { useService } from '../../support/use-service';
 describe('A service with a database', () => {
   const service = useService();
 
-  const health = (probe: 'live' | 'ready') => fetch(`${service.url}/health/${probe}`);
-
   test('A ready service reports its checks, without a key and uncounted', async () => {
-    const answer = await health('ready');
+    const answer = await service.anonymous().get<object>('/health/ready');
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({
+    expect(answer.body).toMatchObject({
       status: 'ok',
       details: {
         database: { status: 'up' },
@@ -28,7 +26,7 @@ describe('A service with a database', () => {
 
   test('A database that refuses to write makes it unready, and leads to new connections until one can write', async () => {
     const { pool, url } = service.database;
-    const ready = () => fetch(`${service.url}/health/ready`);
+    const ready = () => service.anonymous().get<object>('/health/ready');
     const name = new URL(url).pathname.slice(1);
     await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     await pool.query(
@@ -69,11 +67,11 @@ describe('A database without the migrations of this version', () => {
 
   it('makes the service unready until they are applied; the log names the missing ones, and then they are no longer checked', async () => {
     const { pool } = other.database;
-    const ready = () => fetch(`${other.url}/health/ready`);
+    const ready = () => other.anonymous().get<object>('/health/ready');
     await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'FirstSchema%'`);
     const refused = await ready();
     expect(refused.status).toBe(503);
-    expect(await refused.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(refused.body).toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(other.log.lines).toContainEqual(
       expect.objectContaining({
         reason: expect.stringMatching(/^Not ready: migrations \(.*FirstSchema1795000000000/) as string,
@@ -94,17 +92,17 @@ describe('A service about to stop', () => {
 
   it('is not ready at once, with the Error body, but is alive and serves', async () => {
     const caller = await stopping.caller();
-    expect((await fetch(`${stopping.url}/health/ready`)).status).toBe(200);
+    expect((await stopping.anonymous().get<object>('/health/ready')).status).toBe(200);
     stopping.app.get(Readiness).end();
-    const answer = await fetch(`${stopping.url}/health/ready`);
+    const answer = await stopping.anonymous().get<object>('/health/ready');
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect(await answer.json()).toEqual({
+    expect(answer.body).toEqual({
       code: 'service_unavailable',
       message: expect.any(String) as string,
       status: 503,
     });
-    expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);
+    expect((await stopping.anonymous().get<object>('/health/live')).status).toBe(200);
     expect((await caller.get('/categories')).status).toBe(200);
   });
 });

@@ -76,18 +76,6 @@ describe('the same Idempotency-Key and body', () => {
     expect(await sender.post<Pet>(path, body)).toMatchObject({ status: 201, text: first.text });
   });
 
-  it('creates two resources for two keys, and for no key', async () => {
-    const body = { name: 'Fish' };
-    const senders = [withNewKey(), withNewKey(), caller, caller];
-    const ids = new Set<unknown>();
-    for (const sender of senders) {
-      const answer = await sender.post<{ id: number }>('/categories', body);
-      expect(answer.headers.has('idempotent-replayed')).toBe(false);
-      ids.add(answer.body.id);
-    }
-    expect(ids.size).toBe(4);
-  });
-
   it('is independent of the same key of another client', async () => {
     const { id } = await arrange.pet();
     const path = `/store/inventory/${id}/adjustments`;
@@ -119,7 +107,7 @@ describe('an Idempotency-Key that is in use', () => {
   const REUSED = { code: 'idempotency_key_reused', status: 422 };
   const IN_PROGRESS = { code: 'idempotency_in_progress', status: 409 };
 
-  it.each(['{"name":"Cats"}', '{"name":"Dogs","description":"Barking"}', '{}', '{"name":""}', '[]', ''])(
+  it.each(['{"name":"Cats"}', '{"name":"Dogs","description":"Barking"}', '[]', ''])(
     '422: with another body: %j',
     async (other) => {
       const sender = withNewKey();
@@ -146,15 +134,6 @@ describe('an Idempotency-Key that is in use', () => {
     await sender.post('/categories', { petId });
     expect((await sender.post('/store/orders', { petId })).body).toMatchObject(REUSED);
     expect((await caller.get(`/store/inventory/${petId}`)).body).toMatchObject({ quantity: 5 });
-  });
-
-  it('422: on another resource', async () => {
-    const [one, other] = [await arrange.pet(), await arrange.pet()];
-    const sender = withNewKey();
-    await sender.post(`/store/inventory/${one.id}/adjustments`, { delta: 1 });
-    const refused = await sender.post(`/store/inventory/${other.id}/adjustments`, { delta: 1 });
-    expect(refused.body).toMatchObject(REUSED);
-    expect((await caller.get(`/store/inventory/${other.id}`)).body).toMatchObject({ quantity: 1 });
   });
 
   it('409: while the first request is running, and the 409 is not stored', async () => {
@@ -232,7 +211,6 @@ describe('an error under an Idempotency-Key', () => {
       },
       '422 unknown_pet': () => Promise.resolve(['/store/orders', { petId: 999_999 }]),
       '422 unknown_category': async () => ['/pets', { name: 'Rex', categoryId: await noCategory() }],
-      '404 pet_not_found': () => Promise.resolve(['/store/inventory/999999/adjustments', { delta: 1 }]),
       '400 validation_failed': () => Promise.resolve(['/categories', { name: 7 }]),
     };
 
@@ -318,26 +296,23 @@ describe('an Idempotency-Key', () => {
     return (await service.database.pool.query<{ key: string }>(sql)).rows.map(({ key }) => key);
   };
 
-  it('is kept for 24 hours', async () => {
-    const first = await create('day');
-    await age('day', '23 hours 59 minutes');
-    const again = await create('day');
-    expect(again.text).toBe(first.text);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-  });
-
-  it.each(['Dogs', 'Cats'])('is new after 24 hours, for %s as for any other body', async (name) => {
-    const key = `expired ${name}`;
-    const first = await create(key);
-    await age(key, '24 hours');
-    const second = await create(key, name);
-    expect(second.status).toBe(201);
-    expect(second.body.id).not.toBe(first.body.id);
-    expect(second.headers.has('idempotent-replayed')).toBe(false);
-    const third = await create(key, name);
-    expect(third.text).toBe(second.text);
-    expect(third.headers.get('idempotent-replayed')).toBe('true');
-  });
+  it.each(['Dogs', 'Cats'])(
+    'is kept for 24 hours, and then new, for %s as for any other body',
+    async (name) => {
+      const key = `expired ${name}`;
+      const first = await create(key);
+      await age(key, '23 hours 59 minutes');
+      expect((await create(key)).text).toBe(first.text);
+      await age(key, '1 minute');
+      const second = await create(key, name);
+      expect(second.status).toBe(201);
+      expect(second.body.id).not.toBe(first.body.id);
+      expect(second.headers.has('idempotent-replayed')).toBe(false);
+      const third = await create(key, name);
+      expect(third.text).toBe(second.text);
+      expect(third.headers.get('idempotent-replayed')).toBe('true');
+    },
+  );
 
   it('is deleted once it has expired', async () => {
     await service.database.pool.query('DELETE FROM idempotency_records');
@@ -355,10 +330,8 @@ describe('an Idempotency-Key', () => {
   });
 
   it.each([
-    ['one character', '!'],
     ['255 characters', 'k'.repeat(255)],
     ['every printable character', String.fromCharCode(...Array.from({ length: 94 }, (_, i) => i + 0x21))],
-    ['spaces inside', 'a b'],
     ['quotes and what looks like SQL', `"it's'; DROP TABLE pets; --"`],
   ])('may have %s', async (_, key) => {
     const first = await create(key);
@@ -367,10 +340,8 @@ describe('an Idempotency-Key', () => {
   });
 
   it.each([
-    ['nothing', ''],
     ['256 characters', 'k'.repeat(256)],
     ['a letter that is not ASCII', 'clé'],
-    ['a tab', 'a\tb'],
     ['a byte above 7F', '\xff'],
   ])('400: may not have %s, and nothing is created', async (_, key) => {
     const categories = () => count('SELECT count(*) FROM categories');
@@ -382,14 +353,9 @@ describe('an Idempotency-Key', () => {
   });
 
   it('400: a body nested more deeply than can be compared', async () => {
-    const { key } = await service.issueKey();
     const deep = '['.repeat(20_000) + ']'.repeat(20_000);
-    const answer = await fetch(`${service.url}/categories`, {
-      method: 'POST',
-      headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Idempotency-Key': 'deep' },
-      body: `{"name":${deep}}`,
-    });
-    expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'validation_failed' }]);
+    const { body } = await withNewKey().post<ErrorBody>('/categories', `{"name":${deep}}`);
+    expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
   });
 
   it('400: may not be given twice, and the message says so', async () => {

@@ -1,5 +1,4 @@
 import { FairQueue } from '../../../../libs/database/src/queue';
-import { pendingTimers } from '../../../support/pending-timers';
 
 interface Item {
   name: string;
@@ -90,6 +89,6 @@ describe('A fair queue', () => {
     await early;
     expect(take(5)).toEqual(['a2']);
     await jest.advanceTimersByTimeAsync(10_000);
-    expect(pendingTimers(500)).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { WriteBehind } from '#libs/database';
-import { pendingTimers } from '../../../support/pending-timers';
 
 type Batch = Record<string, string>;
 
@@ -124,7 +123,7 @@ describe('closing', () => {
     underWay[1]!.resolve();
     expect(await closed).toBe(true);
     expect(batches).toEqual([{ a: '1' }, { b: '2' }]);
-    expect(pendingTimers(1_000)).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('reports that the remaining entries could not be written', async () => {

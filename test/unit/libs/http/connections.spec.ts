@@ -3,7 +3,6 @@ import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
 import { RawConnection } from '../../../support/raw-http';
-import { pendingTimers } from '../../../support/pending-timers';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
 /** What is closed for want of a request has waited this long; time passes only where a test says so. */
@@ -141,7 +140,7 @@ describe('The end', () => {
     expect(connections.open).toBe(0);
     // With nothing connected it is there at once.
     await connections.end(PATIENCE_MS);
-    expect(pendingTimers(PATIENCE_MS)).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('closes idle connections, and waits for requests in progress', async () => {

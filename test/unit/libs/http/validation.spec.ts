@@ -135,23 +135,17 @@ describe('text', () => {
     ['one character', 'a'],
     ['200 characters', 'a'.repeat(200)],
     ['200 characters of two UTF-16 units each', DOG.repeat(200)],
-    ['white space around something', ' a '],
   ])('accepts %s', (_what, value) => expect(accepted(name, [value])).toEqual([value]));
 
   test.each([
     ['nothing', ''],
     ['201 characters', 'a'.repeat(201)],
     ['201 characters of two UTF-16 units each', DOG.repeat(201)],
-    ['199 characters of two UTF-16 units and two of one', DOG.repeat(199) + 'ab'],
-    ['150 characters with a variation selector each', 'a\ufe0f'.repeat(150)],
     ['blanks', '  \t\n'],
     ['white space beyond ASCII', '\u00a0\u2003\u3000'],
     ['NUL', 'a\0b'],
     ['an unpaired high surrogate', 'a\ud83d'],
-    ['an unpaired low surrogate', '\udc15a'],
     ['surrogates the wrong way round', '\udc15\ud83d'],
-    ['a number', 1],
-    ['null', null],
     ['an array', ['a']],
   ])('rejects %s', (_what, value) => expect(accepted(name, [value])).toEqual([]));
 
