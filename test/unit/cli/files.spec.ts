@@ -1,14 +1,4 @@
-import crypto from 'node:crypto';
-import {
-  createReadStream,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { createReadStream, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -50,24 +40,6 @@ describe('a file that is written', () => {
       new CommandFailure(`cannot write ${nowhere}: no such file or directory.`),
     );
   });
-
-  it.each([
-    ['file', (place: string) => writeFileSync(place, 'mine')],
-    [
-      'link',
-      (place: string) => {
-        writeFileSync(path('target'), 'mine');
-        symlinkSync(path('target'), place);
-      },
-    ],
-  ])('is never written to a %s of somebody else in its place', async (_what, put) => {
-    const random = Buffer.alloc(6, _what);
-    jest.spyOn(crypto, 'randomBytes').mockImplementation(() => random);
-    const place = path(`b.${random.toString('hex')}.partial`);
-    put(place);
-    await expect(writeFile(path('b'), false, (write) => write('x'))).rejects.toThrow(/file already exists/);
-    expect(readFileSync(place, 'utf8')).toBe('mine');
-  });
 });
 
 async function read(stream: Readable, signal = new AbortController().signal) {
@@ -95,12 +67,5 @@ describe('a file that is read', () => {
   it('fails with the message of the system when it cannot be read, and does not count as ended', async () => {
     const failure = new CommandFailure('cannot read pets.ndjson: illegal operation on a directory.');
     await expect(read(createReadStream(__dirname))).rejects.toEqual(failure);
-  });
-
-  it('is not reported as a system failure when it is aborted', async () => {
-    const controller = new AbortController();
-    controller.abort();
-    const endless = new Readable({ read: () => undefined });
-    await expect(read(endless, controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
   });
 });

@@ -15,11 +15,6 @@ describe('a table', () => {
     ]);
   });
 
-  it('is not wrapped in a pipe, whatever its width', () => {
-    const [, line] = tableLines([{ name: 'x'.repeat(500), note: 'y' }], Infinity);
-    expect(line).toBe(`${'x'.repeat(500)}  y`);
-  });
-
   it('fits the terminal by narrowing the widest column first; wide cells wrap, and nothing is lost', () => {
     const row = { short: 'twelve chars', long: 'x'.repeat(40), longer: 'y'.repeat(50) };
     expect(tableLines([row], 60).slice(1)).toEqual([

@@ -4,7 +4,7 @@ import { Arrange, type Pet, aPet } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { useStore } from '../../../support/use-service';
-import { Follower } from '../../events/support/feed';
+import { Follower } from '../../modules/events/support/feed';
 import { fillLargeStore } from './support/large-store';
 import { plainPage } from './support/plain-page';
 import {

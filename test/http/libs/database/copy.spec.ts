@@ -160,19 +160,6 @@ describe('A copy', () => {
     expect((await contentOf(from)).audit_entries).not.toEqual(before);
   });
 
-  it('is the same whatever the two servers are configured to', async () => {
-    const name = new URL(target.url).pathname.slice(1);
-    await to.query(`ALTER DATABASE ${name} SET DateStyle = 'German, DMY'`);
-    await to.query(`ALTER DATABASE ${name} SET TimeZone = 'Asia/Kathmandu'`);
-    await to.destroy();
-    to = await open(target);
-    await copy();
-    await to.query(`ALTER DATABASE ${name} RESET ALL`);
-    await to.destroy();
-    to = await open(target);
-    expect(await contentOf(to)).toEqual(await contentOf(from));
-  });
-
   it('of a store of an older version is refused', async () => {
     const older = await createTestDatabase('template1');
     const side = await open(older, MIGRATIONS);
@@ -214,19 +201,6 @@ describe('A copy leaves the target empty', () => {
 
   it('when it loses its source', async () => {
     await expect(copy(() => endSessions(source))).rejects.toThrow();
-    await expectEmpty();
-  });
-
-  it('when it fails before it has read all rows of a table', async () => {
-    // More than the connection buffers.
-    await from.query(`INSERT INTO categories (name, description)
-      SELECT 'filling', repeat('x', 2000) FROM generate_series(1, 20000)`);
-    const failure = new Error('too many');
-    const onRows = (done: number) => {
-      if (done > 1_000) throw failure;
-    };
-    await expect(copy(onRows)).rejects.toBe(failure);
-    await from.query(`DELETE FROM categories WHERE name = 'filling'`);
     await expectEmpty();
   });
 

@@ -71,14 +71,6 @@ describe('A repeating task', () => {
     await task.stop();
   });
 
-  it('does not keep the process alive', () => {
-    jest.useRealTimers();
-    const timeout = jest.spyOn(global, 'setTimeout');
-    const task = new RepeatingTask({ name: 'A task', work: () => undefined, everyMs: 100_000 }).start();
-    expect((timeout.mock.results[0]!.value as NodeJS.Timeout).hasRef()).toBe(false);
-    return task.stop();
-  });
-
   it('never runs by itself on the clock of a test', async () => {
     const work = jest.fn();
     const clock = new ManualClock();

@@ -32,13 +32,6 @@ describe('A fair queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('does not let an owner with many items delay a later one', () => {
-    ['a1', 'a2', 'a3', 'a4'].forEach((name) => add(1, name));
-    expect(take(2)).toEqual(['a1', 'a2']);
-    add(2, 'b1');
-    expect(take(2)).toEqual(['a3', 'b1']);
-  });
-
   it('leaves items with busy subjects in the queue', () => {
     add(1, 'a1', 'pet 1');
     add(1, 'a2', 'pet 2');

@@ -134,18 +134,6 @@ describe('reads', () => {
     ]);
   });
 
-  it('runs each statement in the context of the first request that it is for', async () => {
-    await aReadUnderWay();
-    const inContext = (name: string, key: string, kind = shared) =>
-      context.run(name, () => read(key, 1, kind));
-    void inContext('one', 'a');
-    void inContext('two', 'b');
-    void inContext('three', 'c', numbers('another'));
-    await aTurn();
-    expect(sent.map((statement) => statement.context)).toEqual(['one', 'three']);
-    expect(connections).toEqual([undefined, 'one']);
-  });
-
   describe('while statements are unanswered', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
     afterEach(() => jest.useRealTimers());

@@ -94,12 +94,6 @@ describe('Pipelined requests', () => {
   });
 });
 
-test('Open connections are counted', async () => {
-  const [asking] = [await open(), await open()];
-  await ask(asking);
-  expect(connections.open).toBe(2);
-});
-
 describe('Once the shutdown is announced', () => {
   it('each response closes its connection, even for requests in progress, and new connections are accepted', async () => {
     const before = await open();

@@ -1,0 +1,216 @@
+import { Readable } from 'node:stream';
+import {
+  ExportCatalogue,
+  ImportCatalogue,
+  type ImportProgress,
+  ImportStoppedError,
+} from '../../../../src/modules/catalogue';
+import { aPet, Arrange } from '../../../support/builders';
+import { type TestService, startService } from '../../../support/service';
+
+type ImportOptions = Parameters<ImportCatalogue['run']>[1];
+
+let service: TestService;
+
+beforeAll(async () => (service = await startService()));
+afterAll(() => service.close());
+beforeEach(() =>
+  service.database.pool.query(`TRUNCATE categories, pets, inventory, events RESTART IDENTITY CASCADE`),
+);
+
+const aCategory = (id: number, name = `Category ${id}`) => ({ kind: 'category', id, name });
+const aPetLine = (name: string, categoryId: number, more: object = {}) => ({
+  kind: 'pet',
+  name,
+  categoryId,
+  ...more,
+});
+const aFile = (...lines: unknown[]) =>
+  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+
+function load(text: string | Buffer, options?: ImportOptions): Promise<ImportProgress> {
+  return service.app.get(ImportCatalogue).run(Readable.from([Buffer.from(text)]), options);
+}
+
+/** What the error of an import says of it. */
+async function stopped(importing: Promise<unknown>): Promise<ImportStoppedError> {
+  const error: unknown = await importing.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ImportStoppedError);
+  return error as ImportStoppedError;
+}
+
+async function exported(): Promise<Record<string, unknown>[]> {
+  let text = '';
+  await service.app.get(ExportCatalogue).run((part) => {
+    text += part;
+    return Promise.resolve();
+  });
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** The names of the pets in the store, in the order of their ids. */
+async function petNames(): Promise<unknown[]> {
+  return (await exported()).filter(({ kind }) => kind === 'pet').map(({ name }) => name);
+}
+
+describe('an import', () => {
+  it('creates categories and pets with their stock, by rules and events of the same requests', async () => {
+    const file = aFile(
+      aCategory(70, 'Dogs'),
+      aPetLine('Rex', 70),
+      aPetLine('Ada', 70, { status: 'sold' }),
+      aCategory(3, 'Cats'),
+      aPetLine('Tom', 3, { id: 1, status: 'pending', quantity: 5 }),
+      aPetLine('Gone', 3, { quantity: 0 }),
+    );
+    expect(await load(file)).toMatchObject({ categories: 2, pets: 4, badLines: 0, nextLine: 7 });
+    expect(await exported()).toEqual([
+      aCategory(1, 'Dogs'),
+      aCategory(2, 'Cats'),
+      { ...aPetLine('Rex', 1), id: 1, status: 'available', quantity: 1 },
+      { ...aPetLine('Ada', 1), id: 2, status: 'sold', quantity: 0 },
+      { ...aPetLine('Tom', 2), id: 3, status: 'pending', quantity: 5 },
+      { ...aPetLine('Gone', 2), id: 4, status: 'sold', quantity: 0 },
+    ]);
+    const caller = await service.caller();
+    const { body: events } = await caller.get<{ type: string; data: object }[]>('/events');
+    expect(events.map(({ type }) => type)).toEqual([
+      'category.created',
+      'pet.created',
+      'pet.created',
+      'category.created',
+      'pet.created',
+      'inventory.updated',
+      'pet.created',
+    ]);
+    expect(events[5]!.data).toEqual({ petId: 3, quantity: 5, status: 'pending' });
+  });
+
+  it('is recorded, unless it has created nothing', async () => {
+    const audited = `SELECT details FROM audit_entries WHERE action = 'catalogue.imported'`;
+    const before = (await service.database.pool.query(audited)).rowCount!;
+    await load(aFile(aCategory(1), aPetLine('Rex', 1), 'nope'));
+    await load(aFile('nope'));
+    const { rows } = await service.database.pool.query<{ details: object }>(`${audited} ORDER BY id`);
+    expect(rows.slice(before)).toEqual([{ details: { categories: 1, pets: 1, linesLeftOut: 1 } }]);
+  });
+
+  it('reads LF and CRLF, a byte order mark, empty lines, an end without a line end, and an empty file', async () => {
+    const lines = [aCategory(1), aPetLine('Rex', 1), aPetLine('ä 😀 \ufeff', 1)];
+    const text = lines.map((line) => JSON.stringify(line)).join('\r\n\n \n');
+    expect(await load(`\ufeff${text}`)).toMatchObject({ categories: 1, pets: 2, nextLine: 8 });
+    expect(await petNames()).toEqual(['Rex', 'ä 😀 \ufeff']);
+    expect(await load('')).toMatchObject({ categories: 0, pets: 0 });
+  });
+
+  it('imports the lines before a bad one, reports all bad lines, and goes on from there', async () => {
+    const lines = [aCategory(1, 'Dogs'), aPetLine('Rex', 1), 'nope', aPetLine('Ada', 1), aPetLine('Tom', 9)];
+    const { badLines, problems, nextLine } = await load(aFile(...lines));
+    expect(problems).toEqual([
+      { line: 3, problem: expect.stringMatching(/^must be a JSON object/) as string },
+      { line: 5, problem: 'categoryId 9 is not the id of a category above.' },
+    ]);
+    expect({ badLines, nextLine, pets: await petNames() }).toEqual({
+      badLines: 2,
+      nextLine: 3,
+      pets: ['Rex'],
+    });
+    const mended = aFile(...lines.slice(0, 2), aPetLine('Kim', 1), aPetLine('Ada', 1));
+    expect(await load(mended, { fromLine: 3 })).toMatchObject({ categories: 0, pets: 2, nextLine: 5 });
+    expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex', 'Kim', 'Ada']);
+  });
+
+  it('reports an id that is there twice, a line that never ends, and at most twenty lines', async () => {
+    const twice = await load(aFile(aCategory(1), aCategory(1)));
+    expect(twice.problems).toEqual([{ line: 2, problem: 'id 1 is the id of a category above.' }]);
+    const endless = await load(aFile(aCategory(1), aCategory(2)) + 'x'.repeat(200_000));
+    expect(endless.problems).toEqual([
+      { line: expect.any(Number) as number, problem: 'must be at most 65536 characters long.' },
+    ]);
+    const { badLines, problems } = await load(aFile(...Array.from({ length: 50 }, () => '{')));
+    expect([badLines, problems.length]).toEqual([50, 20]);
+  });
+
+  it('asks once before it imports names that are there, and imports nothing when refused', async () => {
+    const file = aFile(aCategory(1, 'Dogs'), aCategory(2, 'Cats'), aPetLine('Rex', 1), aCategory(3, 'Dogs'));
+    const asked: unknown[][] = [];
+    const onRepeated = (...names: unknown[]) => Promise.resolve(void asked.push(names));
+    await load(file, { onRepeated });
+    expect(asked).toEqual([]);
+    const refusal = new Error('no');
+    const error = await stopped(load(file, { onRepeated: () => Promise.reject(refusal) }));
+    expect([error.cause, error.progress.categories]).toEqual([refusal, 0]);
+    expect(await load(file, { onRepeated })).toMatchObject({ categories: 3, pets: 1 });
+    expect(asked).toEqual([[2, 'Dogs']]);
+  });
+
+  it('leaves whole groups of lines when it is interrupted, and goes on from the next line without a gap', async () => {
+    const PETS = 1_000;
+    const file = aFile(
+      aCategory(1),
+      ...Array.from({ length: PETS }, (_none, index) => aPetLine(`Pet ${index}`, 1)),
+    );
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const onLines = (lines: number) => lines > 400 && controller.abort(reason);
+    const { cause, progress } = await stopped(load(file, { signal: controller.signal, onLines }));
+    expect(cause).toBe(reason);
+    const before = await petNames();
+    expect([before.length % 150, progress.nextLine]).toEqual([0, before.length + 2]);
+    expect(before.length).toBeGreaterThan(0);
+    const { pets } = await load(file, { fromLine: progress.nextLine });
+    expect([pets, await petNames()]).toEqual([
+      PETS - before.length,
+      Array.from({ length: PETS }, (_none, index) => `Pet ${index}`),
+    ]);
+  });
+
+  it('tells from which line to go on when the database fails', async () => {
+    const { pool } = service.database;
+    await pool.query(`ALTER TABLE pets ADD CONSTRAINT fails CHECK (name <> 'Pet 200')`);
+    const pets = Array.from({ length: 400 }, (_none, index) => aPetLine(`Pet ${index}`, 1));
+    const { progress } = await stopped(load(aFile(aCategory(1), ...pets)));
+    await pool.query(`ALTER TABLE pets DROP CONSTRAINT fails`);
+    expect(progress).toMatchObject({ categories: 1, pets: 150, nextLine: 152 });
+  });
+});
+
+describe('an export', () => {
+  it('imported again is the same catalogue, except for the ids', async () => {
+    const strange = ['tab\there', 'line\nfeed\r', 'back\\slash \\N \\.', '"quotes"', '\u0001\u007f\u2028'];
+    await load(
+      aFile(
+        ...strange.map((name, index) => ({ ...aCategory(index + 1, name), description: name })),
+        ...strange.map((name, index) => aPetLine(name, index + 1, { quantity: index })),
+        // More than are read at once.
+        ...Array.from({ length: 250 }, (_none, n) =>
+          aPetLine(`Pet ${n}`, 1, { status: 'sold', quantity: n % 3 }),
+        ),
+      ),
+    );
+    const before = await exported();
+    expect(before).toHaveLength(strange.length * 2 + 250);
+    await service.database.pool.query(`TRUNCATE categories, pets, inventory CASCADE`);
+    await load(aFile(...before));
+    const moved = before.map(({ id, categoryId, ...rest }) => ({
+      ...rest,
+      id: Number(id) + (rest.kind === 'pet' ? 255 : strange.length),
+      ...(categoryId === undefined ? {} : { categoryId: Number(categoryId) + strange.length }),
+    }));
+    expect(await exported()).toEqual(moved);
+  });
+
+  it('has no deleted pets, and what was imported can be ordered', async () => {
+    await load(aFile(aCategory(1), aPetLine('Rex', 1)));
+    const caller = await service.caller();
+    const arrange = new Arrange(caller);
+    const gone = await arrange.pet(aPet().named('Gone'));
+    await caller.delete(`/pets/${gone.id}`);
+    await arrange.order(1, { complete: true });
+    const pets = (await exported()).filter(({ kind }) => kind === 'pet');
+    expect(pets).toMatchObject([{ name: 'Rex', status: 'sold', quantity: 0 }]);
+  });
+});

@@ -1,0 +1,129 @@
+import { Arrange, aPet } from '../../../support/builders';
+import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
+import { type TestService, startService } from '../../../support/service';
+import { limitsIn, without } from '../../../support/limits';
+
+const SUNSET = Date.UTC(2027, 10, 1);
+
+let serving: TestService;
+let closing: TestService;
+let caller: ApiClient;
+let petId: number;
+
+beforeAll(async () => {
+  serving = await startService();
+  closing = await startService({ database: serving.database, settings: { afterSunset: 'gone' } });
+  caller = await serving.caller();
+  petId = (await new Arrange(caller).pet()).id;
+});
+afterAll(async () => {
+  await closing.close();
+  await serving.close();
+});
+
+function announced({ headers }: Answer<unknown>) {
+  return {
+    deprecation: headers.get('deprecation'),
+    sunset: headers.get('sunset'),
+    link: headers.get('link'),
+    warning: headers.get('warning'),
+  };
+}
+
+function announcement(id: number | string) {
+  return {
+    deprecation: '@1793491200',
+    sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
+    link: expect.stringMatching(
+      new RegExp(`^<[^>]+>; rel="deprecation"[^,]*, </pets\\?id=${id}>; rel="successor-version"$`),
+    ) as string,
+    warning: null,
+  };
+}
+
+describe('every response of a deprecated operation announces its sunset', () => {
+  it.each([
+    ['200', 200, 'GET', () => caller],
+    ['200 of a HEAD', 200, 'HEAD', () => caller],
+    ['401', 401, 'GET', () => serving.anonymous()],
+    ['401 of an invalid key', 401, 'GET', () => serving.anonymous().with({ 'X-API-Key': 'none' })],
+    ['403', 403, 'GET', () => serving.caller({ scopes: ['write'] })],
+  ])('%s', async (_what, status, method, from) => {
+    const answer = await (await from()).send(method, `/pets/${petId}`);
+    expect([answer.status, announced(answer)]).toEqual([status, announcement(petId)]);
+  });
+
+  it.each([
+    ['404', 404, '/pets/4711', '4711'],
+    ['400', 400, '/pets/x%3E%22,', 'x%3E%22%2C'],
+    ['400, beyond ASCII', 400, '/pets/%C3%A9&id=8', '%C3%A9%26id%3D8'],
+    ['400, without a line break', 400, '/pets/1%0D%0AX-Injected:1', '1%0D%0AX-Injected%3A1'],
+    ['400 of the query', 400, '/pets/1?nothing=1', '1'],
+  ])('%s, with the successor of the requested resource', async (_what, status, target, id) => {
+    const answer = await caller.get(target);
+    expect([answer.status, announced(answer)]).toEqual([status, announcement(id)]);
+    expect(answer.headers.has('x-injected')).toBe(false);
+  });
+
+  it('304, 429 and 500', async () => {
+    const limited = await serving.caller({ perMinute: 1, perDay: 9 });
+    const etag = (await limited.get(`/pets/${petId}`)).headers.get('etag')!;
+    const answers = [
+      await caller.with({ 'If-None-Match': etag }).get(`/pets/${petId}`),
+      await limited.get(`/pets/${petId}`),
+      await without(serving, 'pets', () => caller.get(`/pets/${petId}`)),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([304, 429, 500]);
+    expect(answers.map(announced)).toEqual(Array(3).fill(announcement(petId)));
+  });
+});
+
+it('no other operation announces a sunset', async () => {
+  for (const answer of [
+    await caller.get('/pets'),
+    await caller.delete('/pets/4711'),
+    await caller.patch(`/pets/${petId}`, {}),
+    await caller.get('/nothing'),
+  ]) {
+    expect(announced(answer)).toMatchObject({ deprecation: null, sunset: null });
+  }
+});
+
+describe('at the sunset', () => {
+  it('the operation still works, unless AFTER_SUNSET is gone', async () => {
+    serving.clock.set(SUNSET + 86_400_000);
+    const answer = await caller.get(`/pets/${petId}`);
+    expect([answer.status, announced(answer)]).toEqual([200, announcement(petId)]);
+  });
+
+  it('the operation is gone from that millisecond on if so configured, and names its replacement', async () => {
+    const visitor = closing.anonymous().with({ 'X-API-Key': (await serving.issueKey({ plan: 'free' })).key });
+    closing.clock.set(SUNSET - 1);
+    expect((await visitor.get(`/pets/${petId}`)).status).toBe(200);
+    closing.clock.set(SUNSET);
+    const gone = await visitor.get<ErrorBody>(`/pets/${petId}`);
+    expect([gone.status, gone.body.code, announced(gone)]).toEqual([
+      410,
+      'operation_gone',
+      announcement(petId),
+    ]);
+    expect(limitsIn(gone).remaining).toBe(58);
+    expect((await closing.anonymous().get<ErrorBody>(`/pets/${petId}`)).status).toBe(401);
+    expect((await visitor.get<object[]>(`/pets?id=${petId}`)).body).toMatchObject([{ id: petId }]);
+    expect((await visitor.delete(`/pets/4711`)).status).toBe(404);
+    expect((await visitor.send('HEAD', `/pets/${petId}`)).status).toBe(410);
+    expect((await visitor.get('/pets/4711')).status).toBe(410);
+  });
+
+  it('the Location of a new pet leads to what still answers', async () => {
+    closing.clock.set(SUNSET);
+    const { key } = await serving.issueKey();
+    const { id: categoryId } = await new Arrange(caller).category();
+    const locationOf = async (service: TestService) => {
+      const creator = service.anonymous().with({ 'X-API-Key': key });
+      return (await creator.post('/pets', aPet().build(categoryId))).headers.get('location');
+    };
+    expect(await locationOf(serving)).toMatch(/^\/pets\/\d+$/);
+    expect(await locationOf(closing)).toMatch(/^\/pets\?id=\d+$/);
+  });
+});

@@ -1,0 +1,42 @@
+import type { ApiClient } from '../../../../support/api-client';
+
+export interface Event {
+  id: string;
+  type: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+/** The target that a page says to go on with. */
+export function nextOf({ headers }: { headers: Headers }): string {
+  const [, target] = /^<([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '') ?? [];
+  if (target === undefined) {
+    throw new Error('The page does not say where the feed goes on.');
+  }
+  return target;
+}
+
+/** Somebody who reads the feed by following its links, and remembers where he is. */
+export class Follower {
+  readonly events: Event[] = [];
+
+  constructor(public target = '/events') {}
+
+  /** Reads one page. */
+  async read(caller: ApiClient): Promise<Event[]> {
+    const page = await caller.get<Event[]>(this.target);
+    if (page.status !== 200) {
+      throw new Error(`The feed answered ${page.status}: ${page.text}`);
+    }
+    this.target = nextOf(page);
+    this.events.push(...page.body);
+    return page.body;
+  }
+
+  /** Reads until there is nothing more, and returns what was new. */
+  async readAll(caller: ApiClient): Promise<Event[]> {
+    const known = this.events.length;
+    while ((await this.read(caller)).length > 0);
+    return this.events.slice(known);
+  }
+}

@@ -1,0 +1,356 @@
+import { KeysService } from '../../../../src/modules/auth';
+import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../../support/builders';
+import { useStore } from '../../../support/use-service';
+import { whileLocked } from '../../../support/while-locked';
+import type { Answer, ErrorBody } from '../../../support/api-client';
+import { Retention } from '#libs/database';
+
+const { service, caller, arrange } = useStore();
+let keys = 0;
+const newKey = () => ({ 'Idempotency-Key': `key ${(keys += 1)}` });
+const withNewKey = () => caller.with(newKey());
+
+const count = async (sql: string) =>
+  Number((await service.database.pool.query<{ count: string }>(sql)).rows[0]!.count);
+
+interface Case {
+  path: string;
+  body: object;
+  status: number;
+  /** How much of what the operation makes there is. */
+  count: string;
+}
+
+describe('the same Idempotency-Key and body', () => {
+  const cases: Record<string, () => Promise<Case>> = {
+    createPet: async () => {
+      const { id } = await arrange.category();
+      const body = aPet().inCategory(id).build();
+      return { path: '/pets', body, status: 201, count: 'SELECT count(*) FROM pets' };
+    },
+    createCategory: () => {
+      const body = { name: 'Kätzchen 🐈', description: 'Small cats' };
+      const count = 'SELECT count(*) FROM categories';
+      return Promise.resolve({ path: '/categories', body, status: 201, count });
+    },
+    placeOrder: async () => {
+      const { id: petId } = await arrange.pet(aPet(), 5);
+      const body = { petId, quantity: 2, shipDate: '2026-12-01T00:00:00Z' };
+      return { path: '/store/orders', body, status: 201, count: 'SELECT count(*) FROM orders' };
+    },
+    adjustInventory: async () => {
+      const { id } = await arrange.pet();
+      const path = `/store/inventory/${id}/adjustments`;
+      return { path, body: { delta: 3 }, status: 200, count: 'SELECT sum(quantity) AS count FROM inventory' };
+    },
+  };
+
+  it.each(Object.keys(cases))('%s: repeats the response, and runs once', async (operation) => {
+    const { path, body, status, count: sql } = await cases[operation]!();
+    const before = await count(sql);
+    const sender = withNewKey();
+    const first = await sender.post(path, body);
+    expect(first.status).toBe(status);
+    expect(first.headers.has('idempotent-replayed')).toBe(false);
+    const after = await count(sql);
+    expect(after).toBeGreaterThan(before);
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      const again = await sender.post(path, body);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      for (const name of ['etag', 'location', 'content-type']) {
+        expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+      }
+    }
+    expect(await count(sql)).toBe(after);
+  });
+
+  it('returns the original response, even after the resource has changed', async () => {
+    const { path, body } = await cases.createPet!();
+    const sender = withNewKey();
+    const first = await sender.post<Pet>(path, body);
+    await caller.patch(`/pets/${first.body.id}`, { name: 'Max' });
+    expect((await sender.post<Pet>(path, body)).text).toBe(first.text);
+    await caller.delete(`/pets/${first.body.id}`);
+    expect(await sender.post<Pet>(path, body)).toMatchObject({ status: 201, text: first.text });
+  });
+
+  it('is independent of the same key of another client', async () => {
+    const { id } = await arrange.pet();
+    const path = `/store/inventory/${id}/adjustments`;
+    for (const [client, quantity] of [
+      [caller, 2],
+      [await service.caller(), 3],
+    ] as const) {
+      const answer = await client
+        .with({ 'Idempotency-Key': 'the same' })
+        .post<InventoryItem>(path, { delta: 1 });
+      expect(answer).toMatchObject({ status: 200, body: { quantity } });
+      expect(answer.headers.has('idempotent-replayed')).toBe(false);
+    }
+  });
+
+  it('belongs to the client, so that its other API keys can retry the request', async () => {
+    const { key, client } = await service.issueKey();
+    const { key: second } = await service.app.get(KeysService).issue({ client });
+    const sender = (apiKey: string) =>
+      service.anonymous().with({ 'X-API-Key': apiKey, 'Idempotency-Key': 'shared' });
+    const first = await sender(key).post('/categories', { name: 'Reptiles' });
+    const again = await sender(second).post('/categories', { name: 'Reptiles' });
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+});
+
+describe('an Idempotency-Key that is in use', () => {
+  const REUSED = { code: 'idempotency_key_reused', status: 422 };
+  const IN_PROGRESS = { code: 'idempotency_in_progress', status: 409 };
+
+  it.each(['{"name":"Cats"}', '{"name":"Dogs","description":"Barking"}', '[]', ''])(
+    '422: with another body: %j',
+    async (other) => {
+      const sender = withNewKey();
+      const first = await sender.post<Category>('/categories', { name: 'Dogs' });
+      const refused = await sender.post('/categories', other);
+      expect(refused.body).toMatchObject(REUSED);
+      expect(refused.headers.has('idempotent-replayed')).toBe(false);
+      const again = await sender.post<Category>('/categories', { name: 'Dogs' });
+      expect(again.text).toBe(first.text);
+    },
+  );
+
+  it('is replayed for the same JSON value, however it is spaced and ordered', async () => {
+    const sender = withNewKey();
+    const first = await sender.post('/categories', '{"name":"Dogs","description":"caf\\u00e9"}');
+    const again = await sender.post('/categories', '{ "description": "café",\n "name": "Dogs" }');
+    expect(again).toMatchObject({ status: 201, text: first.text });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('422: on another operation, even with the same body', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    const sender = withNewKey();
+    await sender.post('/categories', { petId });
+    expect((await sender.post('/store/orders', { petId })).body).toMatchObject(REUSED);
+    expect((await caller.get(`/store/inventory/${petId}`)).body).toMatchObject({ quantity: 5 });
+  });
+
+  it('409: while the first request is running, and the 409 is not stored', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    const sender = withNewKey();
+    const { first } = await whileLocked(service.database.pool, petId, async () => {
+      const running = sender.post<Order>('/store/orders', { petId });
+      await untilClaimed();
+      // What the first one asks for is not known yet, so another body learns the same.
+      for (const quantity of [1, 2]) {
+        expect((await sender.post('/store/orders', { petId, quantity })).body).toMatchObject(IN_PROGRESS);
+      }
+      return { first: running };
+    });
+    expect((await first).status).toBe(201);
+    const third = await sender.post<Order>('/store/orders', { petId });
+    expect(third).toMatchObject({ status: 201, text: (await first).text });
+    expect(third.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  /** Resolves once a request holds the claim of an Idempotency-Key. */
+  async function untilClaimed(): Promise<void> {
+    // The locks by which instances know of each other have two keys, and another number here.
+    const sql = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND datname = current_database()`;
+    let claims = 0;
+    while (claims === 0) {
+      claims = (await service.database.pool.query(sql)).rowCount ?? 0;
+    }
+  }
+
+  it.each([['placeOrder', '/store/orders', (petId: number) => ({ petId })]])(
+    '%s: of 20 concurrent requests exactly one is executed; the others wait, or replay it',
+    async (_, path, body) => {
+      const { id: petId } = await arrange.pet(aPet(), 50);
+      const sender = withNewKey();
+      const target = path.replace('<pet>', String(petId));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => sender.post<unknown>(target, body(petId))),
+      );
+      const done = answers.filter(({ status }) => status < 300);
+      const first = done.filter(({ headers }) => !headers.has('idempotent-replayed'));
+      expect(first).toHaveLength(1);
+      expect(new Set(done.map(({ text }) => text))).toEqual(new Set([first[0]!.text]));
+      for (const { body: refusal } of answers.filter((answer) => !done.includes(answer))) {
+        expect(refusal).toMatchObject(IN_PROGRESS);
+      }
+      const { body: item } = await caller.get<InventoryItem>(`/store/inventory/${petId}`);
+      expect(item.quantity).toBe(49);
+    },
+  );
+});
+
+describe('an error under an Idempotency-Key', () => {
+  const noCategory = async () => {
+    const { id } = await arrange.category('Gone');
+    await caller.delete(`/categories/${id}`);
+    return id;
+  };
+  const restock = (petId: number) => caller.put<InventoryItem>(`/store/inventory/${petId}`, { quantity: 9 });
+
+  /** A request that is refused, and what takes the cause away so that the same request would succeed. */
+  const refusals: Record<string, () => Promise<[path: string, body: object, cure?: () => Promise<unknown>]>> =
+    {
+      '409 pet_not_available': async () => {
+        const { id: petId } = await arrange.pet(aPet().pending());
+        return ['/store/orders', { petId }, () => restock(petId)];
+      },
+      '409 insufficient_stock': async () => {
+        const { id: petId } = await arrange.pet(aPet(), 2);
+        return [`/store/inventory/${petId}/adjustments`, { delta: -3 }, () => restock(petId)];
+      },
+      '422 unknown_pet': () => Promise.resolve(['/store/orders', { petId: 999_999 }]),
+      '422 unknown_category': async () => ['/pets', { name: 'Rex', categoryId: await noCategory() }],
+      '400 validation_failed': () => Promise.resolve(['/categories', { name: 7 }]),
+    };
+
+  it.each(Object.keys(refusals))(
+    '%s is stored and replayed, even after its cause is gone',
+    async (refusal) => {
+      const [path, body, cure] = await refusals[refusal]!();
+      const sender = withNewKey();
+      const first = await sender.post<ErrorBody>(path, body);
+      expect(`${first.status} ${first.body.code}`).toBe(refusal);
+      expect(first.headers.has('idempotent-replayed')).toBe(false);
+      await cure?.();
+      const again = await sender.post<ErrorBody>(path, body);
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      for (const name of ['etag', 'location']) {
+        expect([name, again.headers.has(name)]).toEqual([name, false]);
+      }
+      const reused = await sender.post<ErrorBody>(path, { ...body, name: 'Other' });
+      expect(reused.body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+    },
+  );
+
+  function expectNotKept(refused: Answer<unknown>, status: number, later: Answer<unknown>): void {
+    expect(refused.status).toBe(status);
+    expect(refused.headers.has('idempotent-replayed')).toBe(false);
+    expect(later.status).toBe(201);
+    expect(later.headers.has('idempotent-replayed')).toBe(false);
+  }
+
+  it('401 is not stored', async () => {
+    const key = newKey();
+    const refused = await service.anonymous().with(key).post('/categories', { name: 'Dogs' });
+    expectNotKept(refused, 401, await caller.with(key).post('/categories', { name: 'Dogs' }));
+  });
+
+  it('403 is not stored', async () => {
+    const key = newKey();
+    const { key: reading, client } = await service.issueKey({ scopes: ['read'] });
+    const { key: writing } = await service.app.get(KeysService).issue({ client });
+    const send = (apiKey: string) =>
+      service
+        .anonymous()
+        .with({ ...key, 'X-API-Key': apiKey })
+        .post('/categories', { name: 'Dogs' });
+    expectNotKept(await send(reading), 403, await send(writing));
+  });
+
+  it('429 is not stored', async () => {
+    const limited = (await service.caller({ perMinute: 1, perDay: 100 })).with(newKey());
+    await limited.get('/categories');
+    const refused = await limited.post('/categories', { name: 'Dogs' });
+    service.clock.advance(60_000);
+    expectNotKept(refused, 429, await limited.post('/categories', { name: 'Dogs' }));
+  });
+
+  it('500 is not stored: all of the work is rolled back, and a retry does it', async () => {
+    const { pool } = service.database;
+    const { id: petId } = await arrange.pet();
+    const sender = withNewKey();
+    await pool.query(
+      `ALTER TABLE idempotency_records ADD CONSTRAINT broken CHECK (fingerprint = '') NOT VALID`,
+    );
+    const refused = await sender.post<Order>('/store/orders', { petId });
+    await pool.query('ALTER TABLE idempotency_records DROP CONSTRAINT broken');
+    expect((await caller.get(`/store/inventory/${petId}`)).body).toMatchObject({ quantity: 1 });
+    expect((await caller.get(`/store/orders?petId=${petId}`)).body).toEqual([]);
+    expectNotKept(refused, 500, await sender.post<Order>('/store/orders', { petId }));
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const create = (key: string, name = 'Dogs') =>
+    caller.with({ 'Idempotency-Key': key }).post<Category>('/categories', { name });
+  /** Lets time pass for what is kept; its age is measured by the database's own clock. */
+  const age = (key: string, interval: string) =>
+    service.database.pool.query(
+      `UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`,
+      [key, interval],
+    );
+  const keptKeys = async () => {
+    const sql = 'SELECT key FROM idempotency_records ORDER BY key';
+    return (await service.database.pool.query<{ key: string }>(sql)).rows.map(({ key }) => key);
+  };
+
+  it.each(['Dogs', 'Cats'])(
+    'is kept for 24 hours, and then new, for %s as for any other body',
+    async (name) => {
+      const key = `expired ${name}`;
+      const first = await create(key);
+      await age(key, '23 hours 59 minutes');
+      expect((await create(key)).text).toBe(first.text);
+      await age(key, '1 minute');
+      const second = await create(key, name);
+      expect(second.status).toBe(201);
+      expect(second.body.id).not.toBe(first.body.id);
+      expect(second.headers.has('idempotent-replayed')).toBe(false);
+      const third = await create(key, name);
+      expect(third.text).toBe(second.text);
+      expect(third.headers.get('idempotent-replayed')).toBe('true');
+    },
+  );
+
+  it('is deleted once it has expired', async () => {
+    await service.database.pool.query('DELETE FROM idempotency_records');
+    for (const key of ['old 1', 'old 2', 'old 3', 'young']) {
+      await create(key);
+    }
+    await age('young', '23 hours');
+    for (const key of ['old 1', 'old 2', 'old 3']) {
+      await age(key, '24 hours');
+    }
+    const all = service.app.get<Retention, Retention>(Retention, { strict: false, each: true });
+    const retention = all.find(({ options }) => options.table === 'idempotency_records');
+    expect(await retention!.deleteOld()).toBe(3);
+    expect(await keptKeys()).toEqual(['young']);
+  });
+
+  it.each([
+    ['255 characters', 'k'.repeat(255)],
+    ['every printable character', String.fromCharCode(...Array.from({ length: 94 }, (_, i) => i + 0x21))],
+    ['quotes and what looks like SQL', `"it's'; DROP TABLE pets; --"`],
+  ])('may have %s', async (_, key) => {
+    const first = await create(key);
+    expect(first.status).toBe(201);
+    expect((await create(key)).headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it.each([
+    ['256 characters', 'k'.repeat(256)],
+    ['a letter that is not ASCII', 'clé'],
+    ['a byte above 7F', '\xff'],
+  ])('400: may not have %s, and nothing is created', async (_, key) => {
+    const categories = () => count('SELECT count(*) FROM categories');
+    const before = await categories();
+    const answer = (await create(key, 'Never')) as unknown as { body: ErrorBody };
+    expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
+    expect(answer.body.message).toContain('Idempotency-Key');
+    expect(await categories()).toBe(before);
+  });
+
+  it('400: a body nested more deeply than can be compared', async () => {
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const { body } = await withNewKey().post<ErrorBody>('/categories', `{"name":${deep}}`);
+    expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
+  });
+});

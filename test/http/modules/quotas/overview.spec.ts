@@ -1,0 +1,101 @@
+import { ClientsService, KeysService } from '../../../../src/modules/auth';
+import { QuotasService } from '../../../../src/modules/quotas';
+import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import { MINUTE, statuses } from '../../../support/limits';
+import { useService } from '../../../support/use-service';
+
+const service = useService();
+const overviewOf = (client: string) => service.app.get(QuotasService).overviewOf(client);
+const written = () => service.app.get(QuotaRecords).flush();
+const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
+
+describe('what a client has used, read from outside the server', () => {
+  it('is the saved day, the saved minute, and every key with its bans', async () => {
+    const { key, keyId, client } = await service.issueKey({ perMinute: 100, perDay: 10 });
+    const issue = () => service.app.get(KeysService).issue({ client });
+    const others = [await issue(), await issue(), await issue()];
+    const [banned, revoked, expired] = others.map(({ record }) => record.id) as [number, number, number];
+    await service.app.get(KeysService).revoke(revoked);
+    await service.database.pool.query(`UPDATE api_keys SET expires_at = '2026-01-01' WHERE id = $1`, [
+      expired,
+    ]);
+    await service.app.get(QuotasService).ban(banned);
+    await service.app.get(QuotasService).ban(revoked);
+    await statuses(callerWith(key), 4);
+    await written();
+    const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
+    expect(await overviewOf(client)).toEqual({
+      client,
+      plan: 'enterprise',
+      minute: {
+        limit: 100,
+        used: 4,
+        remaining: 96,
+        resetAt: new Date(service.clock.now() + MINUTE).toISOString(),
+      },
+      day: { limit: 10, used: 4, remaining: 6, resetAt: '2026-11-22T00:00:00.000Z' },
+      keys: [
+        { id: keyId, endsWith: key.slice(-4), state: 'active', bannedUntil: null, banLevel: 0 },
+        { id: banned, endsWith: others[0]!.key.slice(-4), state: 'banned', bannedUntil: until, banLevel: 1 },
+        {
+          id: revoked,
+          endsWith: others[1]!.key.slice(-4),
+          state: 'revoked',
+          bannedUntil: until,
+          banLevel: 1,
+        },
+        { id: expired, endsWith: others[2]!.key.slice(-4), state: 'expired', bannedUntil: null, banLevel: 0 },
+      ],
+    });
+  });
+
+  it('excludes what was reset, and shows an exhausted day with nothing left', async () => {
+    const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
+    const { id } = await service.app.get(ClientsService).named(client);
+    await statuses(callerWith(key), 4);
+    await written();
+    expect((await overviewOf(client)).day).toMatchObject({ used: 3, remaining: 0 });
+    await service.app.get(QuotasService).reset(id);
+    expect(await overviewOf(client)).toMatchObject({
+      minute: { used: 0, remaining: 100, resetAt: null },
+      day: { used: 0, remaining: 3 },
+    });
+  });
+
+  it('is an error for a client that does not exist', async () => {
+    await expect(overviewOf('nobody')).rejects.toThrow('There is no client named nobody.');
+  });
+});
+
+describe('the top clients', () => {
+  it('are ranked by the requests of the last days', async () => {
+    await service.database.pool.query('DELETE FROM usage_days');
+    const names: string[] = [];
+    for (const [today, before, perDay] of [
+      [30, 0, 40],
+      [50, 0, 1_000],
+      [0, 900, 1_000],
+      [0, 0, 7],
+    ]) {
+      const { client } = await service.issueKey({ perMinute: 9, perDay });
+      names.push(client);
+      await service.database.pool.query(
+        `INSERT INTO usage_days SELECT id, day::date, requests::int FROM clients,
+           unnest(ARRAY['2026-11-21', '2026-11-20', '2026-11-18'], ARRAY[$2, $3, 5000]::text[]) AS used (day, requests)
+         WHERE name = $1`,
+        [client, String(today), String(before)],
+      );
+    }
+    const [full, most, earlier] = names as [string, string, string];
+    const ranking = service.app.get(QuotasService);
+    const plan = 'enterprise';
+    expect(await ranking.top(10, 1)).toEqual([
+      { client: most, plan, requests: 50 },
+      { client: full, plan, requests: 30 },
+    ]);
+    expect(await ranking.top(2, 3)).toEqual([
+      { client: earlier, plan, requests: 900 },
+      { client: most, plan, requests: 50 },
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import type { ErrorBody } from '../../../support/api-client';
+import { until } from '../../../support/eventually';
+import { COUNTED, MINUTE, earnBan, limitsIn, standing, statuses, without } from '../../../support/limits';
+import { type TestService, startService } from '../../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+let database: TestDatabase;
+let service: TestService;
+const keys: Record<'minute' | 'counted' | 'banned' | 'written', string> = {
+  minute: '',
+  counted: '',
+  banned: '',
+  written: '',
+};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startService({ database });
+  keys.minute = (await service.issueKey({ perMinute: 3, perDay: 1_000 })).key;
+  keys.counted = (await service.issueKey({ perMinute: 100, perDay: 10 })).key;
+  keys.banned = (await service.issueKey({ perMinute: 1, perDay: 1_000 })).key;
+  keys.written = (await service.issueKey({ perMinute: 4711, perDay: 4711 })).key;
+});
+afterAll(async () => {
+  await service.close();
+  await database.drop();
+});
+
+/** Stops the service and starts another one over the same database at the same time of day. */
+async function restart(): Promise<void> {
+  const now = service.clock.now();
+  await service.close();
+  service = await startService({ database });
+  service.clock.set(now);
+}
+
+function callerWith(key: string) {
+  return service.anonymous().with({ 'X-API-Key': key });
+}
+
+// The harness holds each of these answers to the Error object and to all header fields.
+describe('a failure within the limits is answered like any other', () => {
+  it('when usage cannot be read, and is refunded', async () => {
+    const caller = await service.caller({ plan: 'free' });
+    const failed = await without(service, 'usage_days', () => caller.get<ErrorBody>(COUNTED));
+    expect([failed.status, failed.body.code]).toEqual([500, 'internal_error']);
+    expect(limitsIn(await caller.get(COUNTED))).toMatchObject({ limit: 60, remaining: 59 });
+  });
+
+  it.each([
+    ['an enterprise plan without limits', `plan = 'enterprise', per_minute = NULL, per_day = NULL`],
+    ['a plan that does not exist', `plan = 'gold'`],
+  ])('when the client has %s in the database: it is never unlimited', async (_what, change) => {
+    const { key, client } = await service.issueKey({ plan: 'free' });
+    const caller = service.anonymous().with({ 'X-API-Key': key });
+    await caller.get(COUNTED);
+    await service.database.pool.query(`UPDATE clients SET ${change} WHERE name = $1`, [client]);
+    await until(async () => (await caller.get('/rate-limit')).status === 500);
+    expect([...(await statuses(caller, 2)), ...(await statuses(caller, 1, '/no/such/path'))]).not.toContain(
+      200,
+    );
+    await service.database.pool.query(`UPDATE clients SET plan = 'free' WHERE name = $1`, [client]);
+    await until(async () => (await caller.get('/rate-limit')).status === 200);
+    expect(limitsIn(await caller.get(COUNTED)).remaining).toBe(58);
+  });
+});
+
+it('a restart keeps what is left of the minute', async () => {
+  await statuses(callerWith(keys.minute), 2);
+  service.clock.advance(MINUTE - 1);
+  await restart();
+  expect(await statuses(callerWith(keys.minute), 2)).toEqual([200, 429]);
+  service.clock.advance(1);
+  expect(await statuses(callerWith(keys.minute), 1)).toEqual([200]);
+});
+
+it('a restart keeps the count of the day', async () => {
+  const key = keys.counted;
+  await statuses(callerWith(key), 7);
+  await restart();
+  expect((await standing(callerWith(key))).day.remaining).toBe(3);
+  expect(await statuses(callerWith(key), 4)).toEqual([200, 200, 200, 429]);
+  await restart();
+  expect(await statuses(callerWith(key), 1)).toEqual([429]);
+  service.clock.set(Date.UTC(2026, 10, 22));
+  await restart();
+  expect(limitsIn(await callerWith(key).get(COUNTED)).remaining).toBe(9);
+});
+
+it('a restart keeps a ban, to the second, and its level', async () => {
+  const key = keys.banned;
+  await statuses(callerWith(key), 1);
+  await earnBan(callerWith(key), service);
+  service.clock.advance(MINUTE);
+  await restart();
+  const banned = await callerWith(key).get(COUNTED);
+  expect([banned.status, limitsIn(banned).retryAfter]).toEqual([403, 60]);
+  service.clock.advance(MINUTE - 1);
+  expect(await statuses(callerWith(key), 1)).toEqual([403]);
+  service.clock.advance(1);
+  await restart();
+  expect(await statuses(callerWith(key), 1)).toEqual([200]);
+  expect((await standing(callerWith(key))).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
+});
+
+it('the counts are saved while the service runs, and only once', async () => {
+  const key = keys.written;
+  await statuses(callerWith(key), 5);
+  await callerWith(key).get('/usage');
+  await statuses(callerWith(key), 2);
+  await service.close();
+  const { rows } = await database.pool.query<{ requests: string }>(
+    `SELECT requests FROM usage_days JOIN clients ON clients.id = client_id WHERE per_day = 4711`,
+  );
+  expect(rows).toEqual([{ requests: '8' }]);
+  service = await startService({ database });
+});

@@ -1,0 +1,256 @@
+import { Retention } from '#libs/database';
+import { isSignedBy, Receiver } from '../../../support/receiver';
+import { eventually, until } from '../../../support/eventually';
+import { useStore } from '../../../support/use-service';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+interface Delivery {
+  id: number;
+  eventId: string;
+  type: string;
+  status: string;
+  attempts: number;
+  nextAttemptAt?: string;
+  responseStatus?: number;
+  error?: string;
+}
+
+describe('deliveries', () => {
+  const { service, caller, arrange } = useStore();
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+  });
+
+  const webhooks: { path: string }[] = [];
+  afterEach(async () => {
+    await Promise.all(webhooks.splice(0).map(remove));
+    await receiver.stop();
+  });
+
+  /** Until the end of the test; for tests alone unless it says otherwise. */
+  async function register(body: object = { types: ['pet.deleted'] }) {
+    const { body: webhook } = await caller.post('/webhooks', { url: receiver.url, ...body });
+    const { id, secret } = webhook as { id: number; secret: string };
+    const registered = { id, secret, path: `/webhooks/${id}` };
+    webhooks.push(registered);
+    return registered;
+  }
+
+  /** One whose first delivery got this answer. */
+  async function answered(...answer: Parameters<Receiver['answers']>) {
+    const webhook = await register();
+    receiver.answers(...answer);
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    return webhook;
+  }
+
+  async function remove({ path }: { path: string }): Promise<void> {
+    await caller.delete(path);
+  }
+
+  async function deliveries(path: string, query = ''): Promise<Delivery[]> {
+    return (await caller.get(`${path}/deliveries${query}`)).body as Delivery[];
+  }
+
+  /** Waits until the only delivery has been attempted so often. */
+  async function attempted(path: string, attempts: number): Promise<Delivery> {
+    return eventually(async () => {
+      const [delivery] = await deliveries(path);
+      expect(delivery).toMatchObject({ attempts });
+      return delivery!;
+    });
+  }
+
+  it('sends events as the feed has them, signed with the secret', async () => {
+    const webhook = await register({});
+    const pet = await arrange.pet();
+
+    const received = await eventually(() => {
+      const found = receiver.of('pet.created').find(({ event }) => event.data.id === pet.id);
+      expect(found).toBeDefined();
+      return found!;
+    });
+
+    const feed = (await caller.get(`/events?type=pet.created&petId=${pet.id}`)).body as object[];
+    expect(received.event).toEqual(feed[0]);
+    expect(received.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': received.event.id,
+      'webhook-timestamp': String(Math.floor(service.clock.now() / 1_000)),
+    });
+    expect(isSignedBy(webhook.secret, received)).toBe(true);
+    await eventually(async () => {
+      const found = (await deliveries(webhook.path)).find(({ eventId }) => eventId === received.event.id);
+      expect(found).toMatchObject({ status: 'delivered', attempts: 1, responseStatus: 204 });
+    });
+  });
+
+  it('sends each event once if the receiver answers, however fast', async () => {
+    const { path } = await register({ types: ['category.created'] });
+    for (let count = 0; count < 30; count += 1) {
+      await arrange.category();
+    }
+    await eventually(async () => {
+      const delivered = await deliveries(path, '?limit=100&status=delivered');
+      expect(delivered).toHaveLength(30);
+    });
+    const ids = receiver.of('category.created').map(({ event }) => event.id);
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
+  it('sends only the types that the webhook subscribes to, and nothing while it is disabled', async () => {
+    await register({ types: ['category.created'] });
+    const disabled = await register({ enabled: false });
+    await arrange.pet();
+    const category = await arrange.category();
+    const isThere = () => receiver.received.some(({ event }) => event.data.id === category.id);
+    await until(isThere);
+
+    expect(new Set(receiver.received.map(({ event }) => event.type))).toEqual(new Set(['category.created']));
+    expect(await deliveries(disabled.path)).toEqual([]);
+  });
+
+  it('retries after the pause of the schedule, and gives up after the tenth attempt', async () => {
+    const webhook = await answered(500);
+    const { nextAttemptAt, ...delivery } = await attempted(webhook.path, 1);
+    const wait = Date.parse(nextAttemptAt!) - service.clock.now();
+    expect(delivery).toMatchObject({ status: 'pending', error: 'The response was 500.' });
+    expect([wait >= 5_000, wait <= 5_500]).toEqual([true, true]);
+    await service.database.pool.query(`UPDATE webhook_deliveries SET attempts = 9 WHERE webhook_id = $1`, [
+      webhook.id,
+    ]);
+    service.clock.advance(wait);
+    const last = await attempted(webhook.path, 10);
+
+    expect(last).toMatchObject({ status: 'failed', responseStatus: 500 });
+    expect(last).not.toHaveProperty('nextAttemptAt');
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  });
+
+  it('does not follow redirects', async () => {
+    const webhook = await register();
+    receiver.answers(307, { Location: receiver.url });
+    await caller.post(`${webhook.path}/test`);
+
+    expect(await attempted(webhook.path, 1)).toMatchObject({
+      status: 'pending',
+      responseStatus: 307,
+      error: 'The response was 307; redirects are not followed.',
+    });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('410 disables the webhook, with the reason', async () => {
+    const webhook = await register();
+    receiver.answers(410);
+    await caller.post(`${webhook.path}/test`);
+    const disabled = { enabled: false, disabledReason: 'The receiver responded 410 Gone.' };
+    await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
+
+    const pending = { status: 'pending', attempts: 1, responseStatus: 410 };
+    expect(await attempted(webhook.path, 1)).toMatchObject(pending);
+    expect(await attempted(webhook.path, 1)).not.toHaveProperty('nextAttemptAt');
+
+    const { body } = await caller.patch(webhook.path, { enabled: true });
+    expect(body).toMatchObject({ enabled: true });
+    expect(body).not.toHaveProperty('disabledReason');
+    expect(await attempted(webhook.path, 1)).toHaveProperty('nextAttemptAt');
+  });
+
+  it('of a deleted webhook are removed, however many, and its row a day later', async () => {
+    const { pool } = service.database;
+    const webhook = await register();
+    const others = await register({ types: ['pet.deleted'], enabled: false });
+    await caller.post(`${webhook.path}/test`);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
+    receiver.answers(500);
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    await pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
+       SELECT $1, 'evt_' || n, 'pet.deleted', 'pending', 1, $2, $2 FROM generate_series(1, 12000) AS n`,
+      [webhook.id, new Date(service.clock.now() + DAY)],
+    );
+    await caller.post(`${others.path}/test`);
+    await remove(webhook);
+
+    const rows = async ({ id }: { id: number }) =>
+      (await pool.query(`SELECT FROM webhooks WHERE id = $1`, [id])).rowCount;
+    const left = async (status: string) =>
+      (
+        await pool.query(`SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = $2`, [
+          webhook.id,
+          status,
+        ])
+      ).rowCount;
+    const found = service.app.get(Retention, { each: true }) as unknown as Retention[];
+    const turn = () => Promise.all([found].flat().map((one) => one.deleteOld()));
+    await turn();
+    expect([await left('pending'), await left('delivered')]).toEqual([0, 0]);
+    expect([(await deliveries(others.path)).length, await rows(webhook)]).toEqual([1, 1]);
+    service.clock.advance(2 * DAY);
+    await turn();
+    expect([await rows(webhook), (await caller.get(others.path)).status]).toEqual([0, 200]);
+  });
+
+  it('503 with Retry-After: sends nothing until it has passed', async () => {
+    const webhook = await answered(503, { 'Retry-After': '120' });
+    receiver.answers(204);
+    await caller.post(`${webhook.path}/test`);
+    const other = await register();
+    await caller.post(`${other.path}/test`);
+    // What comes later has gone to another webhook: the one that is paused was passed over.
+    await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
+
+    expect(await deliveries(webhook.path, '?status=pending')).toHaveLength(2);
+    service.clock.advance(120_000);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
+  });
+
+  it('a webhook whose deliveries have all failed for five days is disabled, with the reason', async () => {
+    const webhook = await answered(500);
+    service.clock.advance(4 * DAY);
+    await attempted(webhook.path, 2);
+    expect((await caller.get(webhook.path)).body).toMatchObject({ enabled: true });
+    service.clock.advance(DAY);
+
+    const disabled = { enabled: false, disabledReason: 'All deliveries failed for five days.' };
+    await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
+  });
+
+  it('a single success restarts the five days', async () => {
+    const webhook = await answered(500);
+    receiver.answers(204);
+    service.clock.advance(4 * DAY);
+    await attempted(webhook.path, 2);
+    receiver.answers(500);
+    service.clock.advance(2 * DAY);
+    await caller.post(`${webhook.path}/test`);
+
+    await attempted(webhook.path, 1);
+    expect((await caller.get(webhook.path)).body).toMatchObject({ enabled: true });
+  });
+
+  it('after a rotation both secrets sign for 24 hours, then only the new one', async () => {
+    const webhook = await register();
+    const { body } = await caller.post(`${webhook.path}/secret`);
+    const { secret: next } = body as { secret: string };
+    await caller.post(`${webhook.path}/test`);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
+    service.clock.advance(DAY);
+    await caller.post(`${webhook.path}/test`);
+    await until(() => receiver.received.length === 2);
+
+    const [during, after] = receiver.received;
+    expect(next).not.toBe(webhook.secret);
+    expect([webhook.secret, next].map((secret) => isSignedBy(secret, during!))).toEqual([true, true]);
+    expect([webhook.secret, next].map((secret) => isSignedBy(secret, after!))).toEqual([false, true]);
+  });
+});

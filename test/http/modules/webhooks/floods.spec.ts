@@ -1,0 +1,192 @@
+import type { ApiClient } from '../../../support/api-client';
+import { eventually, until } from '../../../support/eventually';
+import { Receiver } from '../../../support/receiver';
+import { type TestService, startService } from '../../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+interface Delivery {
+  id: number;
+  status: string;
+  attempts: number;
+  error?: string;
+}
+
+// Two instances: what is bounded is bounded for both together.
+let database: TestDatabase;
+let services: TestService[];
+let key: string;
+const receivers: Receiver[] = [];
+const callers = () => services.map((service) => service.anonymous().with({ 'X-API-Key': key }));
+let caller: ApiClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await Promise.all([1, 2].map(() => startService({ database })));
+  ({ key } = await services[0]!.issueKey());
+  caller = callers()[0]!;
+});
+
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.close()));
+  await database.drop();
+});
+
+const paths: string[] = [];
+afterEach(async () => {
+  await Promise.all(paths.splice(0).map((path) => caller.delete(path)));
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+});
+
+async function startReceiver(): Promise<Receiver> {
+  const receiver = await Receiver.start();
+  receivers.push(receiver);
+  return receiver;
+}
+
+/** It keeps requests open until they are answered all at once. */
+async function holdingReceiver() {
+  const receiver = await startReceiver();
+  const held: (() => void)[] = [];
+  receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
+  const answerAll = () => {
+    receiver.answers(204);
+    held.splice(0).forEach((answer) => answer());
+  };
+  return { receiver, answerAll };
+}
+
+async function register(receiver: Receiver, types = ['category.created']): Promise<string> {
+  const { body } = await caller.post<{ id: number }>('/webhooks', { url: receiver.url, types });
+  paths.push(`/webhooks/${body.id}`);
+  return `/webhooks/${body.id}`;
+}
+
+async function deliveries(path: string, query = ''): Promise<Delivery[]> {
+  return (await caller.get<Delivery[]>(`${path}/deliveries${query}`)).body;
+}
+
+async function change(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    await caller.post('/categories', { name: `Flood ${index}` });
+  }
+}
+
+/** Both instances have looked for due deliveries. */
+async function bothHaveLooked(): Promise<void> {
+  for (const one of callers()) {
+    const other = await startReceiver();
+    await one.post(`${await register(other, ['pet.deleted'])}/test`);
+    await until(() => other.received.length === 1);
+  }
+}
+
+const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
+
+describe('Until its first success a webhook', () => {
+  it('gets one delivery at a time from all instances together, and then the others', async () => {
+    const { receiver, answerAll } = await holdingReceiver();
+    const path = await register(receiver);
+    await change(5);
+    await Promise.all(callers().map((one) => one.post(`${path}/test`)));
+    await until(() => receiver.received.length === 1);
+    await bothHaveLooked();
+    expect(receiver.received).toHaveLength(1);
+    answerAll();
+    await until(async () => (await deliveries(path, '?status=delivered')).length === 7);
+  });
+
+  it('gets nothing else after a failure before that delivery is tried again', async () => {
+    const receiver = await startReceiver();
+    receiver.answers(500);
+    const path = await register(receiver);
+    await change(3);
+    await until(async () => (await deliveries(path)).at(-1)?.attempts === 1);
+    await bothHaveLooked();
+    expect(receiver.received).toHaveLength(1);
+    advance(5_500);
+    await until(async () => (await deliveries(path)).at(-1)?.attempts === 2);
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(1);
+    receiver.answers(204);
+    advance(330_000);
+    await until(async () => (await deliveries(path, '?status=delivered')).length === 3);
+  });
+
+  it('is on probation again when its URL changes, even if an attempt at the old one succeeds', async () => {
+    const old = await holdingReceiver();
+    const path = await register(old.receiver);
+    await change(1);
+    await until(() => old.receiver.received.length === 1);
+    const next = await holdingReceiver();
+    await caller.patch(path, { url: next.receiver.url });
+    old.answerAll();
+    await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
+    await change(5);
+    await until(() => next.receiver.received.length === 1);
+    await bothHaveLooked();
+    expect(next.receiver.received).toHaveLength(1);
+    next.answerAll();
+  });
+});
+
+it('After its first success a webhook gets four deliveries at a time from all instances together', async () => {
+  const { receiver, answerAll } = await holdingReceiver();
+  const path = await register(receiver);
+  await change(1);
+  await until(() => receiver.received.length === 1);
+  receiver.received.length = 0;
+  const { answer } = receiver;
+  answerAll();
+  receiver.answer = answer;
+  await change(9);
+  await until(() => receiver.received.length === 4);
+  await bothHaveLooked();
+  expect(receiver.received).toHaveLength(4);
+  answerAll();
+  await until(async () => (await deliveries(path, '?status=delivered')).length === 10);
+});
+
+describe('Ten thousand pending deliveries', () => {
+  const fill = (path: string, count: number) =>
+    database.pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
+       SELECT $1, 'evt_' || n, 'pet.deleted', 'pending', 1, $2, $3 FROM generate_series(1, $4::int) AS n`,
+      [
+        path.split('/')[2],
+        new Date(services[0]!.clock.now() + 86_400_000),
+        new Date(services[0]!.clock.now()),
+        count,
+      ],
+    );
+  const pending = async (path: string) =>
+    (
+      await database.pool.query(
+        `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'`,
+        [path.split('/')[2]],
+      )
+    ).rowCount;
+
+  it('are as many as a webhook may have: the next event disables it, with the reason', async () => {
+    const receiver = await startReceiver();
+    receiver.answers(500);
+    const path = await register(receiver);
+    await fill(path, 9_999);
+    await change(1);
+    await until(async () => (await pending(path)) === 10_000);
+    expect((await caller.get(path)).body).toMatchObject({ enabled: true });
+    await change(1);
+    const reason = 'More than 10000 deliveries were pending. They were given up; the feed has their events.';
+    await eventually(async () =>
+      expect((await caller.get(path)).body).toMatchObject({ enabled: false, disabledReason: reason }),
+    );
+    await until(async () => (await pending(path)) === 0);
+    expect((await deliveries(path, '?status=failed&limit=1'))[0]).toMatchObject({
+      error: 'More than 10000 deliveries were pending.',
+    });
+
+    // Enabled again, it works as before.
+    receiver.answers(204);
+    await caller.patch(path, { enabled: true });
+    await change(1);
+    await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
+  });
+});

@@ -1,0 +1,199 @@
+import type { ApiClient, ErrorBody } from '../../../support/api-client';
+import { useStore } from '../../../support/use-service';
+
+interface Webhook {
+  id: number;
+  url: string;
+  types?: string[];
+  description?: string;
+  enabled: boolean;
+  disabledReason?: string;
+  createdAt: string;
+}
+type Created = Webhook & { secret: string };
+
+describe('webhooks', () => {
+  const { service: store } = useStore();
+  const URL = 'https://shop.example/events';
+  let caller: ApiClient;
+
+  // Each test has a client of its own, who may have ten.
+  beforeEach(async () => {
+    caller = await store.caller();
+  });
+
+  async function created(body: object = {}): Promise<Created> {
+    const { body: webhook } = await caller.post<Created>('/webhooks', { url: URL, enabled: false, ...body });
+    return webhook;
+  }
+
+  describe('POST /webhooks', () => {
+    it('201: returns what GET returns, and the secret', async () => {
+      const body = {
+        url: URL,
+        types: ['pet.created', 'order.placed'],
+        description: 'Printer',
+        enabled: false,
+      };
+      const answer = await caller.post<Created>('/webhooks', body);
+      const { secret, ...webhook } = answer.body;
+      const found = await caller.get<Webhook>(answer.headers.get('location')!);
+
+      expect(answer.status).toBe(201);
+      expect(webhook).toMatchObject(body);
+      expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(found.body).toEqual(webhook);
+      expect(found.headers.get('etag')).toBe(answer.headers.get('etag'));
+    });
+
+    it('201: all types and enabled by default', async () => {
+      const { body } = await caller.post<Created>('/webhooks', { url: URL });
+      expect(body).toMatchObject({ enabled: true });
+      expect(body).not.toHaveProperty('types');
+    });
+
+    it('201 again with the same Idempotency-Key: the same webhook and the same secret', async () => {
+      const keyed = caller.with({ 'Idempotency-Key': 'once' });
+      const first = await keyed.post<Created>('/webhooks', { url: URL });
+      const again = await keyed.post<Created>('/webhooks', { url: URL });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.text).toBe(first.text);
+      expect((await caller.get<Webhook[]>('/webhooks')).body).toHaveLength(1);
+    });
+
+    test.each([
+      ['http://10.0.0.1/', 'must not lead to'],
+      ['https://me:hunter2@shop.example/', 'must not contain a user'],
+      ['shop.example', 'must be an absolute URL'],
+      [` ${URL} `, 'must not have white space around it'],
+    ])('422 webhook_url_not_allowed: %s', async (url, why) => {
+      const answer = await caller.post<ErrorBody>('/webhooks', { url });
+      expect([answer.status, answer.body.code]).toEqual([422, 'webhook_url_not_allowed']);
+      expect(answer.body.message).toContain(`url ${why}`);
+      expect(answer.text).not.toContain('hunter2');
+    });
+
+    it('409 too_many_webhooks for the eleventh, even for concurrent requests', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, () => caller.post('/webhooks', { url: URL, enabled: false })),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 201)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 409)).toHaveLength(15);
+      const list = await caller.get<Webhook[]>('/webhooks');
+      expect(list.body).toHaveLength(10);
+
+      await caller.delete(`/webhooks/${list.body[0]!.id}`);
+      expect((await caller.post('/webhooks', { url: URL })).status).toBe(201);
+      const refused = await caller.post<ErrorBody>('/webhooks', { url: URL });
+      expect(refused.body.code).toBe('too_many_webhooks');
+    });
+  });
+
+  describe('GET /webhooks', () => {
+    it('200: lists the client’s own webhooks page by page, without secrets', async () => {
+      const [first, second, third] = [await created(), await created(), await created()];
+      await (await store.caller()).post('/webhooks', { url: URL });
+      const page = await caller.get<Webhook[]>('/webhooks?limit=2');
+      const next = /<([^>]+)>/.exec(page.headers.get('link')!)![1]!;
+      const rest = await caller.get<Webhook[]>(next);
+
+      expect(page.body.map(({ id }) => id)).toEqual([first.id, second.id]);
+      expect(rest.body.map(({ id }) => id)).toEqual([third.id]);
+      expect(page.text + rest.text).not.toContain('whsec_');
+    });
+  });
+
+  describe('PATCH /webhooks/{webhookId}', () => {
+    it('200: changes the given fields; null removes', async () => {
+      const { id, secret, ...before } = await created({ types: ['pet.created'], description: 'x' });
+      const path = `/webhooks/${id}`;
+      const moved = await caller.patch<Webhook>(path, { url: 'https://elsewhere.example/' });
+      expect(secret).toBeDefined();
+      expect(moved.body).toEqual({ ...before, id, url: 'https://elsewhere.example/' });
+
+      const { body } = await caller.patch<Webhook>(path, { types: null, description: null, enabled: true });
+      expect(Object.keys(body).sort()).toEqual(['createdAt', 'enabled', 'id', 'url']);
+    });
+
+    it('422 for a url that is not allowed', async () => {
+      const { id } = await created();
+      const answer = await caller.patch<ErrorBody>(`/webhooks/${id}`, { url: 'https://192.168.0.1/' });
+      expect(answer.body.code).toBe('webhook_url_not_allowed');
+      expect((await caller.get<Webhook>(`/webhooks/${id}`)).body.url).toBe(URL);
+    });
+  });
+
+  describe('a webhook of another client, a deleted one, and one that never existed', () => {
+    test.each([
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/secret'],
+      ['POST', '/test'],
+      ['GET', '/deliveries'],
+      ['POST', '/deliveries/1/retry'],
+    ])('404 webhook_not_found: %s %s', async (method, path) => {
+      const foreign = await created();
+      const gone = await created();
+      await caller.delete(`/webhooks/${gone.id}`);
+      const stranger = await store.caller();
+      const body = method === 'PATCH' ? { enabled: true } : undefined;
+      const answers = [
+        await stranger.send<ErrorBody>(method, `/webhooks/${foreign.id}${path}`, body),
+        await caller.send<ErrorBody>(method, `/webhooks/${gone.id}${path}`, body),
+        await caller.send<ErrorBody>(method, `/webhooks/999999${path}`, body),
+      ];
+      expect(answers.map(({ body: { code } }) => code)).toEqual(Array(3).fill('webhook_not_found'));
+      expect((await caller.get(`/webhooks/${foreign.id}`)).status).toBe(200);
+    });
+  });
+
+  describe('deliveries', () => {
+    it('GET 200: newest first, page by page, and by status', async () => {
+      const { id } = await created();
+      for (let count = 0; count < 3; count += 1) {
+        await caller.post(`/webhooks/${id}/test`);
+      }
+      const path = `/webhooks/${id}/deliveries`;
+      const all = (await caller.get<{ id: number }[]>(path)).body.map((delivery) => delivery.id);
+      const page = await caller.get<{ id: number }[]>(`${path}?limit=2&status=pending`);
+      const rest = await caller.get<{ id: number }[]>(/<([^>]+)>/.exec(page.headers.get('link')!)![1]!);
+
+      expect(all).toEqual([...all].sort((one, other) => other - one));
+      expect([...page.body, ...rest.body].map((delivery) => delivery.id)).toEqual(all);
+      expect(rest.headers.get('link')).toBeNull();
+      expect((await caller.get(`${path}?status=failed`)).body).toEqual([]);
+    });
+
+    it('POST retry 404 delivery_not_found for a delivery of another webhook', async () => {
+      const [one, other] = [await created(), await created()];
+      const { body } = await caller.post<{ id: number }>(`/webhooks/${one.id}/test`);
+      const answer = await caller.post<ErrorBody>(`/webhooks/${other.id}/deliveries/${body.id}/retry`);
+      expect(answer.body.code).toBe('delivery_not_found');
+    });
+
+    it('POST retry 202: due now, with all attempts again', async () => {
+      const { id } = await created();
+      const { body: delivery } = await caller.post<{ id: number }>(`/webhooks/${id}/test`);
+      const answer = await caller.post(`/webhooks/${id}/deliveries/${delivery.id}/retry`);
+      expect(answer.status).toBe(202);
+      expect(answer.body).toMatchObject({ id: delivery.id, status: 'pending', attempts: 0 });
+    });
+  });
+
+  it('No secret is in the database, in the log or in a list', async () => {
+    const keyed = caller.with({ 'Idempotency-Key': 'kept' });
+    const { body } = await keyed.post<Created>('/webhooks', { url: URL, enabled: false });
+    const { body: next } = await caller.post<Created>(`/webhooks/${body.id}/secret`);
+    const { rows } = await store.database.pool.query<{ text: string }>(
+      `SELECT to_json(webhooks)::text AS text FROM webhooks
+       UNION ALL SELECT to_json(idempotency_records)::text FROM idempotency_records`,
+    );
+    const stored = rows.map(({ text }) => text).join('\n');
+    for (const secret of [body.secret, next.secret]) {
+      expect(stored).not.toContain(secret.slice('whsec_'.length, 30));
+    }
+    expect(stored).toContain('"sealed');
+  });
+});

@@ -1,0 +1,121 @@
+import { until } from '../../support/eventually';
+import { randomBytes } from 'node:crypto';
+import { migrateToNewest } from '../../../src/runtime/data-source';
+import { explain } from '../../../src/runtime/failures';
+import { aPet } from '../../support/builders';
+import { query } from '../../support/query';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useStore } from '../../support/use-service';
+
+const server = process.env.TEST_POSTGRES_URL!;
+const made: string[] = [];
+
+afterAll(async () => {
+  for (const statement of made) {
+    await query(server, statement);
+  }
+});
+
+function unique(kind: string): string {
+  const name = `${kind}_${randomBytes(6).toString('hex')}`;
+  made.unshift(`DROP ${kind} ${name}${kind === 'database' ? ' WITH (FORCE)' : ''}`);
+  return name;
+}
+
+function at(pathname: string): string {
+  return Object.assign(new URL(server), { pathname }).href;
+}
+
+/** What a start says about it. */
+async function complaint(url: string): Promise<string> {
+  return migrateToNewest(url, () => undefined).then(() => 'nothing', explain);
+}
+
+const OF_ITS_OWN = 'and the service needs a schema of its own.';
+
+it.each([
+  [
+    'another program’s migrations',
+    'CREATE TABLE schema_migrations (version text)',
+    `its table schema_migrations belongs to another program, ${OF_ITS_OWN}`,
+  ],
+  ['a table of ours', 'CREATE TABLE orders (id int)', `relation "orders" already exists, ${OF_ITS_OWN}`],
+  [
+    'migrations of a newer version',
+    `CREATE TABLE schema_migrations (id serial, timestamp bigint, name text);
+     INSERT INTO schema_migrations (timestamp, name) VALUES (9, 'Later9')`,
+    'it has the migration Later9 of another, probably newer version.',
+  ],
+])('a database with %s is refused in one line', async (_what, sql, line) => {
+  const database = await createTestDatabase('template1');
+  try {
+    await database.pool.query(sql);
+    expect(await complaint(database.url)).toBe(`petstore: The database cannot be used: ${line}\n`);
+  } finally {
+    await database.drop();
+  }
+});
+
+it.each([
+  ['the encoding LATIN1', `ENCODING 'LATIN1'`, '', 'its encoding is LATIN1, not UTF8.'],
+  ['the encoding SQL_ASCII', `ENCODING 'SQL_ASCII'`, '', 'its encoding is SQL_ASCII, not UTF8.'],
+  [
+    'no right to write',
+    '',
+    'default_transaction_read_only = on',
+    'it is read-only: a standby, or default_transaction_read_only is on.',
+  ],
+])('a database with %s is refused in one line', async (_what, encoding, setting, line) => {
+  const name = unique('database');
+  await query(server, `CREATE DATABASE ${name} TEMPLATE template0 LOCALE 'C' ${encoding}`);
+  if (setting !== '') {
+    await query(server, `ALTER DATABASE ${name} SET ${setting}`);
+  }
+  expect(await complaint(at(`/${name}`))).toBe(`petstore: The database cannot be used: ${line}\n`);
+});
+
+describe('a database with settings that would change results', () => {
+  const database = {} as TestDatabase;
+  beforeAll(async () => {
+    Object.assign(database, await createTestDatabase());
+    const name = new URL(database.url).pathname.slice(1);
+    for (const setting of [
+      `DateStyle = 'German, DMY'`,
+      `TimeZone = 'Asia/Kathmandu'`,
+      `default_transaction_isolation = 'serializable'`,
+    ]) {
+      await query(server, `ALTER DATABASE ${name} SET ${setting}`);
+    }
+  });
+  afterAll(() => database.drop());
+  const { caller, arrange } = useStore(() => ({ database }));
+
+  it('is overruled', async () => {
+    const { id } = await arrange.pet(aPet());
+    expect((await caller.get(`/pets/${id}`)).status).toBe(200);
+    expect((await caller.get('/usage')).status).toBe(200);
+  });
+});
+
+describe('a server with too few connections', () => {
+  const database = {} as TestDatabase;
+  const role = unique('role');
+  let databaseUrl: string;
+  beforeAll(async () => {
+    Object.assign(database, await createTestDatabase());
+    const { username } = new URL(server);
+    await query(server, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' CONNECTION LIMIT 2 IN ROLE ${username}`);
+    databaseUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
+  });
+  afterAll(() => database.drop());
+  const { caller } = useStore(() => ({ database, databaseUrl }));
+
+  it('fails requests with 503 only, and none any more once it has enough', async () => {
+    const create = async () => (await caller.post('/categories', { name: 'Dogs' })).status;
+    const statuses = await Promise.all(Array.from({ length: 60 }, create));
+    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
+    await query(server, `ALTER ROLE ${role} CONNECTION LIMIT -1`);
+    await until(async () => (await create()) === 201);
+    expect(new Set(await Promise.all(Array.from({ length: 60 }, create)))).toEqual(new Set([201]));
+  });
+});

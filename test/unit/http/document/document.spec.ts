@@ -1,0 +1,261 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type ErrorDefinition, errorCatalogue } from '#libs/http';
+import { describeInterface } from '../../../../src/cli/describe-interface';
+import { type Operation, operationsOf, sortedKeys } from '../../../support/document';
+import { ROOT } from '../../../support/files';
+
+/** Comes with @nestjs/swagger and reads YAML 1.1, in which an unquoted date is none of our texts; it brings no types. */
+const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
+
+/** Where it is unless somebody says otherwise. */
+const LOCAL = 'http://127.0.0.1:3000';
+
+const LIMIT_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
+const json = ({ content }: { content?: Operation['responses'][string]['content'] }) =>
+  content?.['application/json'];
+
+const committed = readFileSync(join(ROOT, 'openapi.yaml'), 'utf8');
+let document: OpenAPIObject;
+let operations: Map<string, Operation>;
+
+beforeAll(async () => {
+  document = JSON.parse(await describeInterface('json')) as OpenAPIObject;
+  operations = operationsOf(document);
+});
+
+it('openapi.yaml is up to date (`npm run generate` updates it)', async () => {
+  expect(committed).toBe(await describeInterface('yaml'));
+});
+
+it('openapi.yaml means the same to YAML 1.1 parsers', () => {
+  expect(load(committed)).toEqual(document);
+});
+
+it('is OpenAPI 3.0.3, describes version 1.0.0, and requires a key', () => {
+  const { openapi, info, security } = document;
+  expect([openapi, info.title, info.version]).toEqual(['3.0.3', 'Pet Store', '1.0.0']);
+  expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+});
+
+it('has the tags in their order; Pets and Store group others, without a description and without operations', () => {
+  const tags = document.tags as { name: string; description?: string; 'x-parent'?: string }[];
+  expect(tags.map(({ name, 'x-parent': parent }) => [name, parent])).toEqual([
+    ['Pets', undefined],
+    ['Animals', 'Pets'],
+    ['Categories', 'Pets'],
+    ['Store', undefined],
+    ['Orders', 'Store'],
+    ['Inventory', 'Store'],
+    ['Events', undefined],
+    ['Webhooks', undefined],
+    ['Account', undefined],
+  ]);
+  expect(tags.filter(({ name }) => ['Pets', 'Store'].includes(name))).toEqual([
+    { name: 'Pets' },
+    { name: 'Store' },
+  ]);
+  const used = new Set([...operations].flatMap(([, { tags: names }]) => names));
+  expect([...used].sort()).toEqual([
+    'Account',
+    'Animals',
+    'Categories',
+    'Events',
+    'Inventory',
+    'Orders',
+    'Webhooks',
+  ]);
+});
+
+it('describes the same groups with x-tagGroups, for tools that ignore parent tags', () => {
+  expect((document as unknown as Record<string, unknown>)['x-tagGroups']).toEqual([
+    { name: 'Pets', tags: ['Animals', 'Categories'] },
+    { name: 'Store', tags: ['Orders', 'Inventory'] },
+    { name: 'Events', tags: ['Events'] },
+    { name: 'Webhooks', tags: ['Webhooks'] },
+    { name: 'Account', tags: ['Account'] },
+  ]);
+});
+
+it('names a server URL that programs can use, and a contact for help', () => {
+  const [address, here] = document.servers!;
+  expect(address).toMatchObject({ url: '{address}', variables: { address: { default: LOCAL } } });
+  expect(here).toMatchObject({ url: '/' });
+  expect(document.info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
+});
+
+it('knows two ways to send a key, and neither is a query parameter', () => {
+  expect(document.components?.securitySchemes).toEqual({
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
+  });
+});
+
+it('describes every failure with the Error schema and its header fields', () => {
+  for (const [name, { responses }] of operations) {
+    for (const [status, { content, headers, description }] of Object.entries(responses)) {
+      const failed = Number(status) >= 400;
+      const schema = content?.['application/json']?.schema;
+      expect([name, status, schema]).toEqual([
+        name,
+        status,
+        failed ? { $ref: '#/components/schemas/Error' } : schema,
+      ]);
+      expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([...LIMIT_HEADERS, 'X-Request-Id']));
+      expect(description.length).toBeGreaterThan(5);
+      const owed: Record<string, string> = {
+        429: 'Retry-After',
+        503: 'Retry-After',
+        401: 'WWW-Authenticate',
+        201: 'Location',
+      };
+      expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([owed[status]].filter(Boolean)));
+    }
+  }
+});
+
+it('describes Deprecation, Sunset and Link on every response of the deprecated operation', () => {
+  const { responses } = operations.get('GET /pets/{petId}')!;
+  for (const { headers } of Object.values(responses)) {
+    expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
+  }
+});
+
+/** The tables of the specification ("Resources and their fields"): required fields and optional ones. */
+const SCHEMAS: [name: string, required: string[], optional: string[]][] = [
+  ['NewPet', ['name', 'categoryId'], ['status']],
+  ['Pet', ['name', 'categoryId', 'id'], ['status']],
+  ['NewCategory', ['name'], ['description']],
+  ['Category', ['name', 'id'], ['description']],
+  ['Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']],
+  ['InventoryItem', ['petId', 'quantity', 'status'], []],
+  ['InventoryUpdate', ['quantity'], []],
+  ['Error', ['code', 'message', 'status'], []],
+];
+
+it.each(SCHEMAS)('%s has the fields of the specification', (name, required, optional) => {
+  const schema = document.components!.schemas![name] as { required?: string[]; properties: object };
+  expect((schema.required ?? []).toSorted()).toEqual(required.toSorted());
+  expect(sortedKeys(schema.properties)).toEqual([...required, ...optional].toSorted());
+});
+
+it.each([
+  ['Pet', ['status']],
+  ['Order', ['id', 'petId', 'quantity', 'complete']],
+])('Responses have no %s without its %j', (name, required) => {
+  const { [`Stored${name}`]: stored, ...schemas } = document.components!.schemas!;
+  expect(stored).toMatchObject({
+    allOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'object', required }],
+  });
+  expect(JSON.stringify([document.paths, document.components!.responses, schemas])).not.toContain(
+    `"#/components/schemas/${name}"`,
+  );
+});
+
+it('allows no unknown field in a request body; a response may gain some', () => {
+  const bodies = [...operations.values()].flatMap(({ requestBody }) =>
+    Object.values(requestBody?.content ?? {}),
+  );
+  const inRequests = new Set(
+    bodies.map(({ schema }) => (schema as { $ref: string }).$ref.split('/').at(-1)!),
+  );
+  const schemas = Object.entries(document.components!.schemas!);
+  const closed = schemas.filter(
+    ([, schema]) => 'additionalProperties' in schema && !schema.additionalProperties,
+  );
+  expect(closed.map(([name]) => name).toSorted()).toEqual([...inRequests].toSorted());
+});
+
+it('Every request body and every success body has an example', () => {
+  for (const [name, { requestBody, responses }] of operations) {
+    const examples = requestBody && Object.keys(json(requestBody)?.examples ?? {});
+    expect([name, examples?.length]).not.toEqual([name, 0]);
+    for (const [, response] of Object.entries(responses).filter(([status]) => Number(status) < 300)) {
+      const content = json(response);
+      const examples = content?.example ?? content?.examples;
+      expect([name, content === undefined || examples !== undefined]).toEqual([name, true]);
+    }
+  }
+});
+
+it('Every error of a status has an example', () => {
+  for (const [name, { responses }] of operations) {
+    for (const response of Object.values(responses)) {
+      const told = [...response.description.matchAll(/^`(\w+)`: /gm)].map(([, code]) => code);
+      expect([name, Object.keys(json(response)?.examples ?? {})]).toEqual([
+        name,
+        expect.arrayContaining(told),
+      ]);
+    }
+  }
+});
+
+/** They answer where there is no operation, so no operation documents them. */
+const OUTSIDE_OF_OPERATIONS = ['404 route_not_found', '405 method_not_allowed'];
+
+/** Their messages say what the operation takes, and differ from one to the other. */
+const OF_THE_OPERATION = ['validation_failed', 'insufficient_scope', 'unsupported_media_type'];
+
+const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
+
+describe('The error catalogue', () => {
+  it('matches the codes in the document, except those returned outside of operations', () => {
+    const documented = answers().flatMap(({ status, answer }) => {
+      return Object.keys(json(answer)?.examples ?? {}).map((code) => `${status} ${code}`);
+    });
+    const defined = errorCatalogue().map(({ status, code }) => `${status} ${code}`);
+    expect(sorted([...documented, ...OUTSIDE_OF_OPERATIONS])).toEqual(sorted(defined));
+  });
+
+  it('is the list of codes that an Error object can have', () => {
+    const { Error: schema } = document.components!.schemas as Record<
+      string,
+      { properties: { code: { enum: string[] } } }
+    >;
+    expect(schema!.properties.code.enum).toEqual(errorCatalogue().map(({ code }) => code));
+  });
+
+  it('is described in the introduction if no operation documents it', () => {
+    for (const [status, code] of OUTSIDE_OF_OPERATIONS.map((pair) => pair.split(' '))) {
+      expect(document.info.description).toMatch(new RegExp(`${status}\\s+\`${code}\``));
+    }
+  });
+
+  it('is documented correctly: when it occurs, and its message', () => {
+    const byCode = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
+    for (const { status, answer } of answers()) {
+      for (const [code, { value }] of Object.entries(json(answer)?.examples ?? {})) {
+        const { when, example } = byCode.get(code)!;
+        const message = OF_THE_OPERATION.includes(code) ? expect.any(String) : example;
+        expect(value).toEqual({ code, message, status: Number(status) });
+        expect(answer.description).toContain(`\`${code}\`: ${when}`);
+      }
+    }
+  });
+
+  test.each(errorCatalogue())('$code is asserted by a test', ({ code }: ErrorDefinition) => {
+    const pattern = new RegExp(`['"\`]${code}['"\`]`);
+    expect(specs.filter(({ text }) => pattern.test(text)).map(({ file }) => file)).not.toEqual([]);
+  });
+
+  function answers() {
+    return [...operations.values()].flatMap(({ responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => Number(status) >= 400)
+        .map(([status, answer]) => ({ status, answer })),
+    );
+  }
+});
+
+/** Test files, but for this one. */
+const specs = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.spec.ts') && !file.endsWith(basename(__filename)))
+  .map((file) => ({ file, text: readFileSync(join(ROOT, 'test', file), 'utf8') }));

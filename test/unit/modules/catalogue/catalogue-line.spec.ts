@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { readCatalogueLine } from '../../../../src/modules/catalogue/import-catalogue';
+
+const category = { kind: 'category', id: 3, name: 'Dogs', description: 'Loyal.' };
+const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quantity: 1 };
+const read = (value: object) => readCatalogueLine(JSON.stringify(value));
+const without = (field: string, value: object) =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => name !== field));
+
+const whole = (line: object): [object, object] => [line, line];
+
+describe('a line of a catalogue', () => {
+  it.each([
+    ['a category', ...whole(category)],
+    ['a pet', ...whole({ ...pet, quantity: 7 })],
+    ['a pet with the id it had', ...whole({ ...pet, id: 9 })],
+    ['a pet without status and quantity', ...whole(without('status', without('quantity', pet)))],
+    ['a sold pet of which there are some', ...whole({ ...pet, status: 'sold' })],
+    ['the most units there can be', ...whole({ ...pet, quantity: 2_147_483_647 })],
+  ])('may be %s', (_what, line, record) => expect(read(line)).toEqual({ record }));
+
+  // The rules of values are held by the tests of the validation; here, that each field has its own.
+  it.each([
+    ['a name of white space', { ...pet, name: ' \t' }, /^name must be 1 to 200 characters/],
+    [
+      'a long description',
+      { ...category, description: 'x'.repeat(2_001) },
+      /^description must be at most 2000/,
+    ],
+    ['another status', { ...pet, status: 'lost' }, /^status must be one of available, pending, sold/],
+    ['more units than there can be', { ...pet, quantity: 2_147_483_648 }, /^quantity must be/],
+    ['a category without id', without('id', category), /^id is required/],
+    [
+      'an unknown field',
+      { ...pet, colour: 'red' },
+      /^"colour" is not allowed here \(allowed: name, .*kind, id/,
+    ],
+    ['a description of a pet', { ...pet, description: 'x' }, /^"description" is not allowed/],
+    ['another kind', { ...pet, kind: 'order' }, /^kind must be one of category, pet/],
+    ['no kind', without('kind', pet), /^kind is required and must be one of category, pet/],
+    ['several mistakes', { ...pet, status: 1, quantity: 'x' }, /^status must.*; quantity must/],
+  ])('is rejected with %s', (_what, line, problem) =>
+    expect(read(line)).toEqual({ problem: expect.stringMatching(problem) }),
+  );
+
+  it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])(
+    'is rejected as %j',
+    (text) => {
+      expect(readCatalogueLine(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
+    },
+  );
+
+  it('cannot reach into prototypes', () => {
+    const text = JSON.stringify(pet).replace('{', '{"__proto__":{"quantity":5},');
+    expect(readCatalogueLine(text)).toEqual({
+      problem: expect.stringMatching(/^"__proto__" is not allowed/),
+    });
+  });
+});
+
+it('Any input is a record or a problem, and a record can be written and read again', () => {
+  const or = <Value>(usual: fc.Arbitrary<Value>) => fc.oneof(usual, fc.jsonValue({ maxDepth: 1 }));
+  const word = fc.string({ unit: 'binary' });
+  const fields = fc.record(
+    {
+      kind: or(fc.constantFrom<unknown>('pet', 'category')),
+      id: or(fc.integer()),
+      name: or(word),
+      categoryId: or(fc.maxSafeInteger()),
+      status: or(fc.constantFrom<unknown>('available', 'pending', 'sold')),
+      quantity: or(fc.oneof(fc.nat(), fc.double())),
+      description: or(word),
+    },
+    { requiredKeys: ['kind'] },
+  );
+  const lines = fields.map((value) => JSON.stringify(value));
+  const cutOff = fc.tuple(lines, fc.nat()).map(([text, length]) => text.slice(0, length % text.length));
+  fc.assert(
+    fc.property(fc.oneof(word, fc.json(), lines, cutOff), (text) => {
+      const line = readCatalogueLine(text);
+      return 'problem' in line
+        ? / must be | is not allowed |^must be /.test(line.problem)
+        : isDeepStrictEqual(read(line.record), line);
+    }),
+    { numRuns: 500 },
+  );
+});

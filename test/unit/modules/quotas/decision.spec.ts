@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import {
+  decide,
+  type Decision,
+  newBanState,
+  rateLimitHeaders,
+} from '../../../../src/modules/quotas/rules/decision';
+import {
+  CLOCK_STEP_MS,
+  DAY_MS,
+  type Limits,
+  MINUTE_MS,
+  type WindowName,
+  type WindowStanding,
+  newWindowState,
+  standings,
+  take,
+} from '../../../../src/modules/quotas/rules/limits';
+
+const NOW = Date.UTC(2026, 10, 21, 9);
+
+describe('during a ban', () => {
+  it.each([
+    ['at its end', 100, NOW + 121_000],
+    ['when the day is over, if it is exhausted', 2, Date.UTC(2026, 10, 22)],
+  ])(
+    'a request will be accepted %s, and the windows are reported as they are',
+    (_when, perDay, acceptedAt) => {
+      const windows = newWindowState(NOW);
+      const bans = newBanState();
+      const limits = { perMinute: 2, perDay };
+      for (let sent = 0; sent < 3; sent += 1) decide(windows, bans, limits, NOW);
+      for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 1_000);
+      for (const now of [NOW + 1_000, NOW + 70_000]) {
+        const decision = decide(windows, bans, limits, now);
+        expect(decision).toMatchObject({
+          outcome: 'banned',
+          acceptedAt,
+          retryAfterSeconds: (acceptedAt - now) / 1_000,
+          standings: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
+        });
+        expect(rateLimitHeaders(decision, now, null)).toMatchObject({
+          'X-RateLimit-Remaining': '0',
+          'X-RateLimit-Reset': String(acceptedAt / 1_000),
+          RateLimit: expect.stringContaining(`"day";r=${perDay - 2};`) as string,
+        });
+      }
+      expect(decide(windows, bans, limits, acceptedAt).outcome).toBe('allowed');
+    },
+  );
+});
+
+const MIDNIGHT = Date.UTC(2026, 10, 21);
+const TOLD_AT = MIDNIGHT + DAY_MS - 40_210_500;
+
+function minute(remaining: number, resetAt = TOLD_AT + 59_001): WindowStanding {
+  return { name: 'minute', limit: 60, remaining, resetAt };
+}
+
+function day(remaining: number): WindowStanding {
+  return { name: 'day', limit: 1_000, remaining, resetAt: MIDNIGHT + DAY_MS };
+}
+
+function headersOf(standings: WindowStanding[], now: number, exhausted: WindowName | null) {
+  return rateLimitHeaders({ standings, acceptedAt: null }, now, exhausted);
+}
+
+describe('the rate limit headers', () => {
+  it('report the day when it has less left, and on a tie', () => {
+    const reset = String((MIDNIGHT + DAY_MS) / 1000);
+    for (const remaining of [4, 5]) {
+      expect(headersOf([minute(5), day(remaining)], TOLD_AT, null)).toMatchObject({
+        'X-RateLimit-Limit': '1000',
+        'X-RateLimit-Remaining': String(remaining),
+        'X-RateLimit-Reset': reset,
+      });
+    }
+  });
+
+  it('report the exhausted window on a refusal, although both are at zero', () => {
+    expect(headersOf([minute(0), day(0)], TOLD_AT, 'minute')['X-RateLimit-Limit']).toBe('60');
+    expect(headersOf([minute(0), day(0)], TOLD_AT, 'day')['X-RateLimit-Limit']).toBe('1000');
+  });
+
+  it('round the reset time up, and keep a whole second', () => {
+    const whole = 1_795_222_800_000;
+    expect(headersOf([minute(1, whole)], whole - 60_000, null)).toMatchObject({
+      'X-RateLimit-Reset': '1795222800',
+      RateLimit: '"minute";r=1;t=60',
+    });
+    expect(headersOf([minute(1, whole + 1)], whole - 60_000, null)).toMatchObject({
+      'X-RateLimit-Reset': '1795222801',
+      RateLimit: '"minute";r=1;t=61',
+    });
+  });
+});
+
+const START = Date.UTC(2026, 10, 21, 23, 50);
+const anyLimits = fc.record({
+  perMinute: fc.integer({ min: 1, max: 6 }),
+  perDay: fc.integer({ min: 1, max: 20 }),
+});
+
+// Properties answer whether they hold: jest's `expect`, thousands of times, would take most of the time.
+
+describe('a refused client', () => {
+  const exhausting = fc.record({
+    perMinute: fc.integer({ min: 1, max: 5 }),
+    perDay: fc.integer({ min: 1, max: 8 }),
+    start: fc.integer({ min: START, max: START + 20 * MINUTE_MS }),
+    gaps: fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 1, maxLength: 30 }),
+  });
+
+  it.each([
+    ['at Reset', (headers: Record<string, string>) => Number(headers['X-RateLimit-Reset']) * 1000],
+    ['after Retry-After', (_: unknown, now: number, d: Decision) => now + d.retryAfterSeconds * 1000],
+  ])('is not refused by that window %s', (_, comeBackAt) => {
+    fc.assert(
+      fc.property(exhausting, ({ start, gaps, ...limits }) => {
+        const windows = newWindowState(start);
+        let now = start;
+        return gaps.every((gap) => {
+          now += gap;
+          const decision = decide(windows, null, limits, now);
+          if (decision.exhausted === null) return true;
+          const headers = rateLimitHeaders(decision, now, decision.exhausted);
+          const back = comeBackAt(headers, now, decision);
+          const letsIn = take({ ...windows }, limits, back) !== decision.exhausted;
+          return decision.retryAfterSeconds >= 1 && back > now && letsIn;
+        });
+      }),
+    );
+  });
+
+  it('that waits for Retry-After is never banned', () => {
+    const gaps = fc.array(fc.nat({ max: 30_000 }), { maxLength: 100, size: 'max' });
+    fc.assert(
+      fc.property(anyLimits, gaps, (limits, all) => {
+        const windows = newWindowState(START);
+        const bans = newBanState();
+        let now = START;
+        return all.every((gap) => {
+          const decision = decide(windows, bans, limits, now);
+          now += decision.retryAfterSeconds * 1000 || gap;
+          return decision.outcome !== 'banned';
+        });
+      }),
+    );
+  });
+});
+
+describe('whatever the clock does', () => {
+  const jumps = fc.array(
+    fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS })),
+    { maxLength: 60, size: 'max' },
+  );
+
+  it('the announced end is at most a minute, or a day and an hour, away, and does not move', () => {
+    fc.assert(
+      fc.property(anyLimits, jumps, (limits, all) => {
+        const windows = newWindowState(START);
+        let now = START;
+        return all.every((jump) => {
+          now += jump;
+          const { exhausted, standings: current } = decide(windows, null, limits, now);
+          return current.every(({ name, resetAt }) => {
+            const longest = name === 'minute' ? MINUTE_MS : DAY_MS + CLOCK_STEP_MS;
+            const isKept = name !== exhausted || take({ ...windows }, limits, resetAt) !== name;
+            return resetAt > now && resetAt - now <= longest && isKept;
+          });
+        });
+      }),
+    );
+  });
+
+  it('a step back returns no requests', () => {
+    const steps = fc.array(fc.tuple(fc.nat({ max: 90_000 }), fc.nat({ max: 3 * DAY_MS })), { maxLength: 60 });
+    const left = (all: { remaining: number }[]) => all.map(({ remaining }) => remaining).join();
+    fc.assert(
+      fc.property(anyLimits, steps, (limits, all) => {
+        const windows = newWindowState(START);
+        let now = START;
+        return all.every(([forward, back]) => {
+          now += forward;
+          const before = left(decide(windows, null, limits, now).standings);
+          now -= back;
+          return left(standings(windows, limits, now)) === before;
+        });
+      }),
+    );
+  });
+
+  it('a clock that is an hour wrong across midnight never allows a third day', () => {
+    const excursion = fc.record({
+      aheadMs: fc.integer({ min: 0, max: CLOCK_STEP_MS }),
+      requests: fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 2 * MINUTE_MS })), {
+        maxLength: 100,
+        size: 'max',
+      }),
+    });
+    fc.assert(
+      fc.property(excursion, ({ aheadMs, requests }) => {
+        const limits: Limits = { perMinute: 100, perDay: 5 };
+        const windows = newWindowState(START);
+        const twoDaysEnd = START - (START % DAY_MS) + 2 * DAY_MS;
+        let trueNow = START;
+        const letIn = requests.filter(([ahead, gap]) => {
+          trueNow = Math.min(trueNow + gap, twoDaysEnd - 1 - CLOCK_STEP_MS);
+          return take(windows, limits, trueNow + (ahead ? aheadMs : 0)) === null;
+        });
+        return letIn.length <= 10;
+      }),
+    );
+  });
+});

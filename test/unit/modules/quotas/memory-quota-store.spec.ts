@@ -1,0 +1,170 @@
+import { DAY_MS, ManualClock } from '#libs/clock';
+import type { BanState } from '../../../../src/modules/quotas/rules/decision';
+import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
+import type { QuotaRecords, StoredUsage } from '../../../../src/modules/quotas/stores/quota-records';
+import { addressSubject } from '../../../../src/modules/quotas/request-limiter';
+import type { ClientSubject } from '../../../../src/modules/quotas/stores/quota-store';
+
+const MINUTE = 60_000;
+
+/** What the store remembers beyond itself, in memory: how it is written down is tested over HTTP. */
+class Records {
+  readonly counts = new Map<number, number>();
+  readonly unsavedBans = new Set<number>();
+  minute = { minuteStart: 0, minuteCount: 0 };
+  lookUps = 0;
+
+  count(clientId: number, _windows: object, requests: number): void {
+    this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
+  }
+  saveBan(keyId: number, _bans: BanState): void {
+    this.unsavedBans.add(keyId);
+  }
+  hasUnsavedBan(keyId: number): boolean {
+    return this.unsavedBans.has(keyId);
+  }
+  usageOf(clientId: number): Promise<StoredUsage> {
+    this.lookUps += 1;
+    const requests = this.counts.get(clientId) ?? 0;
+    return Promise.resolve({ day: Math.floor(clock.now() / DAY_MS), requests, ...this.minute, resetAt: 0 });
+  }
+}
+
+let clock: ManualClock;
+let records: Records;
+let store: MemoryQuotaStore;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  clock = new ManualClock();
+  records = new Records();
+  store = new MemoryQuotaStore(records as unknown as QuotaRecords, clock);
+});
+afterEach(() => {
+  store.onModuleDestroy();
+  jest.useRealTimers();
+});
+
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+
+function aClient(id: number, perMinute = 60): ClientSubject {
+  const limits = { perMinute, perDay: 1_000 };
+  return { kind: 'client', clientId: id, keyId: id + 1_000, limits, ban: NEVER_BANNED, resetAt: 0 };
+}
+
+async function takeTimes(count: number, subject: ClientSubject): Promise<void> {
+  for (let request = 0; request < count; request += 1) await store.take(subject);
+}
+
+describe('a client that returns', () => {
+  it('after ten idle minutes is read again, and keeps the count of its day', async () => {
+    await store.take(aClient(1));
+    await jest.advanceTimersByTimeAsync(9 * MINUTE);
+    await store.take(aClient(1));
+    expect(records.lookUps).toBe(1);
+    clock.advance(20 * MINUTE);
+    await jest.advanceTimersByTimeAsync(11 * MINUTE);
+    const { standings } = await store.take(aClient(1));
+    expect([records.lookUps, ...standings.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
+  });
+
+  it('within its minute after a restart has what was left of it', async () => {
+    records.minute = { minuteStart: clock.now() - 50_000, minuteCount: 59 };
+    expect((await store.take(aClient(1))).standings[0]).toMatchObject({ remaining: 0 });
+    expect((await store.take(aClient(1))).exhausted).toBe('minute');
+    clock.advance(10_000);
+    expect((await store.take(aClient(1))).standings[0]).toMatchObject({ remaining: 59 });
+  });
+});
+
+describe('what the database says of a key', () => {
+  it('lifts no earned ban until that is saved, and then only with a later change', async () => {
+    const subject = aClient(1, 1);
+    await takeTimes(2, subject);
+    clock.advance(1_000);
+    await takeTimes(11, subject);
+    expect((await store.take(subject)).outcome).toBe('banned');
+    const unbanned = { ...subject, ban: { ...NEVER_BANNED, changedAt: 8 } };
+    expect((await store.take(unbanned)).outcome).toBe('banned');
+    records.unsavedBans.clear();
+    expect((await store.take(subject)).outcome).toBe('banned');
+    expect((await store.take(unbanned)).outcome).toBe('limited');
+    expect(
+      (await store.take({ ...subject, ban: { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 } }))
+        .outcome,
+    ).toBe('limited');
+  });
+
+  it('applies each reset once', async () => {
+    const subject = aClient(1, 2);
+    await takeTimes(3, subject);
+    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 1 });
+    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 0 });
+    expect((await store.take(subject)).outcome).toBe('limited');
+  });
+});
+
+it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
+  await store.take(addressSubject('192.0.2.1'));
+  const { limits } = addressSubject('192.0.2.1');
+  for (let network = 0; network < 200_000; network += 1) {
+    void store.take({ kind: 'address', address: `network ${network}`, limits });
+  }
+  const { standings } = await store.take(addressSubject('192.0.2.1'));
+  expect(standings[0]!.remaining).toBe(59);
+});
+
+describe('one of three instances that count alone', () => {
+  const free: ClientSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
+  let share: MemoryQuotaStore;
+
+  beforeEach(() => (share = new MemoryQuotaStore(records as unknown as QuotaRecords, clock, 3)));
+  afterEach(() => share.onModuleDestroy());
+
+  /** How many of these requests are let in when each is answered 304. */
+  async function letInRefunded(requests: number): Promise<number> {
+    let letIn = 0;
+    for (let sent = 0; sent < requests; sent += 1) {
+      const taken = await share.take(free);
+      if (taken.outcome === 'allowed') {
+        letIn += 1;
+        await share.refund(free, taken);
+      }
+    }
+    return letIn;
+  }
+
+  it('refunds at most its share of the minute', async () => {
+    expect(await letInRefunded(45)).toBe(40);
+  });
+
+  it('refunds at most its share of the whole day, whatever was used before', async () => {
+    records.counts.set(1, 30);
+    expect(await letInRefunded(40)).toBe(40);
+    clock.advance(MINUTE);
+    // A third of the day's 90 is refunded, of which 20 were before, and a third of the 60 that were left of it counts.
+    expect(await letInRefunded(40)).toBe(30 + 20 - 40);
+  });
+
+  it('reads the day again after counts elsewhere, and keeps the minute', async () => {
+    await share.take(free);
+    records.counts.set(1, 60);
+    share.forgetDays();
+    const { standings } = await share.take(free);
+    expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+      [20, 18],
+      [70, 9],
+    ]);
+  });
+
+  it('has its share of a new day from its first request on', async () => {
+    records.counts.set(1, 89);
+    expect((await share.take(free)).outcome).toBe('allowed');
+    clock.advance(24 * 60 * MINUTE);
+    const { standings } = await share.take(free);
+    expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+      [20, 19],
+      [30, 29],
+    ]);
+  });
+});

@@ -1,0 +1,66 @@
+import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
+import { newSecret, rotated, validSecrets } from '../../../../src/modules/webhooks/webhook-secrets';
+
+const DAY = 86_400_000;
+const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
+const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
+
+describe('the vault', () => {
+  const vault = new SecretVault(Buffer.alloc(32, 1));
+
+  it('decrypts what it encrypted, and encrypts the same secret differently each time', () => {
+    const secret = newSecret();
+    const sealed = [vault.seal(secret, 7), vault.seal(secret, 7)];
+    expect(sealed[0]).not.toBe(sealed[1]);
+    expect(sealed.map((text) => vault.open(text, 7))).toEqual([secret, secret]);
+    expect(sealed.join()).not.toContain(secret.slice(6));
+  });
+
+  test.each([
+    ['for another webhook', vault, 8, (text: string) => text],
+    ['with another key', new SecretVault(Buffer.alloc(32, 2)), 7, (text: string) => text],
+    ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
+    ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
+  ])('does not decrypt it %s, and reveals nothing', (_name, other, webhookId, change) => {
+    const secret = newSecret();
+    const sealed = vault.seal(secret, 7);
+    let message = 'it was opened';
+    try {
+      other.open(change(sealed), webhookId);
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    expect(message).not.toBe('it was opened');
+    expect(message).not.toContain(secret.slice(6));
+  });
+
+  it('cannot encrypt without a key, and names the variable', () => {
+    expect(() => new SecretVault(undefined).seal('x', 1)).toThrow('WEBHOOK_KEY is not set');
+  });
+
+  it('a fingerprint identifies a key without revealing it', () => {
+    const key = Buffer.alloc(32, 3);
+    const { fingerprint } = new SecretVault(key);
+    expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
+    expect(fingerprint).not.toBe(vault.fingerprint);
+    expect(key.toString('hex')).not.toContain(fingerprint!.slice(0, 8));
+  });
+});
+
+describe('rotation', () => {
+  const first = [{ sealed: 'a', until: null }];
+
+  it('a second rotation does not shorten the period of the first', () => {
+    const three = rotated(rotated(first, 'b', NOW), 'c', later(DAY / 2));
+    expect(validSecrets(three, later(DAY - 1)).map(({ sealed }) => sealed)).toEqual(['c', 'b', 'a']);
+    expect(validSecrets(three, later(DAY)).map(({ sealed }) => sealed)).toEqual(['c', 'b']);
+  });
+
+  it('at most five secrets sign, however often it is rotated', () => {
+    let secrets = first as ReturnType<typeof rotated>;
+    for (let round = 0; round < 50; round += 1) {
+      secrets = rotated(secrets, String(round), NOW);
+    }
+    expect(secrets.map(({ sealed }) => sealed)).toEqual(['49', '48', '47', '46', '45']);
+  });
+});

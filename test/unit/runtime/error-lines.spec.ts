@@ -1,0 +1,76 @@
+import { QueryFailedError } from 'typeorm';
+import { AdministrationError } from '../../../src/modules/auth';
+import { writeUsageError } from '../../../src/cli/command/failure';
+import { formatError } from '../../../src/runtime/messages';
+import { explain } from '../../../src/runtime/failures';
+
+const HOSTILE = 'a\u001b[2J\u009b31m\r\nb\u202ec\u2028';
+const ESCAPED = 'a\\u001b[2J\\u009b31m\\u000d\\u000ab\\u202ec\\u2028';
+
+function usageError(text: string): string {
+  let written = '';
+  writeUsageError(text, (line) => (written += line));
+  return written;
+}
+
+describe('a message on standard error', () => {
+  it('is one line without terminal sequences', () => {
+    expect(formatError(`no client named ${HOSTILE}.`)).toBe(`petstore: no client named ${ESCAPED}.\n`);
+  });
+
+  it.each([
+    [
+      'of bad usage',
+      usageError(`error: unknown option '${HOSTILE}'\n`),
+      `unknown option '${ESCAPED}' (see --help`,
+    ],
+    [
+      'of a failure',
+      explain(new AdministrationError(`There is no ${HOSTILE}.`, 'not_found')),
+      `There is no ${ESCAPED}.`,
+    ],
+    [
+      'of the database',
+      explain(Object.assign(new Error(HOSTILE), { code: '3D000' })),
+      `cannot be used: ${ESCAPED}.`,
+    ],
+  ])('is that when it reports %s', (_what, written, text) => {
+    expect(written).toMatch(/^petstore: [\x20-\x7e]+\n$/);
+    expect(written).toContain(text);
+  });
+
+  it('shows where a defect happened, on several lines, still without terminal sequences', () => {
+    const written = explain(new TypeError('a\u001b[2J'));
+    expect(written).toMatch(/^petstore: TypeError: a\\u001b\[2J\n {4}at [^]*\n$/);
+    expect(written).not.toContain('\u001b');
+  });
+
+  it('puts the suggestion of commander on the same line', () => {
+    const text = "error: unknown option '--jsno'\n(Did you mean --json?)\n";
+    expect(usageError(text)).toBe("petstore: unknown option '--jsno' (Did you mean --json?) (see --help)\n");
+  });
+});
+
+const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+test('an unreachable database is reported with its variable', () => {
+  expect(explain(failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'))).toBe(
+    'petstore: The database of DATABASE_URL cannot be reached: connect ECONNREFUSED 127.0.0.1:1.\n',
+  );
+});
+
+test.each([
+  ['53100', 'could not extend file "base/1": No space left on device'],
+  ['57014', 'canceling statement due to statement timeout'],
+])('a database that responds with an error (%s) is reported with its message', (code, message) => {
+  const line = `petstore: The database could not complete the request: ${message}.\n`;
+  expect(explain(failure(code, message))).toBe(line);
+  expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
+});
+
+test('a missing password is named', () => {
+  const error = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
+  expect(explain(error)).toBe(
+    'petstore: The database of DATABASE_URL cannot be used: it asks for a password, and the URL has none.\n',
+  );
+});
