@@ -168,6 +168,17 @@ describe('a refusal says what to do', () => {
     },
   );
 
+  it('422 unknown_pet, 409 pet_not_available: an order of a pet that was never there, and of a held one', async () => {
+    const held = await arrange.pet(aPet().pending());
+    const order = (petId: number) => caller.post<ErrorBody>('/store/orders', { petId });
+    const refused = [await order(MOST), await order(held.id)].map(({ body }) => body);
+    expect(refused).toMatchObject([
+      { code: 'unknown_pet', status: 422 },
+      { code: 'pet_not_available', status: 409 },
+    ]);
+    expect(refused[1]!.message).toContain('pending');
+  });
+
   it('409 pet_has_open_orders: names them', async () => {
     const { id } = await arrange.pet();
     await arrange.order(id);

@@ -34,11 +34,4 @@ describe('progress', () => {
   it('is not shown without a terminal', async () => {
     expect(await shown(3_000_000, false)).toBe('');
   });
-
-  it('is cleared when the work fails', async () => {
-    const { stream, text } = screen(true);
-    const place = { title: 'Moving', noun: 'lines', stream } as const;
-    await expect(withProgress(place, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(text().endsWith('[2K')).toBe(true);
-  });
 });

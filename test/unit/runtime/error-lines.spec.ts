@@ -44,11 +44,6 @@ describe('a message on standard error', () => {
     expect(written).toMatch(/^petstore: TypeError: a\\u001b\[2J\n {4}at [^]*\n$/);
     expect(written).not.toContain('\u001b');
   });
-
-  it('puts the suggestion of commander on the same line', () => {
-    const text = "error: unknown option '--jsno'\n(Did you mean --json?)\n";
-    expect(usageError(text)).toBe("petstore: unknown option '--jsno' (Did you mean --json?) (see --help)\n");
-  });
 });
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
@@ -66,11 +61,4 @@ test.each([
   const line = `petstore: The database could not complete the request: ${message}.\n`;
   expect(explain(failure(code, message))).toBe(line);
   expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
-});
-
-test('a missing password is named', () => {
-  const error = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
-  expect(explain(error)).toBe(
-    'petstore: The database of DATABASE_URL cannot be used: it asks for a password, and the URL has none.\n',
-  );
 });

@@ -23,11 +23,11 @@ function linksIn(html: string): string[] {
   return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
 }
 
-/** The anchors of Swagger UI: `#/Tag` and `#/Tag/operationId`. */
+/** The anchors of Swagger UI: `#/` for the overview, `#/Tag` and `#/Tag/operationId`. */
 function anchorsOfOperations(): string[] {
   const operations: Operation[] = [...operationsOf(service.document).values()];
   const groups = service.document.tags!.map(({ name }) => `/${name}`);
-  return [...groups, ...operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`)];
+  return ['/', ...groups, ...operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`)];
 }
 
 function idsIn(html: string): string[] {

@@ -70,32 +70,6 @@ describe('concurrent commands', () => {
     }
   });
 
-  it('are refused individually, each for its own reason', async () => {
-    const [plenty, scarce, pending, last] = await Promise.all(
-      [5, 2, 9, 1].map(async (stock) => (await arrange.pet(aPet(), stock)).id),
-    );
-    await caller.patch(`/pets/${pending}`, { status: 'pending' });
-    const bodies = [
-      { petId: plenty! },
-      { petId: scarce!, quantity: 3 },
-      { petId: pending! },
-      { petId: 999_999 },
-      { petId: last!, complete: true },
-    ];
-    const outcomes = await Promise.all(
-      bodies.map((body) =>
-        place(body).then(
-          () => 'placed',
-          ({ code }: { code: string }) => code,
-        ),
-      ),
-    );
-    expect(outcomes).toEqual(['placed', 'insufficient_stock', 'pet_not_available', 'unknown_pet', 'placed']);
-    expect(await inventory(scarce!)).toMatchObject({ quantity: 2, status: 'available' });
-    expect(await inventory(pending!)).toMatchObject({ quantity: 9, status: 'pending' });
-    expect(await inventory(last!)).toMatchObject({ quantity: 0, status: 'sold' });
-  });
-
   it('do not wait for a command whose pet another transaction has locked', async () => {
     const [held, ...free] = await petsWith(5, 6);
     const { waiting } = await whileLocked(service.database.pool, held!, async () => {
@@ -110,17 +84,6 @@ describe('concurrent commands', () => {
     });
     await waiting;
     expect(await inventory(held!)).toMatchObject({ quantity: 4 });
-  });
-
-  it('on a pet that another transaction has locked wait for it together', async () => {
-    const [held] = await petsWith(100, 1);
-    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
-      const orders = Array.from({ length: 40 }, () => place({ petId: held! }));
-      await until(async () => (await waitingForLocks()) > 0);
-      return { waiting: orders };
-    });
-    expect(await transactionsOf(await Promise.all(waiting))).toBe(1);
-    expect(await inventory(held!)).toMatchObject({ quantity: 60 });
   });
 
   it('survive a lost connection, and leave nothing behind', async () => {

@@ -28,87 +28,98 @@ async function added(work: () => Promise<unknown>): Promise<Omit<RecordedEntry, 
     .map(({ id: _id, ...entry }) => entry);
 }
 
-/** A client with a key, and what every entry about them says. */
-async function aKey(): Promise<{ client: string; clientId: number; keyId: number; key: string }> {
+interface Key {
+  client: string;
+  clientId: number;
+  keyId: number;
+  key: string;
+}
+
+async function aKey(): Promise<Key> {
   const { client, keyId, key } = await service.issueKey({ plan: 'free' });
   return { client, clientId: (await clients().named(client)).id, keyId, key };
 }
 
-const entry = (action: string, subject: object, details: object = {}) => ({
-  ...{ at: new Date(service.clock.now()), actor: SERVICE, keyId: null, action, details },
-  ...subject,
-});
+const instant = (later: number) => new Date(service.clock.now() + later).toISOString();
 
-describe('exactly one correct entry is written for', () => {
-  test('a new client', async () => {
-    const entries = await added(() => clients().create('new', agreedPlan('enterprise', 7, 70)));
-    const { id: clientId } = await clients().named('new');
-    const details = { plan: 'enterprise', perMinute: 7, perDay: 70 };
-    expect(entries).toEqual([entry('client.created', { clientId, clientName: 'new' }, details)]);
-  });
-
-  test('a plan change', async () => {
-    const { client, clientId } = await aKey();
-    const details = {
+/** What is done to a client with a key, what it is recorded as, of which key if of one, and with which details. */
+const CHANGES: [
+  action: string,
+  work: (of: Key) => Promise<unknown>,
+  of: 'client' | 'key',
+  details: () => object,
+][] = [
+  [
+    'client.plan_changed',
+    ({ client }) => clients().setPlan(client, agreedPlan('enterprise', 5, 50)),
+    'client',
+    () => ({
       plan: { before: 'free', after: 'enterprise' },
       perMinute: { before: null, after: 5 },
       perDay: { before: null, after: 50 },
-    };
-    expect(await added(() => clients().setPlan(client, agreedPlan('enterprise', 5, 50)))).toEqual([
-      entry('client.plan_changed', { clientId, clientName: client }, details),
+    }),
+  ],
+  ['quota.reset', ({ clientId }) => bans().reset(clientId), 'client', () => ({})],
+  ['key.revoked', ({ keyId }) => keys().revoke(keyId), 'key', () => ({})],
+  [
+    'key.banned',
+    ({ keyId }) => bans().ban(keyId, 2 * HOUR),
+    'key',
+    () => ({ level: 1, bannedUntil: instant(2 * HOUR) }),
+  ],
+];
+
+describe('exactly one correct entry is written for', () => {
+  test.each(CHANGES)('%s', async (action, work, of, details) => {
+    const known = await aKey();
+    const { clientId, client: clientName, keyId } = known;
+    const subject = { clientId, clientName, keyId: of === 'key' ? keyId : null };
+    const at = new Date(service.clock.now());
+    expect(await added(() => work(known))).toEqual([
+      { at, actor: SERVICE, action, ...subject, details: details() },
     ]);
   });
 
-  test('a new key', async () => {
-    const { client, clientId } = await aKey();
+  test('client.created and key.issued, with what was agreed', async () => {
     const expiresAt = new Date('2030-01-01T00:00:00Z');
-    const issued: number[] = [];
     const entries = await added(async () => {
-      issued.push((await keys().issue({ client, scopes: ['read'], expiresAt })).record.id);
+      await clients().create('new', agreedPlan('enterprise', 7, 70));
+      await keys().issue({ client: 'new', scopes: ['read'], expiresAt });
     });
-    const details = { name: null, scopes: ['read'], expiresAt: '2030-01-01T00:00:00.000Z' };
-    expect(entries).toEqual([
-      entry('key.issued', { clientId, clientName: client, keyId: issued[0] }, details),
+    expect(entries).toMatchObject([
+      {
+        action: 'client.created',
+        clientName: 'new',
+        details: { plan: 'enterprise', perMinute: 7, perDay: 70 },
+      },
+      { action: 'key.issued', details: { name: null, scopes: ['read'], expiresAt: expiresAt.toISOString() } },
     ]);
   });
 
-  test('a rotated key, with what happened to the old key and the id of the new one', async () => {
-    const { client, clientId, keyId } = await aKey();
+  test('key.rotated, with what happened to the old key and the id of the new one', async () => {
+    const { keyId } = await aKey();
     let newKeyId = 0;
     const entries = await added(async () => {
       newKeyId = (await keys().rotate(keyId, HOUR, inherit(keyId))).record.id;
     });
     const after = (await keys().byId(keyId)).expiresAt!.toISOString();
-    const scopes = ['read', 'write'];
-    const details = { newKeyId, scopes, overlapSeconds: 3_600, expiresAt: { before: null, after } };
-    expect(entries).toEqual([entry('key.rotated', { clientId, clientName: client, keyId }, details)]);
+    const details = {
+      newKeyId,
+      scopes: ['read', 'write'],
+      overlapSeconds: 3_600,
+      expiresAt: { before: null, after },
+    };
+    expect(entries).toMatchObject([{ action: 'key.rotated', keyId, details }]);
   });
 
-  test('a reset of windows', async () => {
-    const { client, clientId } = await aKey();
-    const resets = service.app.get(QuotasService);
-    expect(await added(() => resets.reset(clientId))).toEqual([
-      entry('quota.reset', { clientId, clientName: client }),
+  test('key.unbanned, with the ban that it ended', async () => {
+    const { keyId } = await aKey();
+    await bans().ban(keyId, 2 * HOUR);
+    const level = { before: 1, after: 0 };
+    const details = { level, bannedUntil: { before: instant(2 * HOUR), after: instant(0) } };
+    expect(await added(() => bans().unban(keyId))).toMatchObject([
+      { action: 'key.unbanned', keyId, details },
     ]);
-  });
-
-  test('a revoked key', async () => {
-    const { client, clientId, keyId } = await aKey();
-    expect(await added(() => keys().revoke(keyId))).toEqual([
-      entry('key.revoked', { clientId, clientName: client, keyId }),
-    ]);
-  });
-
-  test('a manual ban, and its end', async () => {
-    const { client, clientId, keyId } = await aKey();
-    const subject = { clientId, clientName: client, keyId };
-    const now = service.clock.now();
-    const [end, lifted] = [new Date(now + 2 * HOUR).toISOString(), new Date(now).toISOString()];
-    expect(await added(() => bans().ban(keyId, 2 * HOUR))).toEqual([
-      entry('key.banned', subject, { level: 1, bannedUntil: end }),
-    ]);
-    const details = { level: { before: 1, after: 0 }, bannedUntil: { before: end, after: lifted } };
-    expect(await added(() => bans().unban(keyId))).toEqual([entry('key.unbanned', subject, details)]);
   });
 });
 

@@ -5,7 +5,6 @@ import {
   type ImportProgress,
   ImportStoppedError,
 } from '../../../../src/modules/catalogue';
-import { aPet, Arrange } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
 
 type ImportOptions = Parameters<ImportCatalogue['run']>[1];
@@ -201,16 +200,5 @@ describe('an export', () => {
       ...(categoryId === undefined ? {} : { categoryId: Number(categoryId) + strange.length }),
     }));
     expect(await exported()).toEqual(moved);
-  });
-
-  it('has no deleted pets, and what was imported can be ordered', async () => {
-    await load(aFile(aCategory(1), aPetLine('Rex', 1)));
-    const caller = await service.caller();
-    const arrange = new Arrange(caller);
-    const gone = await arrange.pet(aPet().named('Gone'));
-    await caller.delete(`/pets/${gone.id}`);
-    await arrange.order(1, { complete: true });
-    const pets = (await exported()).filter(({ kind }) => kind === 'pet');
-    expect(pets).toMatchObject([{ name: 'Rex', status: 'sold', quantity: 0 }]);
   });
 });

@@ -1,4 +1,4 @@
-import { Arrange, aPet } from '../../../support/builders';
+import { Arrange } from '../../../support/builders';
 import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
 import { type TestService, startService } from '../../../support/service';
 import { limitsIn, without } from '../../../support/limits';
@@ -113,17 +113,5 @@ describe('at the sunset', () => {
     expect((await visitor.delete(`/pets/4711`)).status).toBe(404);
     expect((await visitor.send('HEAD', `/pets/${petId}`)).status).toBe(410);
     expect((await visitor.get('/pets/4711')).status).toBe(410);
-  });
-
-  it('the Location of a new pet leads to what still answers', async () => {
-    closing.clock.set(SUNSET);
-    const { key } = await serving.issueKey();
-    const { id: categoryId } = await new Arrange(caller).category();
-    const locationOf = async (service: TestService) => {
-      const creator = service.anonymous().with({ 'X-API-Key': key });
-      return (await creator.post('/pets', aPet().build(categoryId))).headers.get('location');
-    };
-    expect(await locationOf(serving)).toMatch(/^\/pets\/\d+$/);
-    expect(await locationOf(closing)).toMatch(/^\/pets\?id=\d+$/);
   });
 });

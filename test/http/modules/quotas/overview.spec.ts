@@ -61,10 +61,6 @@ describe('what a client has used, read from outside the server', () => {
       day: { used: 0, remaining: 3 },
     });
   });
-
-  it('is an error for a client that does not exist', async () => {
-    await expect(overviewOf('nobody')).rejects.toThrow('There is no client named nobody.');
-  });
 });
 
 describe('the top clients', () => {

@@ -121,19 +121,6 @@ describe('reads', () => {
     await Promise.all(all);
   });
 
-  it('sends different statements together, and each fails alone', async () => {
-    await aReadUnderWay();
-    const results = Promise.allSettled([read('a'), read('b', 1, numbers('another'))]);
-    await aTurn();
-    expect(connections).toHaveLength(2);
-    sent[0]!.fail(new Error('refused'));
-    sent[1]!.succeed([['b', 2]]);
-    expect(await results).toEqual([
-      { status: 'rejected', reason: new Error('refused') },
-      { status: 'fulfilled', value: 2 },
-    ]);
-  });
-
   describe('while statements are unanswered', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
     afterEach(() => jest.useRealTimers());
