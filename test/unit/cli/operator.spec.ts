@@ -16,15 +16,3 @@ test('what cannot be the name of a user is left out', () => {
     expect(operator({ SUDO_USER }).name).toBe(here);
   }
 });
-
-test('a user without a name is recorded by number', () => {
-  const os = jest.requireActual<typeof import('node:os')>('node:os');
-  const nameless = jest.spyOn(os, 'userInfo').mockImplementation(() => {
-    throw new Error('ENOENT');
-  });
-  try {
-    expect(operator({}).name).toBe(`uid ${process.getuid!()}@${hostname()}`);
-  } finally {
-    nameless.mockRestore();
-  }
-});
