@@ -1,4 +1,5 @@
 // What commands print: tables for people, JSON and CSV for programs.
+import { styleText } from 'node:util';
 import widthOf from 'string-width';
 import { type ColumnUserConfig, getBorderCharacters, table } from 'table';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
@@ -95,57 +96,48 @@ function printForPrograms(value: Row | Row[], options: OutputOptions): void {
   }
 }
 
+/** Names of fields stand out on a terminal that has colours. */
+function heading(name: string): string {
+  return process.stdout.hasColors?.() ? styleText('bold', name, { validateStream: false }) : name;
+}
+
 /** A line for each field of one thing. */
 export function recordLines(row: Row): string[] {
   const nameWidth = Math.max(...Object.keys(row).map((name) => name.length));
-  return Object.entries(row).map(([name, value]) => `${name.padEnd(nameWidth)}  ${cellOf(value)}`);
+  return Object.entries(row).map(([name, value]) => `${heading(name.padEnd(nameWidth))}  ${cellOf(value)}`);
 }
 
-/** Minimum width of a column whose texts wrap: enough for a date. */
-const NARROWEST = 11;
+/** Below this width a column is harder to read than records. */
+const NARROWEST = 20;
 const GAP = 2;
 
 /**
- * A table of at least one row, whose fields are the columns. Texts wrap where the table is wider than the terminal; where
- * that does not suffice, one record follows the other.
+ * A table of at least one row, whose fields are the columns. The widest text wraps where the table is wider than the
+ * terminal; where that does not suffice, one record follows the other.
  */
 export function tableLines(rows: Row[], terminalColumns: number): string[] {
   const names = Object.keys(rows[0]!);
   const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
-  const columns = names.map((name, index) => columnOf(name, index, rows, cells));
-  if (!fit(columns, terminalColumns)) {
-    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
+  const columns = names.map((name, index): ColumnUserConfig & { width: number } => ({
+    width: Math.max(widthOf(name), ...cells.map((line) => widthOf(line[index]!))),
+    alignment: rows.some((row) => typeof row[name] === 'number') ? 'right' : 'left',
+  }));
+  const excess = columns.reduce((sum, { width }) => sum + width + GAP, -GAP) - terminalColumns;
+  if (excess > 0) {
+    const texts = columns.filter(({ alignment }) => alignment === 'left');
+    const [widest] = texts.toSorted((a, b) => b.width - a.width);
+    if (widest === undefined || widest.width - excess < NARROWEST) {
+      return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
+    }
+    widest.width -= excess;
   }
-  const text = table([names, ...cells], {
+  const text = table([names.map(heading), ...cells], {
     border: getBorderCharacters('void'),
     drawHorizontalLine: () => false,
     columnDefault: { paddingLeft: 0, paddingRight: GAP },
     columns,
   });
   return text.split('\n').flatMap((line) => line.trimEnd() || []);
-}
-
-type Column = ColumnUserConfig & { width: number };
-
-function columnOf(name: string, index: number, rows: Row[], cells: string[][]): Column {
-  const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-  const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-  const width = Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index]!)));
-  return { width, alignment: isNumeric ? 'right' : 'left' };
-}
-
-/** Narrows the columns of texts, the widest first, until they fit; false when they cannot. */
-function fit(columns: Column[], terminalColumns: number): boolean {
-  const texts = columns.filter(({ alignment }) => alignment === 'left');
-  const total = columns.reduce((sum, { width }) => sum + width + GAP, -GAP);
-  for (let excess = total - terminalColumns; excess > 0; excess -= 1) {
-    const widest = texts.toSorted((a, b) => b.width - a.width)[0];
-    if (widest === undefined || widest.width <= NARROWEST) {
-      return false;
-    }
-    widest.width -= 1;
-  }
-  return true;
 }
 
 function cellOf(value: unknown): string {

@@ -15,19 +15,29 @@ describe('a table', () => {
     ]);
   });
 
-  it('fits the terminal by narrowing the widest column first; wide cells wrap, and nothing is lost', () => {
-    const row = { short: 'twelve chars', long: 'x'.repeat(40), longer: 'y'.repeat(50) };
+  it('fits the terminal by wrapping the widest text, and nothing is lost', () => {
+    const row = { long: 'x'.repeat(20), longer: 'y'.repeat(50), short: 'twelve chars' };
     expect(tableLines([row], 60).slice(1)).toEqual([
-      `twelve chars  ${'x'.repeat(22)}  ${'y'.repeat(22)}`,
-      `              ${'x'.repeat(18)}      ${'y'.repeat(22)}`,
-      `                                      ${'y'.repeat(6)}`,
+      `${'x'.repeat(20)}  ${'y'.repeat(24)}  twelve chars`,
+      `${' '.repeat(20)}  ${'y'.repeat(24)}`,
+      `${' '.repeat(20)}  yy`,
     ]);
+  });
+
+  it('has bold names on a terminal that has colours', () => {
+    const hasColors = jest.fn().mockReturnValueOnce(true).mockReturnValueOnce(true).mockReturnValue(false);
+    const output = { hasColors } as unknown as NodeJS.WriteStream & { fd: 1 };
+    const stdout = jest.spyOn(process, 'stdout', 'get').mockReturnValue(output);
+    const lines = [...tableLines([{ name: '犬' }], 80), ...recordLines({ id: 1 }), ...recordLines({ id: 1 })];
+    stdout.mockRestore();
+    const bold = (text: string) => `\u001b[1m${text}\u001b[22m`;
+    expect(lines).toEqual([bold('name'), '犬', `${bold('id')}  1`, 'id  1']);
   });
 
   it('never breaks a number, and prints one record after another where nothing else fits', () => {
     const row = { requests: 123_456_789_012_345, name: 'x'.repeat(30) };
-    expect(tableLines([row], 28)[1]).toBe(`123456789012345  ${'x'.repeat(11)}`);
-    expect(tableLines([row, { requests: 7, name: 'y' }], 27)).toEqual([
+    expect(tableLines([row], 37)[1]).toBe(`123456789012345  ${'x'.repeat(20)}`);
+    expect(tableLines([row, { requests: 7, name: 'y' }], 36)).toEqual([
       'requests  123456789012345',
       `name      ${'x'.repeat(30)}`,
       '',
