@@ -71,6 +71,17 @@ describe('A follower who has read events that were lost', () => {
     expect(names(follower.events)).toEqual(since);
   });
 
+  it('goes on a minute earlier, because clocks differ', async () => {
+    await aDayPasses();
+    await rename('Kept');
+    await rename('Lost');
+    const { target } = await upToDate();
+    await lose(1);
+    await rename('Since');
+    const again = new Follower(await expectLost(target));
+    expect(names(await again.read(caller))).toEqual(['Kept', 'Since']);
+  });
+
   it('starts over if nothing is left from before', async () => {
     const { target } = await upToDate();
     await service.database.pool.query(`TRUNCATE events RESTART IDENTITY`);
