@@ -2,11 +2,11 @@
 import { InvalidValue } from './failure';
 
 /** A whole number, as decimal digits. */
-export function wholeNumber(min: number, max: number) {
+export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {
   return (text: string): number => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
     if (!(value >= min && value <= max)) {
-      throw new InvalidValue(`"${text}" is not a whole number from ${min} to ${max}.`);
+      throw new InvalidValue(`"${text}" is not ${name}.`);
     }
     return value;
   };
@@ -16,13 +16,7 @@ export function wholeNumber(min: number, max: number) {
 export const days = wholeNumber(1, 90);
 
 /** The id of anything. */
-export function identifier(text: string): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > Number.MAX_SAFE_INTEGER) {
-    throw new InvalidValue(`"${text}" is not an id, which is a whole number.`);
-  }
-  return value;
-}
+export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'an id, which is a whole number');
 
 /** A reference to a key: its id, or the whole key. */
 export function keyReference(text: string): number | string {
