@@ -24,7 +24,7 @@ const BROWSER = join(__dirname, 'browser');
 
 /** Files that the pages load: our own, and the used files of packages. Other package files are not served. */
 const FILES = new Map<string, string>([
-  ...['docs.css', 'docs.js', 'page.css', 'page.js', 'samples.js'].map(
+  ...['docs.css', 'docs.js', 'limits.js', 'page.css', 'page.js', 'samples.js'].map(
     (name) => [name, join(BROWSER, name)] as const,
   ),
   ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
+import { QuotasService } from '../../../src/modules/quotas';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { useStore } from '../../support/use-service';
 import { operationsOf } from '../../support/document';
@@ -339,6 +340,31 @@ describe('On a wide screen, the page', () => {
   });
 });
 
+test('Who has authorized sees his plan, windows, requests of thirty days and a ban, which costs one request', async () => {
+  await open(WIDE);
+  const { key, keyId } = await service.issueKey({ plan: 'free' });
+  await authorize(key);
+  const limits = page.getByRole('table', { name: 'Your limits: plan free' });
+  const windows = limits.locator('tbody tr');
+  await windows.first().waitFor();
+  expect((await windows.allInnerTexts()).map((row) => row.split('\t').slice(0, 2))).toEqual([
+    ['minute', '59 of 60'],
+    ['day', '999 of 1000'],
+  ]);
+  const days = page.getByRole('table', { name: 'Requests by day' }).locator('tbody tr');
+  expect(await days.count()).toBe(30);
+  expect(await page.locator('.limits rect').count()).toBe(30);
+
+  await show('listPets');
+  await limits.waitFor({ state: 'hidden' });
+  await service.app.get(QuotasService).ban(keyId);
+  const caller = service.anonymous().with({ 'X-API-Key': key });
+  await until(async () => (await caller.get<{ ban: { banned: boolean } }>('/rate-limit')).body.ban.banned);
+  await page.goBack();
+  await page.getByText('This key is banned until').waitFor();
+  expect(await days.count()).toBe(30);
+});
+
 test('The page opens at the operation of its address, below the header', async () => {
   await open(WIDE, '#/Orders/placeOrder');
   await operation('placeOrder').locator('.opblock-body').waitFor();
@@ -415,8 +441,14 @@ test('On a phone the menu collapses, and no guide is wider than the screen', asy
   }
 });
 
+async function showLimits(): Promise<void> {
+  await authorize((await service.issueKey()).key);
+  await page.locator('.limits svg').waitFor();
+}
+
 const PLACES: Record<string, [link: string, ready: string, act?: () => Promise<void>]> = {
   'the overview': ['', '.opblock-summary-control'],
+  'the limits': ['', '.opblock-summary-control', showLimits],
   'an operation': ['#/Orders/placeOrder', '.responses-wrapper', () => page.locator('.try-out__btn').click()],
   'a guide': ['/guides/limits', 'main h1'],
   'the dialog for the key': [

@@ -1,5 +1,6 @@
 // Runs Swagger UI with our additions on the page of the operations.
 
+import { limitsComponent } from './limits.js';
 import { curl, exampleRequest, python, typescript } from './samples.js';
 
 /** The document, as it was served. */
@@ -192,7 +193,7 @@ function plugin(system) {
     components: {
       authorizeOperationBtn: nothing,
       FilterContainer: nothing,
-      InfoContainer: nothing,
+      InfoContainer: limitsComponent(system),
       ServersContainer: nothing,
     },
     wrapComponents: {
