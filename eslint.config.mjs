@@ -36,7 +36,9 @@ export default tseslint.config(
           ...[
             'document',
             'location',
-            'sessionStorage',
+            'crypto',
+            'CSS',
+            'MutationObserver',
             'matchMedia',
             'getSelection',
             'NodeFilter',
