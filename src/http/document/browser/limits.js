@@ -46,7 +46,11 @@ export function limitsComponent({ React, authSelectors, layoutSelectors }) {
       Fragment,
       null,
       h('p', null, `Requests of the last ${days.length} days, at most ${most} on a day`),
-      h('svg', { viewBox: `0 0 ${days.length * 10} ${HEIGHT}`, 'aria-hidden': true }, bars),
+      h(
+        'svg',
+        { viewBox: `0 0 ${days.length * 10} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': true },
+        bars,
+      ),
       h('div', { className: 'unseen' }, table('Requests by day', ['Day (UTC)', 'Requests'], rows)),
     );
   };
