@@ -48,7 +48,7 @@ export class HandlerMetadata extends Reflector {
     const [handler] = targets;
     let isDecorated = this.decorated.get(handler!);
     if (isDecorated === undefined) {
-      const names = targets.flatMap((target) => Reflect.getMetadataKeys(target));
+      const names = targets.flatMap((target) => Reflect.getMetadataKeys(target) as unknown[]);
       isDecorated = names.some((name) => NAMES.test(String(name)));
       this.decorated.set(handler!, isDecorated);
     }
