@@ -163,10 +163,13 @@ function bounded(
  */
 export function nextLink(request: FastifyRequest, cursor: string): string {
   // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
-  const others = Object.entries(request.query as Record<string, string | string[]>)
-    .filter(([name]) => name !== 'cursor')
-    .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
-  return `<${pathOf(request)}?${[...others, `cursor=${cursor}`].join('&')}>; rel="next"`;
+  let others = '';
+  for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
+    for (const value of name === 'cursor' ? [] : Array.isArray(values) ? values : [values]) {
+      others += `${name}=${encodeURIComponent(value)}&`;
+    }
+  }
+  return `<${pathOf(request)}?${others}cursor=${cursor}>; rel="next"`;
 }
 
 function pathOf(request: FastifyRequest): string {

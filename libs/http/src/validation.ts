@@ -15,7 +15,6 @@ import {
   type SchemaObject,
 } from '@nestjs/swagger';
 import { arrayMaxSize, isBoolean, isIn, isInt, max as isAtMost, min as isAtLeast } from 'class-validator';
-import { LRUCache } from 'lru-cache';
 import { ValidationFailedError } from './errors';
 
 export interface FieldOptions {
@@ -213,9 +212,6 @@ function isDay(year: number, month: number, day: number): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** How many valid queries are remembered. */
-const MAX_QUERIES = 500;
-
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
 
@@ -225,36 +221,14 @@ const MAX_PROBLEMS = 5;
  */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
-  private readonly validQueries = new LRUCache<string, object>({ max: MAX_QUERIES });
-
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if ((type !== 'body' && type !== 'query') || metatype === undefined || metatype === Object) {
       return value;
     }
-    const shape = metatype as Type<object>;
-    if (type === 'query') {
-      return this.query(shape, value as Record<string, unknown>);
-    }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
     }
-    return validated(shape, value);
-  }
-
-  /** Queries for the pages of a list differ in their cursor, of which any text has the right type. */
-  private query<Shape extends object>(shape: Type<Shape>, query: Record<string, unknown>): Shape {
-    const { cursor, ...others } = query;
-    if (cursor !== undefined && (typeof cursor !== 'string' || fieldOf(shape, 'cursor') === undefined)) {
-      return validated(shape, query, true);
-    }
-    const key = `${shape.name} ${JSON.stringify(others)}`;
-    let known = this.validQueries.get(key);
-    // Another class may have the same name.
-    if (!(known instanceof shape)) {
-      known = validated(shape, others, true);
-      this.validQueries.set(key, known);
-    }
-    return Object.assign(new shape(), known, cursor === undefined ? {} : { cursor });
+    return validated(metatype as Type<object>, value, type === 'query');
   }
 }
 
