@@ -239,29 +239,34 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
-  const problems: string[] = [];
+  const fields = fieldsOf(shape);
+  const unknown: string[] = [];
   for (const [name, part] of Object.entries(value)) {
-    const field = fieldOf(shape, name);
+    const field = fields.get(name);
     if (field === undefined) {
-      problems.push(unknownField(name, shape));
+      unknown.push(name);
     } else {
       instance[name] = isQuery ? read(field, part) : part;
     }
   }
-  for (const [name, { rule }] of fieldsOf(shape)) {
+  const problems: string[] = [];
+  for (const [name, { rule }] of fields) {
     if (!rule.accepts(instance[name])) {
       problems.push(rule.problemOf(name, instance[name]));
     }
   }
-  if (problems.length > 0) {
-    const more = problems.length > MAX_PROBLEMS ? [`${problems.length - MAX_PROBLEMS} more`] : [];
-    throw new ValidationFailedError(`${[...problems.slice(0, MAX_PROBLEMS), ...more].join('; ')}.`);
+  const count = unknown.length + problems.length;
+  if (count > 0) {
+    // A query may have thousands of unknown names, of which only the first are worth a text.
+    const allowed = [...fields.keys()].join(', ');
+    const named = unknown
+      .slice(0, MAX_PROBLEMS)
+      .map((name) => `${quoted(name)} is not allowed here (allowed: ${allowed})`);
+    const first = [...named, ...problems].slice(0, MAX_PROBLEMS);
+    const more = count > MAX_PROBLEMS ? [`${count - MAX_PROBLEMS} more`] : [];
+    throw new ValidationFailedError(`${[...first, ...more].join('; ')}.`);
   }
   return instance as Shape;
-}
-
-function unknownField(name: string, shape: Type<object>): string {
-  return `${quoted(name)} is not allowed here (allowed: ${namesOf(shape).join(', ')})`;
 }
 
 /** A name chosen by the caller, made safe for a message. */
@@ -288,20 +293,15 @@ function fieldsOf(shape: Type<object>): Map<string, DescribedField> {
       ...noted<object>(DECORATORS.API_MODEL_PROPERTIES, field),
       rule: noted<Rule>(RULE, field),
     });
-    fields = new Map(namesOf(shape).map((field) => [field, describedAs(field)]));
+    const names = Reflect.getMetadata(
+      DECORATORS.API_MODEL_PROPERTIES_ARRAY,
+      shape.prototype as object,
+    ) as string[];
+    // Each begins with a colon.
+    fields = new Map(names.map((name) => name.slice(1)).map((field) => [field, describedAs(field)]));
     described.set(shape, fields);
   }
   return fields;
-}
-
-/** The field of this name; undefined if the class has none. */
-function fieldOf(shape: Type<object>, name: string): DescribedField | undefined {
-  return fieldsOf(shape).get(name);
-}
-
-function namesOf({ prototype }: Type<object>): string[] {
-  const names = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype as object) as string[];
-  return names.map((name) => name.slice(1));
 }
 
 /** Reads a query parameter as the type that its field documents. Text that cannot be read so stays as it is. */
