@@ -63,7 +63,7 @@ export class PageReader<Row extends object, Filters> {
 
   private statementFor(selection: Selection): Statement {
     const { conditions, within } = selection;
-    const filters = `${conditions.join()} ${within?.column} ${within?.parameters.join()}`;
+    const filters = JSON.stringify([conditions, within]);
     let statement = this.statements.get(filters);
     if (statement === undefined) {
       statement = { text: pageStatement(this.listOf(selection)) };
