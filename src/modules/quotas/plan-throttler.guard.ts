@@ -80,7 +80,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 
   /** Identifies the caller. @returns the client or the address whose requests count together */
   protected override async getTracker(request: FastifyRequest): Promise<string> {
-    const subject = request.sender ?? (await senderOf(request, this.authenticator));
+    const subject = await senderOf(request, this.authenticator);
     return subject.kind === 'client' ? `client ${subject.clientId}` : subject.address;
   }
 

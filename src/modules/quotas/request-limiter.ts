@@ -105,7 +105,7 @@ export class RequestLimiter {
     if (request.admission) {
       return request.admission;
     }
-    const subject = request.sender ?? (await senderOf(request, this.authenticator));
+    const subject = await senderOf(request, this.authenticator);
     const decision = await this.store.take(subject);
     const clockOffset = decision.decidedAt - this.clock.now();
     const refusal = refusalOf(decision);
