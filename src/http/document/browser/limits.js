@@ -22,7 +22,7 @@ async function load(key, known) {
 const HEIGHT = 60;
 
 /** Takes the place of Swagger UI's description of the interface. */
-export function limitsComponent({ React, authSelectors, layoutSelectors }) {
+export function limitsComponent({ React, layoutSelectors }, authorizedKey) {
   const { createElement: h, Fragment, useEffect, useState } = React;
   const time = (text) => h('time', { dateTime: text }, new Date(text).toLocaleString());
   const table = (caption, head, rows) =>
@@ -56,7 +56,7 @@ export function limitsComponent({ React, authSelectors, layoutSelectors }) {
   };
 
   return () => {
-    const key = authSelectors.authorized().getIn(['apiKey', 'value']);
+    const key = authorizedKey();
     const isOverview = !layoutSelectors.currentFilter();
     const [known, set] = useState({});
     useEffect(() => {

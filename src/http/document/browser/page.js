@@ -193,7 +193,7 @@ function plugin(system) {
     components: {
       authorizeOperationBtn: nothing,
       FilterContainer: nothing,
-      InfoContainer: limitsComponent(system),
+      InfoContainer: limitsComponent(system, authorizedKey),
       ServersContainer: nothing,
     },
     wrapComponents: {
