@@ -1,4 +1,18 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Pet } from './pet.entity';
+import { PetsController } from './pets.controller';
+import { PetsService } from './pets.service';
+
 export { PET_STATUSES, type PetStatus, type StockChange } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
-export { PetsModule } from './pets.module';
 export { type KnownPet, PETS, PetOperations, PetDependents, PetsService } from './pets.service';
+
+/** Pets. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Pet])],
+  controllers: [PetsController],
+  providers: [PetsService],
+  exports: [PetsService],
+})
+export class PetsModule {}
