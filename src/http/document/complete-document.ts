@@ -9,7 +9,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { type ErrorDefinition, type HeaderNote, NOTES, type Notes } from '#libs/http';
+import { type ErrorDefinition, type Examples, type HeaderNote, NOTES, type Notes } from '#libs/http';
 import {
   EVERY_RESPONSE,
   HEADERS,
@@ -75,6 +75,12 @@ function completeOperation(draft: Draft, components: Components): void {
   operation.parameters = [...(operation.parameters ?? []), ...parameters.map((name) => PARAMETERS[name]!)];
   completeBody(draft, components);
   const responses = operation.responses as Responses;
+  for (const { content } of Object.values(responses)) {
+    const json = content?.['application/json'];
+    if (json && !json.examples) {
+      json.example ??= exampleOf(json.schema!, components);
+    }
+  }
   if (parameters.includes('If-None-Match')) {
     responses['304'] = { description: NOT_MODIFIED };
   }
@@ -87,6 +93,38 @@ function completeOperation(draft: Draft, components: Components): void {
   completeHeaders(draft);
 }
 
+type Schema = SchemaObject & Partial<ReferenceObject>;
+
+function resolved(schema: Schema, { schemas: all = {} }: Components): Schema {
+  return schema.$ref === undefined
+    ? schema
+    : (all[schema.$ref.replace('#/components/schemas/', '')] as Schema);
+}
+
+/** A value made of the examples of its fields, so that a new field is in all of them; fields without one are left out. */
+function exampleOf(schema: Schema, components: Components, onlyRequired = false): unknown {
+  const { type, items, example, properties = {}, required = [] } = resolved(schema, components);
+  if (type === 'array' && example === undefined) {
+    return [exampleOf(items as Schema, components)];
+  }
+  const fields = Object.entries(properties).filter(([name]) => !onlyRequired || required.includes(name));
+  // As in responses, the id comes first.
+  fields.sort(([a], [b]) => Number(b === 'id') - Number(a === 'id'));
+  const values = fields.map(([name, field]) => [name, exampleOf(field as Schema, components)]);
+  return example ?? (fields.length === 0 ? undefined : Object.fromEntries(values));
+}
+
+/** Those that the operation has of its own, between the shortest and the longest. */
+function bodiesOf(schema: Schema, own: Examples, components: Components): Examples {
+  const { properties = {}, required = [] } = resolved(schema, components);
+  const fields = Object.keys(properties).length;
+  const value = (onlyRequired: boolean) => exampleOf(schema, components, onlyRequired);
+  const shortest = { required: { summary: 'Required fields only', value: value(true) } };
+  const longest = { all: { summary: 'All fields', value: value(false) } };
+  const hasShort = required.length > 0 && required.length < fields;
+  return { ...(hasShort ? shortest : {}), ...own, ...(fields > 1 ? longest : {}) };
+}
+
 /** Adds examples and further media types to the body, and forbids additional members, which the service rejects. */
 function completeBody({ operation, method, notes }: Draft, components: Components): void {
   const { content = {} } = (operation.requestBody ?? {}) as Partial<RequestBodyObject>;
@@ -94,15 +132,9 @@ function completeBody({ operation, method, notes }: Draft, components: Component
   if (!json) {
     return;
   }
-  const bodies = notes.map((note) => note.bodies).find((given) => given !== undefined);
-  if (bodies) {
-    json.examples = bodies;
-  }
-  const { $ref } = json.schema as { $ref?: string };
-  const schema = $ref && components.schemas?.[$ref.replace('#/components/schemas/', '')];
-  if (schema) {
-    (schema as SchemaObject).additionalProperties = false;
-  }
+  const own = notes.find(({ bodies }) => bodies)?.bodies ?? {};
+  json.examples = bodiesOf(json.schema!, own, components);
+  resolved(json.schema!, components).additionalProperties = false;
   if (method === 'patch') {
     content[MERGE_PATCH] = { schema: json.schema };
   }

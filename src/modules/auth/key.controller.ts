@@ -73,15 +73,6 @@ export class KeyDto {
   overlapEndsAt?: string;
 }
 
-const KEY: KeyDto = {
-  id: 1,
-  endsWith: 'x7Qa',
-  client: 'acme',
-  plan: 'free',
-  scopes: ['read', 'write'],
-  createdAt: '2026-11-01T08:00:00.000Z',
-};
-
 @ApiTags('Account')
 @Controller('key')
 export class KeyController {
@@ -92,7 +83,7 @@ export class KeyController {
     summary: 'Get your API key',
     description:
       'Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.',
-    response: { description: 'Your API key.', body: KeyDto, example: KEY },
+    response: { description: 'Your API key.', body: KeyDto },
     stability: 'beta',
   })
   getKey(@Req() request: FastifyRequest): KeyDto {

@@ -13,14 +13,6 @@ import {
 } from './categories.dto';
 import { CategoriesService } from './categories.service';
 
-const EXAMPLE: CategoryDto = { id: 1, name: 'Dogs', description: 'Loyal, loud and always hungry.' };
-const BODIES = {
-  described: {
-    summary: 'With a description',
-    value: { name: 'Dogs', description: 'Loyal, loud and always hungry.' },
-  },
-  named: { summary: 'Required fields only', value: { name: 'Dogs' } },
-};
 const CATEGORY_ID = 'Identifier of the category (Category.id).';
 
 @ApiTags('Categories')
@@ -39,7 +31,6 @@ export class CategoriesController {
     response: {
       description: 'One page of categories.',
       page: CategoryDto,
-      example: [EXAMPLE],
     },
   })
   list(@Query() query: ListCategoriesQuery, @ClientId() clientId: number): Promise<Page<CategoryDto>> {
@@ -56,9 +47,7 @@ export class CategoriesController {
       status: 201,
       description: 'The category was created.',
       resource: CategoryDto,
-      example: EXAMPLE,
     },
-    bodies: BODIES,
   })
   create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
     return this.categories.create(body, origin);
@@ -70,7 +59,7 @@ export class CategoriesController {
     summary: 'Get a category',
     description:
       'Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    response: { description: 'The category.', resource: CategoryDto, example: EXAMPLE },
+    response: { description: 'The category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
   })
   get(
@@ -85,9 +74,8 @@ export class CategoriesController {
     id: 'replaceCategory',
     summary: 'Replace a category',
     description: 'Replaces name and description. Without a `description` the old one is removed.',
-    response: { description: 'The updated category.', resource: CategoryDto, example: EXAMPLE },
+    response: { description: 'The updated category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
-    bodies: BODIES,
   })
   replace(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,

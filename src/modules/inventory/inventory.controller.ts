@@ -14,7 +14,6 @@ import {
 } from './inventory.dto';
 import { InventoryService } from './inventory.service';
 
-const EXAMPLE: InventoryItemDto = { petId: 1, quantity: 3, status: 'available' };
 const PET_ID = 'Identifier of the pet (Pet.id).';
 
 @ApiTags('Inventory')
@@ -34,7 +33,6 @@ export class InventoryController {
       description: 'One page of stock counts.',
       page: InventoryItemDto,
       paging: { idOf: ({ petId }: InventoryItemDto) => petId },
-      example: [EXAMPLE],
     },
   })
   list(@Query() query: ListInventoryQuery, @ClientId() clientId: number): Promise<Page<InventoryItemDto>> {
@@ -46,7 +44,7 @@ export class InventoryController {
     id: 'getInventory',
     summary: 'Get the stock count of a pet',
     description: 'Returns the current stock count and status of one pet.',
-    response: { description: 'The stock of the pet.', resource: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The stock of the pet.', resource: InventoryItemDto },
     errors: [PetNotFoundError],
   })
   get(@IdParam('petId', PET_ID) petId: number, @ClientId() clientId: number): Promise<InventoryItemDto> {
@@ -59,7 +57,7 @@ export class InventoryController {
     summary: 'Set the stock count of a pet',
     description:
       'Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
-    response: { description: 'The updated stock.', resource: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated stock.', resource: InventoryItemDto },
     errors: [PetNotFoundError],
     bodies: {
       restocked: { summary: 'Three units', value: { quantity: 3 } },
@@ -81,7 +79,7 @@ export class InventoryController {
     summary: 'Adjust the stock count of a pet',
     description:
       'Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.',
-    response: { description: 'The updated stock.', resource: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated stock.', resource: InventoryItemDto },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
     bodies: {

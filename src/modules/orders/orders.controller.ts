@@ -17,13 +17,6 @@ import {
 } from './orders.dto';
 import { OrdersService } from './orders.service';
 
-const EXAMPLE: OrderDto = {
-  id: 1,
-  petId: 1,
-  quantity: 1,
-  shipDate: '2026-11-24T09:30:00.000Z',
-  complete: false,
-};
 const ORDER_ID = 'Identifier of the order (Order.id).';
 
 @ApiTags('Orders')
@@ -42,7 +35,6 @@ export class OrdersController {
     response: {
       description: 'One page of orders.',
       page: OrderDto,
-      example: [EXAMPLE],
     },
     hideTryItPanel: true,
   })
@@ -56,14 +48,9 @@ export class OrdersController {
     summary: 'Place an order',
     description:
       'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The order was placed.', resource: OrderDto, example: EXAMPLE },
+    response: { status: 201, description: 'The order was placed.', resource: OrderDto },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
     bodies: {
-      single: { summary: 'One unit', value: { petId: 1 } },
-      scheduled: {
-        summary: 'Two units with a ship date',
-        value: { petId: 1, quantity: 2, shipDate: '2026-11-24T09:30:00Z' },
-      },
       fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
     },
   })
@@ -77,7 +64,7 @@ export class OrdersController {
     summary: 'Get an order',
     description:
       'Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    response: { description: 'The order.', resource: OrderDto, example: EXAMPLE },
+    response: { description: 'The order.', resource: OrderDto },
     errors: [OrderNotFoundError],
   })
   get(@IdParam('orderId', ORDER_ID) orderId: number, @ClientId() clientId: number): Promise<OrderDto> {
@@ -93,7 +80,6 @@ export class OrdersController {
     response: {
       description: 'The updated order.',
       resource: OrderDto,
-      example: { ...EXAMPLE, complete: true },
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',

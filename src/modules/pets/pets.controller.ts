@@ -16,11 +16,6 @@ import {
 } from './pets.dto';
 import { PetsService } from './pets.service';
 
-const EXAMPLE: PetDto = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
-const BODIES = {
-  named: { summary: 'Required fields only', value: { name: 'Rex', categoryId: 1 } },
-  sold: { summary: 'With a status', value: { name: 'Rex', categoryId: 1, status: 'sold' } },
-};
 const PET_ID = 'Identifier of the pet (Pet.id).';
 
 const GET_PET: Deprecation = {
@@ -48,7 +43,6 @@ export class PetsController {
       page: PetDto,
       schema: 'Pets',
       paging: { single: 'id' },
-      example: [EXAMPLE],
     },
   })
   list(@Query() query: ListPetsQuery, @ClientId() clientId: number): Promise<Page<PetDto>> {
@@ -66,10 +60,8 @@ export class PetsController {
       description: 'The pet was created.',
       resource: PetDto,
       deprecatedRead: GET_PET,
-      example: EXAMPLE,
     },
     errors: [UnknownCategoryError],
-    bodies: BODIES,
   })
   create(@Body() body: NewPetDto, @SentBy() origin: Origin): Promise<PetDto> {
     return this.pets.create(body, origin);
@@ -81,7 +73,7 @@ export class PetsController {
     summary: 'Get a pet',
     description:
       'Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.',
-    response: { description: 'The pet.', resource: PetDto, example: EXAMPLE },
+    response: { description: 'The pet.', resource: PetDto },
     deprecated: GET_PET,
     errors: [PetNotFoundError],
   })
@@ -95,9 +87,8 @@ export class PetsController {
     summary: 'Replace a pet',
     description:
       'Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
-    response: { description: 'The updated pet.', resource: PetDto, example: EXAMPLE },
+    response: { description: 'The updated pet.', resource: PetDto },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
-    bodies: BODIES,
   })
   replace(
     @IdParam('petId', PET_ID) petId: number,
@@ -114,7 +105,7 @@ export class PetsController {
     summary: 'Update a pet',
     description:
       'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
-    response: { description: 'The updated pet.', resource: PetDto, example: EXAMPLE },
+    response: { description: 'The updated pet.', resource: PetDto },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
     bodies: {

@@ -61,12 +61,6 @@ export class AccountController {
     response: {
       description: 'One entry per day.',
       body: UsageDto,
-      example: {
-        days: [
-          { date: '2026-11-20', requests: 0 },
-          { date: '2026-11-21', requests: 42 },
-        ],
-      },
     },
     stability: 'experimental',
   })

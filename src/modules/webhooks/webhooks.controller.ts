@@ -85,7 +85,6 @@ export class WebhooksController {
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
     stability: 'experimental',
     callbacks: CALLBACKS,
-    bodies: { some: { summary: 'Some types of events', value: { url: EXAMPLE.url, types: EXAMPLE.types } } },
   })
   create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
     return this.webhooks.create(body, origin);

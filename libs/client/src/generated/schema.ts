@@ -1886,6 +1886,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": 1,
+                     *       "name": "price list",
                      *       "endsWith": "x7Qa",
                      *       "client": "acme",
                      *       "plan": "free",
@@ -1893,7 +1894,9 @@ export interface operations {
                      *         "read",
                      *         "write"
                      *       ],
-                     *       "createdAt": "2026-11-01T08:00:00.000Z"
+                     *       "createdAt": "2026-11-01T08:00:00.000Z",
+                     *       "expiresAt": "2027-11-01T08:00:00.000Z",
+                     *       "overlapEndsAt": "2026-11-22T09:30:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Key"];
@@ -2007,10 +2010,6 @@ export interface operations {
                     /**
                      * @example {
                      *       "days": [
-                     *         {
-                     *           "date": "2026-11-20",
-                     *           "requests": 0
-                     *         },
                      *         {
                      *           "date": "2026-11-21",
                      *           "requests": 42
@@ -3482,7 +3481,7 @@ export interface operations {
                      *       "petId": 1,
                      *       "quantity": 1,
                      *       "shipDate": "2026-11-24T09:30:00.000Z",
-                     *       "complete": true
+                     *       "complete": false
                      *     }
                      */
                     "application/json": components["schemas"]["StoredOrder"];
