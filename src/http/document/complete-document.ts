@@ -93,7 +93,7 @@ function completeOperation(draft: Draft, components: Components): void {
   completeHeaders(draft);
 }
 
-type Schema = SchemaObject & Partial<ReferenceObject>;
+type Schema = Omit<SchemaObject, 'example'> & Partial<ReferenceObject> & { example?: unknown };
 
 function resolved(schema: Schema, { schemas: all = {} }: Components): Schema {
   return schema.$ref === undefined
