@@ -7,7 +7,6 @@ import { Arrange } from '../../support/builders';
 import { type Operation, operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 import { type Schema, plain } from './fuzz/support/schema-values';
-import { wrongJson, wrongTexts } from './support/wrong-values';
 
 const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
 const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%00=1', '=', 'id[]=1'];
@@ -41,6 +40,8 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
   );
 }
 
+// Each field and each parameter gets one wrong value: that every bound holds stands in test/unit/libs/http/validation.spec.ts,
+// and the bounds in openapi.yaml, which is made of the same decorators.
 describe('every operation', () => {
   const service = useService();
   /** Keys of one client: with both scopes, and with one of them. */
@@ -108,11 +109,9 @@ describe('every operation', () => {
       ...(parameter === undefined ? [] : ['0', '9007199254740992', 'x']).map((id) => ({
         ...{ ...invalid, what: 'id', target: at(id), message: `${parameter} ${ID_RANGE}` },
       })),
-      ...queries.flatMap(({ name, schema: own }) =>
-        wrongTexts(name, plain(service.document, own), service.document).map((query) => ({
-          ...{ ...invalid, what: query.slice(0, 60), target: `${path}?${query}`, message: name },
-        })),
-      ),
+      ...queries.map(({ name }) => ({
+        ...{ ...invalid, what: name, target: `${path}?${name}=`, message: `${name} must be` },
+      })),
       ...(isList ? BAD_CURSORS : []).map((cursor) => ({
         ...{ what: 'cursor', status: 400, code: 'invalid_cursor', target: `${path}?cursor=${cursor}` },
       })),
@@ -121,12 +120,9 @@ describe('every operation', () => {
           ? []
           : [{ ...invalid, what: 'body', body: {}, message: 'takes no body' }]
         : [
-            ...Object.entries(schema.properties ?? {}).flatMap(([name, own]) =>
-              wrongJson(plain(service.document, own)).map((json) => ({
-                ...{ ...invalid, what: `${name}: ${json.slice(0, 60)}`, message: `${name} must be` },
-                body: withMember(body, name, json),
-              })),
-            ),
+            ...Object.keys(schema.properties ?? {}).map((name) => ({
+              ...{ ...invalid, what: name, body: { ...body, [name]: {} }, message: `${name} must be` },
+            })),
             ...(schema.required ?? []).map((name) => ({
               ...{ ...invalid, what: `no ${name}`, body: { ...body, [name]: undefined } },
               message: `${name} is required`,
@@ -196,13 +192,6 @@ describe('every operation', () => {
     }
   });
 });
-
-/** The body as JSON text, with a member whose value may be none that JavaScript can write. */
-function withMember(body: object, name: string, json: string): string {
-  const others = Object.entries(body).filter(([other]) => other !== name);
-  const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`);
-  return `{${[...members, `"${name}":${json}`].join(',')}}`;
-}
 
 function codeOf(path: string): string {
   const [, collection] = /^\/(?:store\/)?(\w+)/.exec(path)!;

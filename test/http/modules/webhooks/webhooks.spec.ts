@@ -73,6 +73,15 @@ describe('webhooks', () => {
       expect(answer.text).not.toContain('hunter2');
     });
 
+    test.each([[[]], [['other']], [['pet.created', 'pet.created']]])(
+      '400 validation_failed: the types %j',
+      async (types) => {
+        const { body } = await caller.post<ErrorBody>('/webhooks', { url: URL, types });
+        expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
+        expect(body.message).toContain('types must be');
+      },
+    );
+
     it('409 too_many_webhooks for the eleventh, even for concurrent requests', async () => {
       const answers = await Promise.all(
         Array.from({ length: 25 }, () => caller.post('/webhooks', { url: URL, enabled: false })),
