@@ -51,7 +51,7 @@ export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
 }
 
 /** A copy of a part of the document, without references except to schemas. */
-export function inPlace(document: OpenAPIObject, part: unknown): unknown {
+function inPlace(document: OpenAPIObject, part: unknown): unknown {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map((item) => inPlace(document, item));
   const { $ref } = part as { $ref?: string };
@@ -72,17 +72,4 @@ export function resolve(document: OpenAPIObject, reference: string): unknown {
 
 export function sortedKeys(object: object | undefined): string[] {
   return Object.keys(object ?? {}).sort();
-}
-
-/** Visits every object of the document. A field named `example` is a schema's own only below `properties`. */
-export function walk(
-  value: unknown,
-  name: string,
-  visit: (name: string, value: Record<string, unknown>) => void,
-): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (!Array.isArray(value)) visit(name, value as Record<string, unknown>);
-  for (const [key, inner] of Object.entries(value)) {
-    if (key !== 'example' && key !== 'examples') walk(inner, `${name}/${key}`, visit);
-  }
 }
