@@ -1,0 +1,16 @@
+import { DatabaseError } from 'pg';
+import { isRefusedStatement } from '#libs/database';
+
+const reported = (code: string) => Object.assign(new DatabaseError('no', 0, 'error'), { code });
+
+it.each([
+  ['an invalid value', reported('22012'), true],
+  ['a violated constraint', reported('23503'), true],
+  ['a trigger that raises an error', reported('P0001'), true],
+  ['the end of the session', reported('57P01'), false],
+  ['a commit with an unknown outcome', reported('40003'), false],
+  ['a failure of the network', Object.assign(new Error('read ENETDOWN'), { code: 'ENETDOWN' }), false],
+  ['nothing', undefined, false],
+])('%s: whether its transaction has certainly had no effect', (_what, error, isRefused) => {
+  expect(isRefusedStatement(error)).toBe(isRefused);
+});
