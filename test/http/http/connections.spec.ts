@@ -18,39 +18,6 @@ async function openPaused(port: number, bytes: string): Promise<RawConnection> {
   return connection;
 }
 
-it('A request starts only when the response before it was taken, and never if the client has left', async () => {
-  const { key } = await service.issueKey();
-  const asked = (path: string) => requestText(`GET ${path}`, [`X-API-Key: ${key}`]);
-  const remaining = async () => {
-    const { headers } = await exchange(service.port, asked('/rate-limit'));
-    return Number(headers['x-ratelimit-remaining']);
-  };
-  const before = await remaining();
-  let arrived = 0;
-  const count = () => (arrived += 1);
-  const server = service.app.getHttpServer() as Server;
-  server.on('request', count);
-  const requests = LARGE.repeat(MOST - 1) + asked('/pets');
-  const [reader, leaver] = [
-    await openPaused(service.port, requests),
-    await openPaused(service.port, requests),
-  ];
-  try {
-    await until(() => arrived === 2 * MOST);
-    expect(await remaining()).toBe(before);
-    leaver.close();
-    reader.resume();
-    for (let index = 1; index < MOST; index += 1) {
-      await reader.answer();
-    }
-    expect((await reader.answer()).headers['x-ratelimit-remaining']).toBe(String(before - 1));
-    expect(await remaining()).toBe(before - 1);
-  } finally {
-    server.off('request', count);
-    reader.close();
-  }
-});
-
 it('A connection whose client does not read responses is closed', async () => {
   const server = impatient.app.getHttpServer() as Server;
   // Nothing is read, so a client does not learn of the end either; the service's own side tells.

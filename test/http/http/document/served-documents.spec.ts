@@ -54,19 +54,6 @@ it.each([
 });
 
 describe('the page', () => {
-  it('loads only files of its own host, and all of them exist', async () => {
-    const { text: html } = await get('/docs');
-    const loaded = [...html.matchAll(/<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(
-      ([, url]) => url!,
-    );
-    expect(loaded.length).toBeGreaterThan(3);
-    for (const url of loaded) {
-      expect(url).toMatch(/^\/(docs\/|openapi\.json$)/);
-      expect((await get(url)).status).toBe(200);
-    }
-    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
-  });
-
   it('may load only its own files', async () => {
     const directives = (await get('/docs')).headers.get('content-security-policy')!.split(';');
     expect(directives).toEqual([

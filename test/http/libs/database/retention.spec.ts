@@ -74,16 +74,6 @@ it('skips rows that another instance is deleting, without waiting', async () => 
   expect(await keeping().deleteOld()).toBe(1);
 });
 
-it('deletes nothing at the start itself, and then at every interval', async () => {
-  await add('2026-01-01');
-  keeping({ firstMs: 3_600_000 }).onApplicationBootstrap();
-  expect(await days()).toEqual(['2026-01-01']);
-  keeping({ firstMs: 1, everyMs: 20 }).onApplicationBootstrap();
-  await until(async () => (await days()).length === 0);
-  await add('2026-01-02');
-  await until(async () => (await days()).length === 0);
-});
-
 it('a stop waits for the running batch and starts no other', async () => {
   await add('2026-01-01', 3);
   const other = await test.pool.connect();

@@ -77,22 +77,6 @@ describe('Pages', () => {
     expect(all.events[0]!.data).toEqual(JSON.parse(rows[0]!.data));
   });
 
-  it('can begin and end within one commit, with a filter as well', async () => {
-    await Promise.all([pet, other].map(({ id }) => caller.put(`/store/inventory/${id}`, { quantity: 500 })));
-    const { target } = await atTheEnd();
-    await Promise.all(
-      Array.from({ length: 120 }, (_none, index) => arrange.order(index % 2 ? pet.id : other.id)),
-    );
-    const [all, ...others] = ['&limit=100', '&limit=7', '&limit=7&type=order.placed', `&petId=${pet.id}`].map(
-      (query) => new Follower(target + query),
-    );
-    await Promise.all([all!, ...others].map((follower) => follower.readAll(caller)));
-    const placed = all!.events.filter(({ type }) => type === 'order.placed');
-    const ofPet = all!.events.filter(({ data }) => data.petId === pet.id);
-    expect([placed.length, ofPet.length]).toEqual([120, 120]);
-    expect(others.map(({ events }) => events)).toEqual([all!.events, placed, ofPet]);
-  });
-
   describe('of large events', () => {
     const KIB = 1_024;
     let before: string;

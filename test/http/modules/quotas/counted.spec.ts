@@ -1,6 +1,5 @@
 import { Arrange } from '../../../support/builders';
 import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
-import { exchange, requestText } from '../../../support/raw-http';
 import { useService } from '../../../support/use-service';
 import {
   COUNTED,
@@ -39,10 +38,7 @@ describe('a request with a valid key is counted', () => {
     ['200', 200, 'GET', '/pets', undefined],
     ['201', 201, 'POST', '/categories', { name: 'Cats' }],
     ['400 of a bad value', 400, 'GET', '/pets/x', undefined],
-    ['400 of broken JSON', 400, 'POST', '/pets', '{'],
     ['404 of a path', 404, 'GET', '/no/such/path', undefined],
-    ['405', 405, 'PATCH', '/pets', {}],
-    ['405 of OPTIONS that is no preflight', 405, 'OPTIONS', '/pets', undefined],
     ['405 of a path that is itself free with a key', 405, 'POST', '/rate-limit', {}],
     ['422', 422, 'POST', '/pets', { name: 'Rex', categoryId: 4711 }],
   ])('when it is answered %s', async (_what, status, method, path, body) => {
@@ -53,11 +49,9 @@ describe('a request with a valid key is counted', () => {
     expect(limitsIn(answer!)).toMatchObject({ limit: 60, remaining: 59 });
   });
 
-  it('when it is answered 403 for a missing scope, and 415', async () => {
+  it('when it is answered 403 for a missing scope', async () => {
     const caller = await service.caller({ plan: 'free', scopes: ['read'] });
     expect(await costOf(caller, () => caller.post('/categories', { name: 'Cats' }))).toEqual([1, 1]);
-    const xml = (await service.caller({ plan: 'free' })).with({ 'Content-Type': 'text/xml' });
-    expect(await costOf(xml, () => xml.post('/categories', '<name/>'))).toEqual([1, 1]);
   });
 });
 
@@ -107,26 +101,16 @@ describe('a request is refunded, and the headers of the response show it', () =>
 });
 
 describe('never counted, with or without a key:', () => {
-  it.each([
-    ['GET', '/health/live'],
-    ['GET', '/health/ready'],
-    ['GET', '/openapi.json'],
-    ['GET', '/openapi.yaml'],
-    ['GET', '/docs'],
-    ['OPTIONS', '/pets'],
-  ])('%s %s', async (method, path) => {
-    const { key } = await service.issueKey({ plan: 'free' });
-    const caller = service.anonymous().with({ 'X-API-Key': key });
-    const preflight = ['Origin: https://shop.example', 'Access-Control-Request-Method: GET'];
-    const fields = method === 'OPTIONS' ? preflight : [];
-    const send = (...more: string[]) =>
-      exchange(service.port, requestText(`${method} ${path}`, [...fields, ...more]));
-    expect(await costOf(caller, () => send(`X-API-Key: ${key}`))).toEqual([0, 0]);
-    await send();
-    await send();
-    const stranger = await service.anonymous().get('/pets');
-    expect([stranger.status, limitsIn(stranger).remaining]).toEqual([401, 59]);
-  });
+  it.each(['/health/live', '/health/ready', '/openapi.json', '/openapi.yaml', '/docs'])(
+    '%s',
+    async (path) => {
+      const caller = await service.caller({ plan: 'free' });
+      expect(await costOf(caller, () => caller.get(path))).toEqual([0, 0]);
+      await service.anonymous().get(path);
+      const stranger = await service.anonymous().get('/pets');
+      expect([stranger.status, limitsIn(stranger).remaining]).toEqual([401, 59]);
+    },
+  );
 });
 
 const STRANGERS: [string, Record<string, string>, string, string, number][] = [

@@ -197,21 +197,6 @@ describe('GET /rate-limit', () => {
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
-  it('says to a banned key when a request will be accepted: after the ban, and when the day is over', async () => {
-    const caller = await service.caller({ perMinute: 9, perDay: 1 });
-    await call(caller, 1);
-    const banned = await earnBan(caller, service);
-    const answer = await caller.get('/rate-limit');
-    for (const limits of [limitsIn(banned), limitsIn(answer)]) {
-      expect(limits).toMatchObject({ remaining: 0, reset: MIDNIGHT / 1_000 });
-      expect(limits.state).toMatch(/^"minute";r=8;t=\d+, "day";r=0;/);
-    }
-    const wait = Math.ceil((MIDNIGHT - service.clock.now()) / 1_000);
-    expect(limitsIn(banned).retryAfter).toBe(wait);
-    service.clock.advance(wait * 1_000);
-    expect(await statuses(caller, 1)).toEqual([200]);
-  });
-
   it.each(['GET', 'HEAD'])('takes any valid key, and never counts, even if it fails (%s)', async (method) => {
     const caller = await service.caller({ plan: 'free', scopes: ['write'] });
     expect((await caller.send(method, '/rate-limit')).status).toBe(200);

@@ -184,18 +184,6 @@ it('Every request body and every success body has an example', () => {
   }
 });
 
-it('Every error of a status has an example', () => {
-  for (const [name, { responses }] of operations) {
-    for (const response of Object.values(responses)) {
-      const told = [...response.description.matchAll(/^`(\w+)`: /gm)].map(([, code]) => code);
-      expect([name, Object.keys(json(response)?.examples ?? {})]).toEqual([
-        name,
-        expect.arrayContaining(told),
-      ]);
-    }
-  }
-});
-
 /** They answer where there is no operation, so no operation documents them. */
 const OUTSIDE_OF_OPERATIONS = ['404 route_not_found', '405 method_not_allowed'];
 

@@ -41,7 +41,7 @@ describe('A fair queue', () => {
     expect(take(5)).toEqual(['b1']);
   });
 
-  it('is full when too many wait, or too many of one owner', () => {
+  it('is full when too many wait, or too many of one owner, and refuses more', async () => {
     expect(['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => add(1, name))).toEqual([
       true,
       true,
@@ -50,6 +50,7 @@ describe('A fair queue', () => {
       false,
     ]);
     expect(['b1', 'b2', 'b3'].map((name) => add(2, name))).toEqual([true, true, false]);
+    await expect(queue.add(2, { name: 'b3', subjects: [] })).rejects.toThrow('Too many wait');
     take(1);
     expect(add(2, 'b3')).toBe(true);
   });

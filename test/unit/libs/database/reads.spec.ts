@@ -146,16 +146,5 @@ describe('reads', () => {
       await aTurn();
       expect(texts().slice(4)).toEqual(['shared e f']);
     });
-
-    it('a read that has waited for five seconds is refused as if the database were unavailable', async () => {
-      for (const key of ['a', 'b', 'c', 'd']) {
-        await readSlowly(key);
-      }
-      const refused = expect(read('late')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-      await jest.advanceTimersByTimeAsync(5_501);
-      sent[0]!.succeed([]);
-      await refused;
-      expect(sent).toHaveLength(4);
-    });
   });
 });

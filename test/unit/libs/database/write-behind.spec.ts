@@ -71,18 +71,6 @@ describe('a batch that fails', () => {
     await jest.advanceTimersByTimeAsync(1_000);
     expect(batches[1]).toEqual({ a: '13', b: '2', c: '4' });
   });
-
-  it('is tried once more for all who asked in the meantime, so that none of them waits for the attempts of the others', async () => {
-    behind.add('a', '1');
-    void behind.flush();
-    const flushes = Array.from({ length: 12 }, () => behind.flush());
-    for (const attempt of [0, 1]) {
-      underWay[attempt]!.reject(new Error('away'));
-      await jest.advanceTimersByTimeAsync(0);
-    }
-    expect(await Promise.all(flushes)).toEqual(Array(12).fill(false));
-    expect(batches).toHaveLength(2);
-  });
 });
 
 describe('closing', () => {

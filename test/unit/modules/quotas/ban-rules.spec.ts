@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import {
   FORGIVENESS_MS,
   NOTICE_MS,
-  SERIES_MS,
   applyStored,
   ban,
   banLevel,
@@ -47,25 +45,6 @@ describe('a series of refused requests', () => {
     expect(refusedAfter([0, ...Array<number>(11).fill(5_000)])).toBe(true);
     expect(refusedAfter([0, 1_000, ...Array<number>(9).fill(6_000), 4_999])).toBe(true);
     expect(refusedAfter([0, 1_000, ...Array<number>(9).fill(6_000), 5_000])).toBe(false);
-  });
-
-  it('bans as a naive count of its refusals does, while time goes forward', () => {
-    const pause = fc.oneof(fc.constantFrom(0, 999, 1_000, 59_999, 60_000), fc.nat(3_000), fc.nat(70_000));
-    fc.assert(
-      fc.property(fc.array(pause, { maxLength: 60, size: 'max' }), (all) => {
-        const bans = newBanState();
-        let [now, series] = [NOW, [] as number[]];
-        return all.every((wait) => {
-          now += wait;
-          if (isBanned(bans, now)) return true;
-          if (series.length > 0 && now >= series[0]! + SERIES_MS) series = [];
-          series.push(now);
-          const isBan = series.filter((at) => at >= series[0]! + NOTICE_MS).length === 11;
-          if (isBan) series = [];
-          return strike(bans, now) === isBan;
-        });
-      }),
-    );
   });
 });
 

@@ -131,22 +131,6 @@ describe('a refused client', () => {
       }),
     );
   });
-
-  it('that waits for Retry-After is never banned', () => {
-    const gaps = fc.array(fc.nat({ max: 30_000 }), { maxLength: 100, size: 'max' });
-    fc.assert(
-      fc.property(anyLimits, gaps, (limits, all) => {
-        const windows = newWindowState(START);
-        const bans = newBanState();
-        let now = START;
-        return all.every((gap) => {
-          const decision = decide(windows, bans, limits, now);
-          now += decision.retryAfterSeconds * 1000 || gap;
-          return decision.outcome !== 'banned';
-        });
-      }),
-    );
-  });
 });
 
 describe('whatever the clock does', () => {

@@ -67,14 +67,6 @@ describe('a client that returns', () => {
     const { standings } = await store.take(aClient(1));
     expect([records.lookUps, ...standings.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
   });
-
-  it('within its minute after a restart has what was left of it', async () => {
-    records.minute = { minuteStart: clock.now() - 50_000, minuteCount: 59 };
-    expect((await store.take(aClient(1))).standings[0]).toMatchObject({ remaining: 0 });
-    expect((await store.take(aClient(1))).exhausted).toBe('minute');
-    clock.advance(10_000);
-    expect((await store.take(aClient(1))).standings[0]).toMatchObject({ remaining: 59 });
-  });
 });
 
 describe('what the database says of a key', () => {
