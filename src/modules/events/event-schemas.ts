@@ -1,7 +1,7 @@
 // Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
 import type { SchemaObject } from '@nestjs/swagger';
 import { TIMESTAMP_SCHEMA } from '#libs/http';
-import { EVENT_TYPES } from './event.entity';
+import { EVENT_TYPES, RESOURCES, eventTypesOf } from './event.entity';
 import type { EventDto } from './events.dto';
 
 /** An actual event. */
@@ -11,14 +11,6 @@ export const EVENT_EXAMPLE: EventDto = {
   timestamp: '2026-11-21T09:30:00.123456Z',
   data: { id: 1, petId: 1, quantity: 1, complete: false },
 };
-
-/** The schema for events whose type starts with this prefix, and that of their resource. */
-const RESOURCES = [
-  { prefix: 'pet.', event: 'PetEvent', data: 'Pet' },
-  { prefix: 'category.', event: 'CategoryEvent', data: 'Category' },
-  { prefix: 'order.', event: 'OrderEvent', data: 'Order' },
-  { prefix: 'inventory.', event: 'InventoryEvent', data: 'InventoryItem' },
-] as const;
 
 const TYPE = 'What happened.';
 
@@ -52,16 +44,23 @@ export function eventSchema(event: {
   };
 }
 
-function ofResource({ prefix, data }: (typeof RESOURCES)[number]): SchemaObject {
+type Resource = (typeof RESOURCES)[number];
+
+function ofResource(resource: Resource): SchemaObject {
   return eventSchema({
-    description: `Something happened to a resource of type ${data}.`,
+    description: `Something happened to a resource of type ${resource.schema}.`,
     id: '^evt_[0-9a-f]{32}$',
-    types: EVENT_TYPES.filter((type) => type.startsWith(prefix)),
+    types: eventTypesOf(resource),
     data: {
-      allOf: [reference(data)],
+      allOf: [reference(resource.schema)],
       description: 'The resource right after the event; right before, if it was deleted or cancelled.',
     },
   });
+}
+
+/** `PetEvent` */
+function schemaName({ name }: Resource): string {
+  return `${name[0]!.toUpperCase()}${name.slice(1)}Event`;
 }
 
 function reference(name: string): { $ref: string } {
@@ -73,16 +72,15 @@ export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
   EventType: { type: 'string', enum: [...EVENT_TYPES], description: TYPE },
   Event: {
     description: 'Something that happened in the store. `type` says what, and what `data` is.',
-    oneOf: RESOURCES.map(({ event }) => reference(event)),
+    oneOf: RESOURCES.map((resource) => reference(schemaName(resource))),
     discriminator: {
       propertyName: 'type',
       mapping: Object.fromEntries(
-        EVENT_TYPES.map((type) => [
-          type,
-          reference(RESOURCES.find(({ prefix }) => type.startsWith(prefix))!.event).$ref,
-        ]),
+        RESOURCES.flatMap((resource) =>
+          eventTypesOf(resource).map((type) => [type, reference(schemaName(resource)).$ref]),
+        ),
       ),
     },
   },
-  ...Object.fromEntries(RESOURCES.map((resource) => [resource.event, ofResource(resource)])),
+  ...Object.fromEntries(RESOURCES.map((resource) => [schemaName(resource), ofResource(resource)])),
 };

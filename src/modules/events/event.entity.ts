@@ -2,20 +2,27 @@
 import { Column, Entity } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
 
-export const EVENT_TYPES = [
-  'pet.created',
-  'pet.updated',
-  'pet.deleted',
-  'category.created',
-  'category.updated',
-  'category.deleted',
-  'order.placed',
-  'order.updated',
-  'order.completed',
-  'order.cancelled',
-  'inventory.updated',
+/** Whose events there are: how their types begin, what else can happen, and the schema of what they are about. */
+export const RESOURCES = [
+  { name: 'pet', events: ['created', 'updated', 'deleted'], schema: 'Pet' },
+  { name: 'category', events: ['created', 'updated', 'deleted'], schema: 'Category' },
+  { name: 'order', events: ['placed', 'updated', 'completed', 'cancelled'], schema: 'Order' },
+  { name: 'inventory', events: ['updated'], schema: 'InventoryItem' },
 ] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+
+type TypesOf<Resource> = Resource extends {
+  name: infer Name extends string;
+  events: readonly (infer Event extends string)[];
+}
+  ? `${Name}.${Event}`
+  : never;
+export type EventType = TypesOf<(typeof RESOURCES)[number]>;
+
+export function eventTypesOf({ name, events }: (typeof RESOURCES)[number]): EventType[] {
+  return events.map((event) => `${name}.${event}` as EventType);
+}
+
+export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(eventTypesOf);
 
 /** An event. Positions follow commits: whoever sees one has seen all smaller ones. */
 @Entity('events')
