@@ -1,6 +1,6 @@
-import type { RequestMethod } from '@nestjs/common';
+import { type RequestMethod, applyDecorators } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
-import { DECORATORS } from '@nestjs/swagger';
+import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
 
 /**
@@ -30,6 +30,13 @@ export type Examples = Record<string, { summary: string; value: unknown }>;
  */
 type HeaderCondition = 'success' | 'kept' | 'any';
 
+/** A tag of the document, below another one if it has a parent. */
+export interface TagNote {
+  name: string;
+  description: string;
+  parent?: string;
+}
+
 /** What one decorator notes. */
 export interface Notes {
   /** Errors that the operation can return. The last one with a code applies. */
@@ -42,6 +49,7 @@ export interface Notes {
   parameters?: readonly string[];
   /** Examples of its bodies. */
   bodies?: Examples;
+  tag?: TagNote;
 }
 
 /** Adds to the notes of an operation. */
@@ -85,4 +93,12 @@ export function EachOperation(
       decorate?.(prototype as object, name, descriptor);
     }
   };
+}
+
+/** Puts the operations of a controller under a tag. */
+export function Tag(tag: TagNote): ClassDecorator {
+  return applyDecorators(
+    ApiTags(tag.name),
+    EachOperation(() => Documented({ tag })),
+  );
 }

@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, type SchemaObject, SwaggerModule } from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
+import type { TagNote } from '#libs/http';
 import type { Settings } from '../../settings';
 import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
@@ -36,27 +37,32 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 /** Where callers find help. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
-/**
- * Tags in display order. Pets and Store group others and have no operations; `x-parent` is called `parent` in OpenAPI
- * 3.2.
- */
-const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
-  { name: 'Pets' },
-  { name: 'Animals', description: 'The pets of the store.', 'x-parent': 'Pets' },
-  { name: 'Categories', description: 'The categories that pets belong to.', 'x-parent': 'Pets' },
-  { name: 'Store' },
-  { name: 'Orders', description: 'Orders for pets.', 'x-parent': 'Store' },
-  { name: 'Inventory', description: 'Stock counts per pet.', 'x-parent': 'Store' },
-  { name: 'Events', description: 'What happens in the store.' },
-  { name: 'Webhooks', description: 'Your URLs that receive the events.' },
-  { name: 'Account', description: 'Your API key, limits and usage.' },
-];
+/** The display order of tags; others follow. */
+const ORDER = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
 
-/** The same groups for tools that do not support nested tags. */
-const TAG_GROUPS = TAGS.filter((tag) => !tag['x-parent']).map(({ name }) => {
-  const children = TAGS.filter((tag) => tag['x-parent'] === name);
-  return { name, tags: (children.length > 0 ? children : [{ name }]).map((tag) => tag.name) };
-});
+function placeOf({ name }: TagNote): number {
+  return ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length;
+}
+
+/** Parents, which have no operations, with their tags. A tag without a parent is a group of its own. */
+function groupsOf(tags: TagNote[]): { name: string; tags: TagNote[] }[] {
+  const sorted = tags.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const groupOf = ({ name, parent = name }: TagNote) => parent;
+  return [...new Set(sorted.map(groupOf))].map((group) => {
+    return { name: group, tags: sorted.filter((tag) => groupOf(tag) === group) };
+  });
+}
+
+/** `x-parent` is called `parent` in OpenAPI 3.2; the groups say the same to tools that do not support nested tags. */
+function tagParts(noted: TagNote[]): object {
+  const groups = groupsOf(noted);
+  const tags = groups.flatMap(({ name, tags: members }) => [
+    ...(members[0]!.parent === undefined ? [] : [{ name }]),
+    ...members.map(({ parent, ...tag }) => ({ ...tag, 'x-parent': parent })),
+  ]);
+  const named = groups.map(({ name, tags: members }) => ({ name, tags: members.map((tag) => tag.name) }));
+  return { tags, 'x-tagGroups': named };
+}
 
 /** What every response has, beyond what the specification requires of Pet and Order. */
 const ALWAYS = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
@@ -135,11 +141,10 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
     name: 'The operator who issued your API key',
     url: address + CONTACT_GUIDE,
   };
-  const document = SwaggerModule.createDocument(app, { ...base, tags: TAGS }, { autoTagControllers: false });
-  completeDocument(document);
-  const { openapi, info, externalDocs, servers, security, tags, paths, components } = document;
-  const groups = { 'x-tagGroups': TAG_GROUPS };
-  const ordered = { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };
+  const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
+  const tags = tagParts(completeDocument(document));
+  const { openapi, info, externalDocs, servers, security, paths, components } = document;
+  const ordered = { openapi, info, externalDocs, servers, security, ...tags, paths, components };
   const answered = JSON.parse(JSON.stringify(ordered), asAnswered) as OpenAPIObject;
   const schemas = answered.components!.schemas as Record<string, SchemaObject>;
   addStored(schemas);

@@ -9,7 +9,14 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { type ErrorDefinition, type Examples, type HeaderNote, NOTES, type Notes } from '#libs/http';
+import {
+  type ErrorDefinition,
+  type Examples,
+  type HeaderNote,
+  NOTES,
+  type Notes,
+  type TagNote,
+} from '#libs/http';
 import {
   EVERY_RESPONSE,
   HEADERS,
@@ -37,8 +44,9 @@ const MERGE_PATCH = 'application/merge-patch+json';
 
 /**
  * Turns the notes of the decorators into responses, header fields and parameters of every operation in the document.
+ * @returns the tags of the operations
  */
-export function completeDocument(document: OpenAPIObject): void {
+export function completeDocument(document: OpenAPIObject): TagNote[] {
   const components: Components = (document.components ??= {});
   components.schemas = { ...components.schemas, ...schemas() };
   components.examples = {};
@@ -49,6 +57,8 @@ export function completeDocument(document: OpenAPIObject): void {
   components.headers = share('headers', drafts.flatMap(headersIn)) as Components['headers'];
   components.parameters = share('parameters', drafts.flatMap(parametersIn)) as Components['parameters'];
   components.responses = share('responses', drafts.flatMap(responsesIn)) as Components['responses'];
+  const tags = drafts.flatMap(({ notes }) => notes.flatMap(({ tag }) => tag ?? []));
+  return [...new Map(tags.map((tag) => [tag.name, tag])).values()];
 }
 
 /** Every operation of the document with its notes, which are removed from the document. */

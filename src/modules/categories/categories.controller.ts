@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import {
@@ -15,7 +14,7 @@ import { CategoriesService } from './categories.service';
 
 const CATEGORY_ID = 'Identifier of the category (Category.id).';
 
-@ApiTags('Categories')
+@Tag({ name: 'Categories', description: 'The categories that pets belong to.', parent: 'Pets' })
 @Controller('categories')
 @ScopeByMethod()
 @IdempotentPosts()

@@ -1,7 +1,6 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { DEFAULT_PAGE_SIZE, type FeedPage, Operation, nextLink } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, type FeedPage, Operation, nextLink, Tag } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { BEGINNING } from './event.entity';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
@@ -21,7 +20,7 @@ import {
 const NOW = 'now';
 
 /** The feed. Each of its pages links to the next. */
-@ApiTags('Events')
+@Tag({ name: 'Events', description: 'What happens in the store.' })
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {

@@ -1,7 +1,6 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import { PetNotFoundError } from '../pets';
@@ -16,7 +15,7 @@ import { InventoryService } from './inventory.service';
 
 const PET_ID = 'Identifier of the pet (Pet.id).';
 
-@ApiTags('Inventory')
+@Tag({ name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
 @Controller('store/inventory')
 @ScopeByMethod()
 @IdempotentPosts()

@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import { InsufficientStockError } from '../inventory';
@@ -19,7 +18,7 @@ import { OrdersService } from './orders.service';
 
 const ORDER_ID = 'Identifier of the order (Order.id).';
 
-@ApiTags('Orders')
+@Tag({ name: 'Orders', description: 'Orders for pets.', parent: 'Store' })
 @Controller('store/orders')
 @ScopeByMethod()
 @IdempotentPosts()

@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { type Deprecation, IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
+import { type Deprecation, IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import {
@@ -25,7 +24,7 @@ const GET_PET: Deprecation = {
   successor: '/pets?id={petId}',
 };
 
-@ApiTags('Animals')
+@Tag({ name: 'Animals', description: 'The pets of the store.', parent: 'Pets' })
 @Controller('pets')
 @ScopeByMethod()
 @IdempotentPosts()

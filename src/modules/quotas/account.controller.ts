@@ -1,7 +1,6 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Operation } from '#libs/http';
+import { Operation, Tag } from '#libs/http';
 import { type KeyHolder, ScopeByMethod } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan, type Standing } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
@@ -22,7 +21,7 @@ const BANNED: RateLimitStatusDto = {
   ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 11, nextBanSeconds: 600 },
 };
 
-@ApiTags('Account')
+@Tag({ name: 'Account', description: 'Your API key, limits and usage.' })
 @Controller()
 @ScopeByMethod()
 export class AccountController {

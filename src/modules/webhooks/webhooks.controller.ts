@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { IfMatch, Precondition, Operation, type Page, IdParam } from '#libs/http';
+import { IfMatch, Precondition, Operation, type Page, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
@@ -50,7 +49,7 @@ const DUE: DeliveryDto = {
 };
 const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 
-@ApiTags('Webhooks')
+@Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.' })
 @Controller('webhooks')
 @ScopeByMethod()
 @IdempotentPosts()
