@@ -6,8 +6,8 @@ import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
-import { CatalogueTransferModule } from './modules/catalogue';
-import { CATEGORIES, CategoriesModule } from './modules/categories';
+import { CATALOGUE_LISTS, type CatalogueList, CatalogueTransferModule } from './modules/catalogue';
+import { CATEGORIES, CategoriesModule, CategoriesService, NewCategoryDto } from './modules/categories';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
 import { EventLogModule, EventsModule } from './modules/events';
@@ -44,6 +44,11 @@ const PIPELINE = [
 const PARTICIPANTS = [CATEGORIES, PETS, STOCK, ORDERS, ...WEBHOOKS];
 /** A new pet gets stock, and open orders prevent its deletion. */
 const OF_PETS: PetDependents = { stock: StockOperations, openOrders: OpenOrders };
+
+/** What a catalogue lists besides pets. */
+const LISTS: CatalogueList[] = [
+  { kind: 'category', plural: 'categories', body: NewCategoryDto, service: CategoriesService },
+];
 
 /** What the store sells, for a service and for commands. */
 const STORE = [CategoriesModule, PetsModule, InventoryModule, OrdersModule];
@@ -127,8 +132,9 @@ function foundation(
       providers: [
         { provide: SETTINGS, useValue: settings },
         { provide: PetDependents, useValue: OF_PETS },
+        { provide: CATALOGUE_LISTS, useValue: LISTS },
       ],
-      exports: [SETTINGS, PetDependents],
+      exports: [SETTINGS, PetDependents, CATALOGUE_LISTS],
     },
     ClockModule,
     database,

@@ -132,10 +132,12 @@ export class ApiCommand extends PetstoreCommand {
     'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
     'api GET /rate-limit --include',
   ];
-  protected override readonly explanation = `
+  protected override explanation(): string {
+    return `
 Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is JSON is sent as such:
 quantity=2 is a number, name=2 too, and name='"2"' is a text.
 `;
+  }
 
   override accept(commander: Commander): void {
     const field = 'a field of the query or body; several: repeat it';

@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import {
+  CatalogueFormat,
   type CatalogueSize,
   ExportCatalogue,
   ImportCatalogue,
@@ -24,7 +25,7 @@ interface ImportOptions extends ConfirmedOptions {
   name: 'import',
   arguments: '[file]',
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
-  description: 'import categories and pets from a file, as requests would create them',
+  description: 'import a catalogue from a file, as requests would create it',
 })
 export class ImportCommand extends ResultCommand {
   protected override readonly examples = [
@@ -32,13 +33,16 @@ export class ImportCommand extends ResultCommand {
     'import catalogue.ndjson --from 30001',
     'import < catalogue.ndjson',
   ];
-  protected override readonly explanation = `
-The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
-  {"kind":"category","id":1,"name":"Dogs"}
-  {"kind":"pet","name":"Rex","categoryId":1,"status":"available","quantity":3}
-Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.
-`;
   @Inject() private readonly catalogue!: ImportCatalogue;
+  @Inject() private readonly format!: CatalogueFormat;
+
+  protected override explanation(): string {
+    const lines = this.format.examples().map((line) => `  ${line}\n`);
+    return `
+The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
+${lines.join('')}Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.
+`;
+  }
 
   override accept(commander: Commander): void {
     const from = 'the lines before this one are in the store already';
@@ -50,20 +54,18 @@ Lines before the first bad one are imported. --from goes on at a line; categorie
     try {
       progress = await this.importFrom(file, options);
     } catch (error) {
-      throw error instanceof ImportStoppedError ? stopped(error, file) : error;
+      throw error instanceof ImportStoppedError ? stopped(error, file, this.format) : error;
     }
-    const { categories, pets, badLines, nextLine } = progress;
+    const { created, badLines, nextLine } = progress;
+    const done = sentenceOf('Imported', created, this.format);
     if (badLines > 0) {
       reportBadLines(progress);
       const bad = counted(badLines, 'line is', 'lines are');
-      throw new CommandFailure(
-        `${bad} bad. ${sentenceOf('Imported', progress)} ${howToGoOn(file, nextLine)}`,
-        {
-          code: 'bad_lines',
-        },
-      );
+      throw new CommandFailure(`${bad} bad. ${done} ${howToGoOn(file, nextLine)}`, {
+        code: 'bad_lines',
+      });
     }
-    printDone(sentenceOf('Imported', progress), { categories, pets }, options);
+    printDone(done, created, options);
   }
 
   private async importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
@@ -91,8 +93,10 @@ function questionOf(names: number, example: string): string {
   return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
 }
 
-function sentenceOf(done: 'Imported' | 'Exported', { categories, pets }: CatalogueSize): string {
-  return `${done} ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+/** `Imported 1 category and 2 pets.` */
+function sentenceOf(done: 'Imported' | 'Exported', size: CatalogueSize, { kinds }: CatalogueFormat): string {
+  const counts = kinds.map(({ kind, plural }) => counted(size[plural]!, kind, plural));
+  return `${done} ${new Intl.ListFormat('en').format(counts)}.`;
 }
 
 function howToGoOn(file: string, nextLine: number): string {
@@ -100,12 +104,16 @@ function howToGoOn(file: string, nextLine: number): string {
 }
 
 /** Why an import has ended, what it has done, and how to go on. */
-function stopped({ progress, cause }: ImportStoppedError, file: string): CommandFailure {
+function stopped(
+  { progress, cause }: ImportStoppedError,
+  file: string,
+  format: CatalogueFormat,
+): CommandFailure {
   const { code, message } = cause instanceof CommandFailure ? cause : failureOf(cause);
   const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
-  const hasBegun = progress.categories + progress.pets > 0;
+  const hasBegun = Object.values(progress.created).some((count) => count > 0);
   const done = hasBegun
-    ? `${sentenceOf('Imported', progress)} ${howToGoOn(file, progress.nextLine)}`
+    ? `${sentenceOf('Imported', progress.created, format)} ${howToGoOn(file, progress.nextLine)}`
     : 'Nothing was imported.';
   return new CommandFailure(`${message} ${done}`, { code, exitCode });
 }
@@ -124,11 +132,12 @@ function reportBadLines({ badLines, problems }: ImportProgress): void {
   name: 'export',
   arguments: '[file]',
   argsDescription: { file: 'file to write; standard output if omitted or -' },
-  description: 'write all categories and pets with their inventory, as NDJSON',
+  description: 'write the whole catalogue with its inventory, as NDJSON',
 })
 export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
   @Inject() private readonly catalogue!: ExportCatalogue;
+  @Inject() private readonly format!: CatalogueFormat;
 
   override accept(commander: Commander): void {
     commander.option('--force', 'overwrite an existing file');
@@ -151,7 +160,8 @@ export class ExportCommand extends ResultCommand {
         });
       });
     try {
-      report(await writeFile(file, options.force ?? false, work), toStandardOutput, options);
+      const size = await writeFile(file, options.force ?? false, work);
+      report(sentenceOf('Exported', size, this.format), size, toStandardOutput, options);
     } catch (error) {
       if (!(error instanceof ReaderGoneError)) {
         throw error;
@@ -160,12 +170,16 @@ export class ExportCommand extends ResultCommand {
   }
 }
 
-function report(size: CatalogueSize, toStandardOutput: boolean, options: OutputOptions): void {
-  const sentence = sentenceOf('Exported', size);
+function report(
+  sentence: string,
+  size: CatalogueSize,
+  toStandardOutput: boolean,
+  options: OutputOptions,
+): void {
   if (toStandardOutput) {
     // Standard output is for the catalogue.
     process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);
   } else {
-    printDone(sentence, { ...size }, options);
+    printDone(sentence, size, options);
   }
 }

@@ -162,10 +162,12 @@ export class ListenCommand extends PetstoreCommand {
     'webhooks listen --types order.placed',
     'webhooks listen --forward-to http://127.0.0.1:8080/hook',
   ];
-  protected override readonly explanation = `
+  protected override explanation(): string {
+    return `
 A webhook of the key's client sends the events here while the command runs. The service must be allowed to call this
 machine: start it with WEBHOOK_NETWORKS=127.0.0.0/8.
 `;
+  }
 
   override accept(commander: Commander): void {
     commander

@@ -275,10 +275,16 @@ export function quoted(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
+/** The examples of the fields of a class. */
+export function exampleOf(shape: Type<object>): Record<string, unknown> {
+  return Object.fromEntries([...fieldsOf(shape)].map(([name, { example }]) => [name, example]));
+}
+
 /** What decorators say of a field. */
 interface DescribedField {
   type?: string;
   isArray?: boolean;
+  example?: unknown;
   rule: Rule;
 }
 

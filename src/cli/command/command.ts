@@ -31,14 +31,16 @@ export abstract class PetstoreCommand extends CommandRunner {
   /** Shown below the help, after the program's name. */
   protected abstract readonly examples: readonly string[];
   /** Shown between the options and the examples. */
-  protected readonly explanation: string = '';
+  protected explanation(): string {
+    return '';
+  }
 
   override setCommand(command: Commander): this {
     command.exitOverride();
     command.allowExcessArguments(false);
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
-      return this.explanation + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
+      return this.explanation() + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
     });
     this.accept(command);
     return super.setCommand(command);

@@ -1,13 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
-import { CategoriesService } from '../categories';
 import { InventoryService } from '../inventory';
+import { CategoriesService } from '../categories';
 import { PetsService } from '../pets';
-
-export interface CatalogueSize {
-  categories: number;
-  pets: number;
-}
+import { CatalogueFormat, type CatalogueList, type CatalogueSize } from './catalogue-format';
 
 export interface ExportOptions {
   signal?: AbortSignal;
@@ -15,10 +11,11 @@ export interface ExportOptions {
   onLines?(lines: number): void;
 }
 
-/** Exports all categories and pets as NDJSON, in the format of the import: sorted by id, categories first. */
+/** Exports the catalogue as NDJSON, in the format of the import: sorted by id, pets last. */
 @Injectable()
 export class ExportCatalogue {
   constructor(
+    private readonly format: CatalogueFormat,
     private readonly categories: CategoriesService,
     private readonly pets: PetsService,
     private readonly inventory: InventoryService,
@@ -26,29 +23,38 @@ export class ExportCatalogue {
 
   /** @param write awaited before the next page is read, so that only one page is in memory */
   async run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
-    const size = { categories: 0, pets: 0 };
+    const size = this.format.emptySize();
     const writeLines = async (lines: object[]): Promise<void> => {
       options.signal?.throwIfAborted();
       await write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      options.onLines?.(size.categories + size.pets);
+      options.onLines?.(Object.values(size).reduce((sum, count) => sum + count));
     };
-    const written = new Set<number>();
-    const writeCategories = async (categories: { id: number }[]): Promise<void> => {
-      categories.forEach(({ id }) => written.add(id));
-      size.categories += categories.length;
-      await writeLines(categories.map((category) => ({ kind: 'category', ...category })));
+    const writtenCategories = new Set<number>();
+    const writeEntries = async (
+      { kind, plural }: CatalogueList,
+      entries: { id: number }[],
+    ): Promise<void> => {
+      if (kind === 'category') {
+        entries.forEach(({ id }) => writtenCategories.add(id));
+      }
+      size[plural]! += entries.length;
+      await writeLines(entries.map((entry) => ({ kind, ...entry })));
     };
-    for await (const categories of pagesOf((page) => this.categories.list(page))) {
-      await writeCategories(categories);
+    const isMissing = (id: number) => !writtenCategories.has(id);
+    for (const list of this.format.lists) {
+      for await (const entries of pagesOf((page) => this.format.serviceOf(list).list(page))) {
+        await writeEntries(list, entries);
+      }
     }
     for await (const stock of pagesOf((page) => this.inventory.list(page))) {
       const counts = new Map(stock.map(({ petId, ...count }) => [petId, count]));
       const ids = [...counts.keys()];
       const pets = ids.length === 0 ? [] : (await this.pets.list({ id: ids })).entries;
       // A pet follows its category, though it may have been created since.
-      const missing = new Set(pets.map(({ categoryId }) => categoryId).filter((id) => !written.has(id)));
-      await writeCategories(await Promise.all([...missing].map((id) => this.categories.get(id))));
-      size.pets += pets.length;
+      const missing = new Set(pets.map(({ categoryId }) => categoryId).filter(isMissing));
+      const categories = await Promise.all([...missing].map((id) => this.categories.get(id)));
+      await writeEntries(this.format.listOf('category')!, categories);
+      size.pets! += pets.length;
       await writeLines(pets.map((pet) => ({ kind: 'pet', ...pet, ...counts.get(pet.id) })));
     }
     return size;

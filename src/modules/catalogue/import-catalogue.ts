@@ -2,11 +2,18 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import split from 'split2';
 import { Database, type Origin } from '#libs/database';
-import { ApiError, Id, Integer, OneOf, ValidationFailedError, validated } from '#libs/http';
+import { ApiError } from '#libs/http';
 import { AuditTrail } from '../audit';
-import { CategoriesService, NewCategoryDto } from '../categories';
-import { STOCK_COUNT } from '../inventory';
-import { NewPetDto, PetsService, UnknownCategoryError } from '../pets';
+import { PetsService, UnknownCategoryError } from '../pets';
+import {
+  CatalogueFormat,
+  type CatalogueList,
+  type CatalogueRecord,
+  type CatalogueSize,
+  isPet,
+  type ListLine,
+  type PetLine,
+} from './catalogue-format';
 
 /** As many commands as share a transaction: so the lines before a failure are in the store, and none after it. */
 const GROUP_LINES = 150;
@@ -17,7 +24,7 @@ const MAX_REPORTED = 20;
 const ORIGIN: Origin = { owner: 0 };
 
 export interface ImportOptions {
-  /** Lines before this one are in the store already: their categories are found by name. */
+  /** Lines before this one are in the store already: what pets refer to is found by its name. */
   fromLine?: number;
   signal?: AbortSignal;
   /** Called before names are imported that the store has already; throws if the import must not go on. */
@@ -28,8 +35,7 @@ export interface ImportOptions {
 
 /** How far an import has come. */
 export interface ImportProgress {
-  categories: number;
-  pets: number;
+  created: CatalogueSize;
   /** All lines before this one are in the store, unless they are bad. */
   nextLine: number;
   badLines: number;
@@ -52,7 +58,7 @@ export class ImportStoppedError extends Error {
 export class ImportCatalogue {
   constructor(
     readonly database: Database,
-    readonly categories: CategoriesService,
+    readonly format: CatalogueFormat,
     readonly pets: PetsService,
     private readonly trail: AuditTrail,
   ) {}
@@ -72,71 +78,34 @@ export class ImportCatalogue {
     }
   }
 
-  private async record({ categories, pets, badLines: linesLeftOut }: ImportProgress): Promise<void> {
-    if (categories + pets > 0) {
-      const entry = { action: 'catalogue.imported', details: { categories, pets, linesLeftOut } } as const;
+  private async record({ created, badLines: linesLeftOut }: ImportProgress): Promise<void> {
+    if (Object.values(created).some((count) => count > 0)) {
+      const entry = { action: 'catalogue.imported', details: { ...created, linesLeftOut } } as const;
       await this.database.transaction((transaction) => this.trail.record(transaction, entry));
     }
   }
 }
 
-/** A parsed line, or what is wrong with it. */
-export type CatalogueLine = { record: CategoryLine | PetLine } | { problem: string };
-
-const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
-const KINDS = ['category', 'pet'];
-
-export class CategoryLine extends NewCategoryDto {
-  @OneOf(KINDS, { description: 'That it is a category.' })
-  kind!: 'category';
-
-  @Id({ description: 'What the pets of the file call the category by; the store gives it another.' })
-  id!: number;
-}
-
-export class PetLine extends NewPetDto {
-  @OneOf(KINDS, { description: 'That it is a pet.' })
-  kind!: 'pet';
-
-  @Id({ description: 'Its id where it comes from; means nothing here.', optional: true })
-  id?: number;
-
-  @Integer({ ...STOCK_COUNT, description: 'Units in stock; default: those of a new pet.', optional: true })
-  quantity?: number;
-}
-
-/** Parses a line. Never throws; a problem names each field and its valid values. */
-export function readCatalogueLine(text: string): CatalogueLine {
-  try {
-    const line: unknown = JSON.parse(text);
-    if (typeof line !== 'object' || line === null || Array.isArray(line)) {
-      throw new ValidationFailedError('must be a JSON object.');
-    }
-    const isCategory = 'kind' in line && line.kind === 'category';
-    return { record: { ...(isCategory ? validated(CategoryLine, line) : validated(PetLine, line)) } };
-  } catch (error) {
-    return { problem: error instanceof ApiError ? error.message : NO_JSON };
-  }
-}
-
-interface Line<Kind = CategoryLine | PetLine> {
+interface Line<Kind = CatalogueRecord> {
   number: number;
   record: Kind;
 }
 
-/** The newest categories of these names. SQL, because TypeORM groups no rows. */
-const CATEGORIES_BY_NAME = `SELECT categories.name, max(id)::float8 AS id FROM unnest($1::text[]) AS asked (name)
-  JOIN categories ON lower(categories.name) = lower(asked.name) AND categories.name = asked.name
-  GROUP BY categories.name`;
+/** The newest entries of these names. SQL, because TypeORM groups no rows. */
+function entriesByName({ plural: table }: CatalogueList): string {
+  return `SELECT entry.name, max(id)::float8 AS id FROM unnest($1::text[]) AS asked (name)
+    JOIN ${table} AS entry ON lower(entry.name) = lower(asked.name) AND entry.name = asked.name
+    GROUP BY entry.name`;
+}
 
 /** One run of an import. Reads a group of lines while the one before it is written. */
 class ImportRun {
   readonly progress: ImportProgress;
   private readonly fromLine: number;
-  /** The categories of the file by the ids that it has for them; with those of the store once they are there. */
-  private readonly categoryIds = new Map<number, number | undefined>();
-  /** Has made these itself: a file may have a name twice. */
-  private readonly created = new Set<number>();
+  /** The entries of each list by the ids that the file has for them; with those of the store once they are there. */
+  private readonly ids: ReadonlyMap<string, Map<number, number | undefined>>;
+  /** Has made these itself, of each list: a file may have a name twice. */
+  private readonly created: ReadonlyMap<string, Set<number>>;
   private linesRead = 0;
   private mayRepeat: boolean;
 
@@ -145,7 +114,11 @@ class ImportRun {
     private readonly options: ImportOptions,
   ) {
     this.fromLine = options.fromLine ?? 1;
-    this.progress = { categories: 0, pets: 0, nextLine: this.fromLine, badLines: 0, problems: [] };
+    const { format } = store;
+    this.ids = new Map(format.lists.map(({ kind }) => [kind, new Map()]));
+    this.created = new Map(format.lists.map(({ kind }) => [kind, new Set()]));
+    const created = format.emptySize();
+    this.progress = { created, nextLine: this.fromLine, badLines: 0, problems: [] };
     this.mayRepeat = options.onRepeated === undefined;
   }
 
@@ -193,9 +166,9 @@ class ImportRun {
   }
 
   /** What the line has to import, if anything. */
-  private recordOf(number: number, text: string): CategoryLine | PetLine | undefined {
+  private recordOf(number: number, text: string): CatalogueRecord | undefined {
     const isEarlier = number < this.fromLine;
-    const read = readCatalogueLine(number === 1 ? text.replace(/^\ufeff/, '') : text);
+    const read = this.store.format.read(number === 1 ? text.replace(/^\ufeff/, '') : text);
     const problem = 'problem' in read ? read.problem : this.problemOf(read.record);
     if ('problem' in read || problem !== undefined) {
       if (!isEarlier) {
@@ -204,20 +177,20 @@ class ImportRun {
       return undefined;
     }
     const { record } = read;
-    if (record.kind === 'category') {
-      this.categoryIds.set(record.id, undefined);
+    if (!isPet(record)) {
+      this.ids.get(record.kind)!.set(record.id, undefined);
     } else if (isEarlier) {
       return undefined;
     }
     return this.progress.badLines === 0 ? record : undefined;
   }
 
-  private problemOf(record: CategoryLine | PetLine): string | undefined {
-    const { categoryIds } = this;
-    if (record.kind === 'category') {
-      return categoryIds.has(record.id) ? `id ${record.id} is the id of a category above.` : undefined;
+  private problemOf(record: CatalogueRecord): string | undefined {
+    if (!isPet(record)) {
+      const { kind, id } = record;
+      return this.ids.get(kind)!.has(id) ? `id ${id} is the id of a ${kind} above.` : undefined;
     }
-    return categoryIds.has(record.categoryId)
+    return this.ids.get('category')!.has(record.categoryId)
       ? undefined
       : `categoryId ${record.categoryId} is not the id of a category above.`;
   }
@@ -231,45 +204,42 @@ class ImportRun {
 
   private async write(group: Line[]): Promise<void> {
     const { progress } = this;
-    const categories = group.filter((line): line is Line<CategoryLine> => line.record.kind === 'category');
-    const pets = group.filter((line): line is Line<PetLine> => line.record.kind === 'pet');
-    progress.categories += await this.create(await this.newOnes(categories), async ({ record }) => {
-      const { id } = await this.store.categories.create(
-        { name: record.name, description: record.description },
-        ORIGIN,
-      );
-      this.categoryIds.set(record.id, id);
-      this.created.add(id);
-    });
-    progress.pets += await this.create(pets, async ({ record }) => {
-      const categoryId = this.categoryIds.get(record.categoryId);
-      if (categoryId === undefined) {
-        throw new UnknownCategoryError(record.categoryId);
-      }
-      // Nothing in stock and no open order: as the same requests would leave it.
-      const status = record.quantity === 0 ? 'sold' : record.status;
-      const pet = { name: record.name, categoryId, ...(status && { status }) };
-      await this.store.pets.create(pet, ORIGIN, record.quantity);
-    });
+    const list = this.store.format.listOf(group[0]?.record.kind);
+    if (list === undefined) {
+      progress.created.pets! += await this.create(group as Line<PetLine>[], (pet) => this.createPet(pet));
+    } else {
+      const service = this.store.format.serviceOf(list);
+      const lines = await this.newOnes(list, group as Line<ListLine>[]);
+      progress.created[list.plural]! += await this.create(lines, async ({ kind, id: idInFile, ...body }) => {
+        const { id } = await service.create(body, ORIGIN);
+        this.ids.get(kind)!.set(idInFile, id);
+        this.created.get(kind)!.add(id);
+      });
+    }
     progress.nextLine = Math.max(progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
   }
 
-  /** Finds the categories of earlier lines, and asks before others get a name that is there already. */
-  private async newOnes(lines: Line<CategoryLine>[]): Promise<Line<CategoryLine>[]> {
-    if (lines.length === 0) {
-      return lines;
+  private async createPet({ kind: _kind, id: _id, quantity, ...body }: PetLine): Promise<void> {
+    const categoryId = this.ids.get('category')!.get(body.categoryId);
+    if (categoryId === undefined) {
+      throw new UnknownCategoryError(body.categoryId);
     }
+    // Nothing in stock and no open order: as the same requests would leave it.
+    const held = quantity === 0 ? { status: 'sold' as const } : {};
+    await this.store.pets.create({ ...body, categoryId, ...held }, ORIGIN, quantity);
+  }
+
+  /** Finds the entries of earlier lines, and asks before others get a name that is there already. */
+  private async newOnes(list: CatalogueList, lines: Line<ListLine>[]): Promise<Line<ListLine>[]> {
     const names = lines.map(({ record }) => record.name);
-    const rows = await this.store.database.run<{ name: string; id: number }>({ text: CATEGORIES_BY_NAME }, [
-      names,
-    ]);
-    const known = new Map(
-      rows.flatMap(({ name, id }) => (this.created.has(id) ? [] : [[name, id] as const])),
-    );
+    const statement = { text: entriesByName(list) };
+    const rows = await this.store.database.run<{ name: string; id: number }>(statement, [names]);
+    const created = this.created.get(list.kind)!;
+    const known = new Map(rows.flatMap(({ name, id }) => (created.has(id) ? [] : [[name, id] as const])));
     const others = lines.filter(({ number }) => number >= this.fromLine);
     for (const { number, record } of lines) {
       if (number < this.fromLine) {
-        this.categoryIds.set(record.id, known.get(record.name));
+        this.ids.get(list.kind)!.set(record.id, known.get(record.name));
       }
     }
     const [example, ...more] = others.flatMap(({ record }) => (known.has(record.name) ? record.name : []));
@@ -281,8 +251,8 @@ class ImportRun {
   }
 
   /** @returns how many were created: what the store refuses is reported as a bad line */
-  private async create<Kind>(lines: Line<Kind>[], one: (line: Line<Kind>) => Promise<void>): Promise<number> {
-    const outcomes = await Promise.allSettled(lines.map(one));
+  private async create<Kind>(lines: Line<Kind>[], one: (record: Kind) => Promise<void>): Promise<number> {
+    const outcomes = await Promise.allSettled(lines.map(({ record }) => one(record)));
     const errors = outcomes.map((outcome) =>
       outcome.status === 'rejected' ? (outcome.reason as Error) : null,
     );

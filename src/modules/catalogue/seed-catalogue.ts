@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CategoriesService } from '../categories';
 import { type PetStatus, PetsService } from '../pets';
-import type { CatalogueSize } from './export-catalogue';
 import { ImportCatalogue, ImportStoppedError } from './import-catalogue';
 
 /** The sample catalogue; names in any order, apart by spaces. */
@@ -33,15 +32,15 @@ export class SeedCatalogue {
   ) {}
 
   /** @returns what was added */
-  async run(): Promise<CatalogueSize> {
+  async run(): Promise<{ categories: number; pets: number }> {
     const [categories, pets] = [await this.categories.list({ limit: 1 }), await this.pets.list({ limit: 1 })];
     if (categories.entries.length + pets.entries.length > 0) {
       return { categories: 0, pets: 0 };
     }
-    const added = await this.catalogue.run(sampleFile()).catch((error: unknown) => {
+    const { created } = await this.catalogue.run(sampleFile()).catch((error: unknown) => {
       throw error instanceof ImportStoppedError ? error.cause : error;
     });
-    return { categories: added.categories, pets: added.pets };
+    return { categories: created.categories!, pets: created.pets! };
   }
 }
 

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { readCatalogueLine } from '../../../../src/modules/catalogue/import-catalogue';
+import { CatalogueFormat } from '../../../../src/modules/catalogue';
+import { CategoriesService, NewCategoryDto } from '../../../../src/modules/categories';
+
+const lists = [{ kind: 'category', plural: 'categories', body: NewCategoryDto, service: CategoriesService }];
+const format = new CatalogueFormat(lists, undefined as never);
 
 const category = { kind: 'category', id: 3, name: 'Dogs', description: 'Loyal.' };
 const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quantity: 1 };
-const read = (value: object) => readCatalogueLine(JSON.stringify(value));
+const read = (value: object) => format.read(JSON.stringify(value));
 const without = (field: string, value: object) =>
   Object.fromEntries(Object.entries(value).filter(([name]) => name !== field));
 
@@ -47,13 +51,13 @@ describe('a line of a catalogue', () => {
   it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])(
     'is rejected as %j',
     (text) => {
-      expect(readCatalogueLine(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
+      expect(format.read(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
     },
   );
 
   it('cannot reach into prototypes', () => {
     const text = JSON.stringify(pet).replace('{', '{"__proto__":{"quantity":5},');
-    expect(readCatalogueLine(text)).toEqual({
+    expect(format.read(text)).toEqual({
       problem: expect.stringMatching(/^"__proto__" is not allowed/),
     });
   });
@@ -78,7 +82,7 @@ it('Any input is a record or a problem, and a record can be written and read aga
   const cutOff = fc.tuple(lines, fc.nat()).map(([text, length]) => text.slice(0, length % text.length));
   fc.assert(
     fc.property(fc.oneof(word, fc.json(), lines, cutOff), (text) => {
-      const line = readCatalogueLine(text);
+      const line = format.read(text);
       return 'problem' in line
         ? / must be | is not allowed |^must be /.test(line.problem)
         : isDeepStrictEqual(read(line.record), line);
