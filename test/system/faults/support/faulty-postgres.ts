@@ -51,7 +51,8 @@ export class FaultyPostgres {
   }
 
   resume(): void {
-    for (const pid of this.paused) {
+    // The server itself last, or it would meanwhile forget sessions that have ended.
+    for (const pid of [...this.paused].reverse()) {
       process.kill(pid, 'SIGCONT');
     }
     this.paused.clear();

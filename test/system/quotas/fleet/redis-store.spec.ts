@@ -143,6 +143,6 @@ test('Redis and this process decide every history alike', async () => {
         memory.onModuleDestroy();
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });
