@@ -1,12 +1,10 @@
-import { exec, execFileSync } from 'node:child_process';
+import { exec } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunningCommand, cleanEnvironment, petstore, petstoreScript } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { read } from '../../support/files';
-import { installation } from '../../support/installation';
-
 import { useCommandLine } from './support/use-command-line';
 
 const NO_SPACE = 'cannot write to standard output: no space left on device.';
@@ -25,20 +23,6 @@ it('-v prints the version of the package, and the help names the program as it w
   const { code, stdout } = await petstore(['keys', 'issue', '--help']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Usage: node \S+petstore\.js keys issue \[options\]\n[^]*Examples:\n/);
-});
-
-it('the built program has its progress bar', () => {
-  const script = `
-    const stream = Object.assign(new (require('node:stream').PassThrough)(), { isTTY: true, columns: 120 });
-    stream.pipe(process.stdout);
-    const { withProgress } = require(process.argv[1]);
-    withProgress({ title: 'Moving', noun: 'lines', stream }, async (show) => {
-      show({ done: 1, total: 2, count: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    });`;
-  const file = join(installation(), 'dist/src/cli/command/operator.js');
-  const text = execFileSync(process.execPath, ['-e', script, file], { encoding: 'utf8' });
-  expect(text).toContain('Moving [==========----------] 50%');
 });
 
 /** Runs a command with its output going where the shell is told, and perhaps less room for files (in blocks). */

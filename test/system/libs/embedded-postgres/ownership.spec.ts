@@ -113,37 +113,7 @@ describe('a killed process', () => {
       expect(postmasterPid(cluster)).toBeUndefined();
     }
   });
-
-  it('and its killed server do not keep commands that race from sharing one', async () => {
-    const holder = hold();
-    await holder.report;
-    const postmaster = postmasterPid(cluster)!;
-    holder.child.kill('SIGSTOP');
-    process.kill(postmaster, 'SIGKILL');
-    await holder.kill();
-    const old = new Date(Date.now() - 60_000);
-    fs.utimesSync(join(cluster, 'postmaster.pid'), old, old);
-    const commands = [1, 2, 3].map(() => hold({ share: true }));
-    const reports = await Promise.all(commands.map((command) => command.report));
-    expect(reports.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
-    for (const command of commands) expect(await command.stop()).toBe(0);
-    expect(await isRunning()).toBe(false);
-  });
-
-  it('in the middle of the first start does not block the next', async () => {
-    const options = { dataDirectory: bench.path('interrupted') };
-    const holder = hold(options);
-    await until(() => fs.existsSync(bench.path('interrupted')) && isUnfinished(bench.path('interrupted')));
-    await holder.kill();
-    const next = hold(options);
-    expect((await next.report).error).toBeUndefined();
-    await next.stop();
-  });
 });
-
-function isUnfinished(directory: string): boolean {
-  return fs.readdirSync(directory).some((name) => name.startsWith('init-'));
-}
 
 async function countOfOwners(): Promise<number> {
   const locks = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted";
