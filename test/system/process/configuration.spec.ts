@@ -9,12 +9,17 @@ import { complaint, petstore } from '../../support/command-line';
 import { useProcesses } from '../../support/service-process';
 
 const { bench, database } = useProcesses();
+let redis: RedisServer;
+
+beforeAll(async () => void (redis = await RedisServer.start()));
+afterAll(() => redis.close());
 
 it('a start that is not possible ends with one line, which shows no password', async () => {
   const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
   for (const [environment, line] of [
     [{ ...nowhere, PORT: 'http' }, /PORT takes a whole number from 0 to 65535, not "http"/],
     [nowhere, /DATABASE_URL cannot be reached/],
+    [{ ...nowhere, WORKERS: '2' }, /WORKERS takes more than 1 only with REDIS_URL, .*not "2"/],
   ] as const) {
     const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment });
     expect(outcome).toEqual(complaint(1, line));
@@ -22,13 +27,17 @@ it('a start that is not possible ends with one line, which shows no password', a
   }
 });
 
-it('a port that is taken is reported before a database is created', async () => {
+it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
   const DATA_DIR = join(bench.folder('taken'), 'store');
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const port = String((taken.address() as AddressInfo).port);
-  for (const variable of ['PORT', 'METRICS_PORT']) {
-    const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port });
+  for (const [variable, more] of [
+    ['PORT', {}],
+    ['METRICS_PORT', {}],
+    ['PORT', { WORKERS: '2', REDIS_URL: redis.url }],
+  ] as const) {
+    const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port, ...more });
     const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process`);
     expect(outcome).toEqual(complaint(1, line));
     expect(existsSync(DATA_DIR)).toBe(false);
@@ -41,7 +50,6 @@ describe('.env', () => {
     const cwd = bench.folder('hostile');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
     writeFileSync(join(cwd, 'code.js'), code);
-    const redis = await RedisServer.start();
     writeFileSync(
       join(cwd, '.env'),
       `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nREDIS_URL=${redis.url}\nPATH=${cwd}\nDATABASE_URL=${database.url}\nLOG_LEVEL=loud\n`,
@@ -53,7 +61,6 @@ describe('.env', () => {
       'petstore: .env: ignored, because they are no settings: NODE_OPTIONS, PATH.\n',
     );
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
-    await redis.close();
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;

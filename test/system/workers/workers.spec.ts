@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { petstoreJson } from '../../support/command-line';
 import { eventually, until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 
 const bench = new ServiceBench();
-const WORKERS = { WORKERS: '2', LOG_LEVEL: 'info' };
 let redis: RedisServer;
 let environment: Record<string, string>;
 let service: ServiceProcess;
@@ -16,7 +13,10 @@ let key: string;
 beforeAll(async () => {
   const [started, METRICS_PORT] = await Promise.all([RedisServer.start(), freePort()]);
   redis = started;
-  environment = { ...WORKERS, ...bench.embedded(), METRICS_PORT: String(METRICS_PORT), REDIS_URL: redis.url };
+  environment = {
+    ...{ WORKERS: '2', REDIS_URL: redis.url, METRICS_PORT: String(METRICS_PORT), LOG_LEVEL: 'info' },
+    ...bench.embedded(),
+  };
   service = await bench.serve(environment);
   await until(() => listening() === 2);
   await petstoreJson(['clients', 'create', '--name', 'acme'], environment);
@@ -69,22 +69,4 @@ it('two workers answer on one port, add up their metrics, are started again when
   expect(await service.ending).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe('');
   expect(bench.postmaster()).toBeUndefined();
-});
-
-it('a start that fails is reported once, also without Redis, where nothing would share the limits', async () => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const { port } = holder.address() as AddressInfo;
-  const settings = { ...WORKERS, ...bench.embedded('second'), PORT: String(port) };
-  const second = bench.launch({ ...settings, REDIS_URL: redis.url });
-  expect(await second.ending).toEqual({ code: 1, signal: null });
-  expect(second.stderr).toBe(
-    `petstore: 127.0.0.1 port ${port} (HOST and PORT) cannot be listened on: it is in use by another process; choose another.\n`,
-  );
-  holder.close();
-  const alone = bench.launch(settings);
-  expect(await alone.ending).toEqual({ code: 1, signal: null });
-  expect(alone.stderr).toBe(
-    'petstore: WORKERS takes more than 1 only with REDIS_URL, where they share the limits, not "2".\n',
-  );
 });
