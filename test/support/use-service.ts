@@ -2,24 +2,37 @@ import type { ApiClient } from './api-client';
 import { Arrange } from './builders';
 import { type ServiceOptions, type TestService, startService } from './service';
 
+type Options = ServiceOptions | (() => ServiceOptions);
+
 /**
  * A service for all tests of the file, or of the `describe`, that calls this: started before them, closed after them.
  * @param options may be told when it starts, for what is not there before
  * @returns what becomes the running service before the first test; until then it is an empty object
  */
-export function useService(options?: ServiceOptions | (() => ServiceOptions)): TestService {
-  const service = {} as TestService;
-  let started: TestService | undefined;
+export function useService(options: Options = {}): TestService {
+  return useInstances(options)[0]!;
+}
+
+/** Several of them over the database of the first one. */
+export function useInstances(...all: Options[]): TestService[] {
+  const services = all.map(() => ({}) as TestService);
+  const started: TestService[] = [];
   beforeAll(async () => {
-    started = await startService(typeof options === 'function' ? options() : options);
-    Object.setPrototypeOf(service, started);
+    for (const [index, options] of all.entries()) {
+      const own = typeof options === 'function' ? options() : options;
+      const service = await startService({ database: started[0]?.database, ...own });
+      started.push(service);
+      Object.setPrototypeOf(services[index], service);
+    }
   });
-  afterAll(() => started?.close());
-  return service;
+  afterAll(async () => {
+    for (const service of started.reverse()) await service.close();
+  });
+  return services;
 }
 
 /** Such a service, with a caller whom no limit stops, and what creates things through him. */
-export function useStore(options?: ServiceOptions | (() => ServiceOptions)) {
+export function useStore(options?: Options) {
   const service = useService(options);
   const caller = {} as ApiClient;
   beforeAll(async () => {

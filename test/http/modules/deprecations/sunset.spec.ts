@@ -1,24 +1,21 @@
 import { Arrange } from '../../../support/builders';
 import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
-import { type TestService, startService } from '../../../support/service';
+import type { TestService } from '../../../support/service';
+import { useInstances } from '../../../support/use-service';
 import { limitsIn, without } from '../../../support/limits';
 
 const SUNSET = Date.UTC(2027, 10, 1);
 
-let serving: TestService;
-let closing: TestService;
+const [serving, closing] = useInstances({}, { settings: { afterSunset: 'gone' } }) as [
+  TestService,
+  TestService,
+];
 let caller: ApiClient;
 let petId: number;
 
 beforeAll(async () => {
-  serving = await startService();
-  closing = await startService({ database: serving.database, settings: { afterSunset: 'gone' } });
   caller = await serving.caller();
   petId = (await new Arrange(caller).pet()).id;
-});
-afterAll(async () => {
-  await closing.close();
-  await serving.close();
 });
 
 function announced({ headers }: Answer<unknown>) {
@@ -90,7 +87,7 @@ describe('at the sunset', () => {
   });
 
   it('the operation is gone from that millisecond on if so configured, and names its replacement', async () => {
-    const visitor = closing.anonymous().with({ 'X-API-Key': (await serving.issueKey({ plan: 'free' })).key });
+    const visitor = closing.callerWith((await serving.issueKey({ plan: 'free' })).key);
     closing.clock.set(SUNSET - 1);
     expect((await visitor.get(`/pets/${petId}`)).status).toBe(200);
     closing.clock.set(SUNSET);

@@ -1,8 +1,7 @@
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
-import { type TestService, startService } from '../../../support/service';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { useInstances } from '../../../support/use-service';
 
 interface Delivery {
   id: number;
@@ -12,23 +11,16 @@ interface Delivery {
 }
 
 // Two instances: what is bounded is bounded for both together.
-let database: TestDatabase;
-let services: TestService[];
+const services = useInstances({}, {});
+const first = services[0]!;
 let key: string;
 const receivers: Receiver[] = [];
-const callers = () => services.map((service) => service.anonymous().with({ 'X-API-Key': key }));
+const callers = () => services.map((service) => service.callerWith(key));
 let caller: ApiClient;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await Promise.all([1, 2].map(() => startService({ database })));
-  ({ key } = await services[0]!.issueKey());
-  caller = callers()[0]!;
-});
-
-afterAll(async () => {
-  await Promise.all(services.map((service) => service.close()));
-  await database.drop();
+  ({ key } = await first.issueKey());
+  caller = first.callerWith(key);
 });
 
 const paths: string[] = [];
@@ -147,19 +139,14 @@ it('After its first success a webhook gets four deliveries at a time from all in
 
 describe('Ten thousand pending deliveries', () => {
   const fill = (path: string, count: number) =>
-    database.pool.query(
+    first.database.pool.query(
       `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
        SELECT $1, 'evt_' || n, 'pet.deleted', 'pending', 1, $2, $3 FROM generate_series(1, $4::int) AS n`,
-      [
-        path.split('/')[2],
-        new Date(services[0]!.clock.now() + 86_400_000),
-        new Date(services[0]!.clock.now()),
-        count,
-      ],
+      [path.split('/')[2], new Date(first.clock.now() + 86_400_000), new Date(first.clock.now()), count],
     );
   const pending = async (path: string) =>
     (
-      await database.pool.query(
+      await first.database.pool.query(
         `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'`,
         [path.split('/')[2]],
       )
