@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { Clock, ManualClock } from '#libs/clock';
+import { Retention } from '#libs/database';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
@@ -87,9 +88,19 @@ export class TestService {
     return new ApiClient(this.url, this.contract);
   }
 
-  async caller(options: KeyOptions = {}): Promise<ApiClient> {
-    const { key } = await this.issueKey(options);
+  callerWith(key: string): ApiClient {
     return this.anonymous().with({ 'X-API-Key': key });
+  }
+
+  async caller(options: KeyOptions = {}): Promise<ApiClient> {
+    return this.callerWith((await this.issueKey(options)).key);
+  }
+
+  /** Deletes what the table keeps no longer. @returns how many rows */
+  async deleteExpired(table: string): Promise<number> {
+    const all = this.app.get<Retention, Retention>(Retention, { strict: false, each: true });
+    const counts = all.filter(({ options }) => options.table === table).map((one) => one.deleteOld());
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
   /** Rejects when anything that was done here has brought an API key into the log. */

@@ -53,7 +53,7 @@ describe('every operation', () => {
     const { key, client } = await service.issueKey();
     const only = (scope: 'read' | 'write') => service.app.get(KeysService).issue({ client, scopes: [scope] });
     const keys = [key, (await only('read')).key, (await only('write')).key];
-    [caller, reader, writer] = keys.map((text) => service.anonymous().with({ 'X-API-Key': text })) as [
+    [caller, reader, writer] = keys.map((text) => service.callerWith(text)) as [
       ApiClient,
       ApiClient,
       ApiClient,

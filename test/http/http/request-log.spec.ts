@@ -69,7 +69,7 @@ describe('The log line of a request', () => {
 test('A caller that leaves before its response is sent has a line that says so, without a status', async () => {
   const { key, keyId } = await service.issueKey();
   const remaining = async () => {
-    const { headers } = await service.anonymous().with({ 'X-API-Key': key }).get('/rate-limit');
+    const { headers } = await service.callerWith(key).get('/rate-limit');
     return headers.get('x-ratelimit-remaining');
   };
   const before = await remaining();

@@ -18,7 +18,6 @@ interface Key {
 const DAY = 86_400_000;
 
 const service = useService();
-const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
 interface StoredKey {
   created_at: Date;
@@ -43,7 +42,7 @@ function rotate(keyId: number, overlapMs: number) {
 describe('200', () => {
   it('identifies the key and its client without revealing the key', async () => {
     const { key, keyId, client } = await service.issueKey({ plan: 'pro' });
-    const answer = await callerWith(key).get<Key>('/key');
+    const answer = await service.callerWith(key).get<Key>('/key');
     expect(answer.body).toEqual({
       id: keyId,
       endsWith: key.slice(-4),
@@ -59,7 +58,7 @@ describe('200', () => {
     const { key, record } = await service.app.get(KeysService).issue({ client, name: 'price list' });
     const successor = await rotate(record.id, DAY);
     for (const one of [key, successor.key]) {
-      expect((await callerWith(one).get<Key>('/key')).body.name).toBe('price list');
+      expect((await service.callerWith(one).get<Key>('/key')).body.name).toBe('price list');
     }
   });
 
@@ -73,14 +72,14 @@ describe('200', () => {
 describe('shortly after a rotation', () => {
   it('the old key shows when the overlap ends; the new key has no overlap', async () => {
     const old = await service.issueKey();
-    const caller = callerWith(old.key);
+    const caller = service.callerWith(old.key);
     expect((await caller.get<Key>('/key')).body.overlapEndsAt).toBeUndefined();
     const { key } = await rotate(old.keyId, DAY);
     await until(async () => (await caller.get<Key>('/key')).body.overlapEndsAt !== undefined);
     const { overlapEndsAt, expiresAt } = (await caller.get<Key>('/key')).body;
     const end = (await stored(old.keyId)).expires_at!.toISOString();
     expect([overlapEndsAt, expiresAt]).toEqual([end, end]);
-    const successor = (await callerWith(key).get<Key>('/key')).body;
+    const successor = (await service.callerWith(key).get<Key>('/key')).body;
     expect(successor).not.toHaveProperty('overlapEndsAt');
     expect(successor.client).toBe(old.client);
   });
@@ -89,7 +88,7 @@ describe('shortly after a rotation', () => {
     const expiresAt = new Date(Math.max(Date.now(), service.clock.now()) + DAY);
     const { key, keyId } = await service.issueKey({ expiresAt });
     await rotate(keyId, 7 * DAY);
-    const { body } = await callerWith(key).get<Key>('/key');
+    const { body } = await service.callerWith(key).get<Key>('/key');
     expect(body).toMatchObject({
       overlapEndsAt: expiresAt.toISOString(),
       expiresAt: expiresAt.toISOString(),
@@ -129,12 +128,11 @@ it('the latest use of each used key is saved before the service stops', async ()
   const used = await service.issueKey();
   const unused = await service.issueKey();
   const expired = await service.issueKey({ expiresAt: new Date(running.clock.now()) });
-  const callWith = (key: string, path: string) => running.anonymous().with({ 'X-API-Key': key }).get(path);
-  await callWith(used.key, '/pets');
+  await running.callerWith(used.key).get('/pets');
   running.clock.advance(1_234);
-  await callWith(used.key, '/no/such/path');
+  await running.callerWith(used.key).get('/no/such/path');
   const lastUse = running.clock.now();
-  await callWith(expired.key, '/pets');
+  await running.callerWith(expired.key).get('/pets');
   await running.close();
   expect([
     await lastUseOf(used.keyId),
@@ -145,7 +143,7 @@ it('the latest use of each used key is saved before the service stops', async ()
   // A clock that is behind does not take it back.
   running = await startService({ database });
   running.clock.set(lastUse - 60_000);
-  await callWith(used.key, '/pets');
+  await running.callerWith(used.key).get('/pets');
   await running.close();
   expect(await lastUseOf(used.keyId)).toBe(lastUse);
 });

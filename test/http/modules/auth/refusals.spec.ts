@@ -57,7 +57,7 @@ describe('401 invalid_api_key', () => {
   });
 
   it('needs only one look-up for an unknown key that is sent repeatedly, and none for a mistyped one', async () => {
-    const unknown = service.anonymous().with({ 'X-API-Key': newApiKey() });
+    const unknown = service.callerWith(newApiKey());
     const mistyped = service.anonymous().with({ 'X-API-Key': `psk_live_${'0'.repeat(36)}` });
     await unknown.get('/pets');
     const answers = await without(service, 'api_keys', async () => [

@@ -5,14 +5,12 @@ import {
   type ImportProgress,
   ImportStoppedError,
 } from '../../../../src/modules/catalogue';
-import { type TestService, startService } from '../../../support/service';
+import { useService } from '../../../support/use-service';
 
 type ImportOptions = Parameters<ImportCatalogue['run']>[1];
 
-let service: TestService;
+const service = useService();
 
-beforeAll(async () => (service = await startService()));
-afterAll(() => service.close());
 beforeEach(() =>
   service.database.pool.query(`TRUNCATE categories, pets, inventory, events RESTART IDENTITY CASCADE`),
 );

@@ -29,23 +29,22 @@ it('calls of a deprecated operation are recorded by key, operation and UTC day, 
   const [one, other, gone] = [await service.issueKey(), await service.issueKey(), await service.issueKey()];
   const reduced = await service.issueKey({ scopes: ['write'] });
   const limited = await service.issueKey({ perMinute: 1, perDay: 9 });
-  const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
   const started = service.clock.now();
 
-  await callerWith(one.key).get(`/pets/${id}`);
-  await callerWith(one.key).get('/pets/4711');
-  await callerWith(one.key).send('HEAD', `/pets/${id}`);
-  await callerWith(one.key).get(`/pets?id=${id}`);
-  await callerWith(one.key).delete('/pets/4711');
-  await callerWith(other.key).get(`/pets/${id}`);
-  await callerWith(gone.key).get(`/pets/${id}`);
+  await service.callerWith(one.key).get(`/pets/${id}`);
+  await service.callerWith(one.key).get('/pets/4711');
+  await service.callerWith(one.key).send('HEAD', `/pets/${id}`);
+  await service.callerWith(one.key).get(`/pets?id=${id}`);
+  await service.callerWith(one.key).delete('/pets/4711');
+  await service.callerWith(other.key).get(`/pets/${id}`);
+  await service.callerWith(gone.key).get(`/pets/${id}`);
   // Neither who may not call it, nor who is over the limit, nor a stranger has called it.
-  await callerWith(reduced.key).get(`/pets/${id}`);
-  await callerWith(limited.key).get(`/pets/${id}`);
-  await callerWith(limited.key).get(`/pets/${id}`);
+  await service.callerWith(reduced.key).get(`/pets/${id}`);
+  await service.callerWith(limited.key).get(`/pets/${id}`);
+  await service.callerWith(limited.key).get(`/pets/${id}`);
   await service.anonymous().get(`/pets/${id}`);
   service.clock.set(Date.UTC(2026, 10, 22, 0, 0, 0, 7));
-  await callerWith(one.key).get(`/pets/${id}`);
+  await service.callerWith(one.key).get(`/pets/${id}`);
   // A key that is deleted before its calls are written does not keep those of others from being written.
   await database.pool.query(`DELETE FROM api_keys WHERE id = $1`, [gone.keyId]);
   await service.close();
@@ -60,9 +59,9 @@ it('calls of a deprecated operation are recorded by key, operation and UTC day, 
 
   // Another run adds to what is there, and a clock that is behind does not take the last time back.
   service = await startService({ database });
-  await callerWith(other.key).get('/pets/4711');
+  await service.callerWith(other.key).get('/pets/4711');
   service.clock.set(started - 1);
-  await callerWith(other.key).get('/pets/4711');
+  await service.callerWith(other.key).get('/pets/4711');
   await service.close();
   expect(await callsOf(other.keyId)).toEqual([
     { operation: 'getPet', day: '2026-11-21', calls: 3, at: new Date(started) },

@@ -1,44 +1,32 @@
 import { DataSource } from 'typeorm';
-import { ManualClock } from '#libs/clock';
-import { dataSourceOptions } from '../../../../src/runtime/data-source';
 import { DeprecationReport } from '../../../../src/modules/deprecations';
-import { ApiKey, Client } from '../../../../src/modules/auth/api-key.entity';
 import { DeprecatedCall } from '../../../../src/modules/deprecations/deprecated-calls';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { useService } from '../../../support/use-service';
 
-let database: TestDatabase;
-let dataSource: DataSource;
-let report: DeprecationReport;
+const service = useService();
+const report = () =>
+  new DeprecationReport(service.app.get(DataSource).getRepository(DeprecatedCall), service.clock);
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  dataSource = await new DataSource({
-    ...dataSourceOptions(database.url, 1),
-    entities: [ApiKey, Client, DeprecatedCall],
-  }).initialize();
-  report = new DeprecationReport(dataSource.getRepository(DeprecatedCall), new ManualClock());
-  await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
-  await database.pool.query(
+  const { pool } = service.database;
+  await pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
+  await pool.query(
     `INSERT INTO api_keys (client_id, digest, last4, scopes)
      VALUES (1, 'a', 'aaaa', '{read}'), (1, 'b', 'bbbb', '{read}'), (2, 'c', 'cccc', '{read}')`,
   );
-  await database.pool.query(
+  await pool.query(
     `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at) VALUES
        (1, 'getPet', '2026-11-21', 2, '2026-11-21T08:00:00Z'), (1, 'getPet', '2026-11-20', 3, '2026-11-20T09:00:00Z'),
        (2, 'getPet', '2026-11-20', 9, '2026-11-20T10:00:00Z'), (3, 'getPet', '2026-11-21', 7, '2026-11-21T07:00:00Z'),
        (3, 'adoptPet', '2026-11-21', 1, '2026-11-21T06:00:00Z'), (3, 'getPet', '2026-08-23', 50, '2026-08-23T23:59:00Z')`,
   );
 });
-afterAll(async () => {
-  await dataSource.destroy();
-  await database.drop();
-});
 
 const brief = async (days: number, client?: string) =>
-  (await report.of(days, client)).map(({ operation, endsWith, calls }) => [operation, endsWith, calls]);
+  (await report().of(days, client)).map(({ operation, endsWith, calls }) => [operation, endsWith, calls]);
 
 it('the report shows who called what, how often and when last, sorted by operation and calls', async () => {
-  expect(await report.of(90)).toEqual([
+  expect(await report().of(90)).toEqual([
     ...use('adoptPet', 'other', 3, 'cccc', 1, '2026-11-21T06:00:00Z'),
     ...use('getPet', 'acme', 2, 'bbbb', 9, '2026-11-20T10:00:00Z'),
     ...use('getPet', 'other', 3, 'cccc', 7, '2026-11-21T07:00:00Z'),

@@ -1,5 +1,5 @@
 import { DAY_MS } from '#libs/clock';
-import { Database, Retention } from '#libs/database';
+import { Database } from '#libs/database';
 import { cursorAfter } from '#libs/http';
 import { cursorAt, positionAt } from '../../../../src/modules/events/events.dto';
 import { EventReader, EventTail } from '../../../../src/modules/events';
@@ -35,9 +35,9 @@ async function atTheEnd(more = ''): Promise<Follower> {
 }
 
 /** Sends a request; resolves when it waits. */
-async function waiting(target: string) {
+async function waiting<Body = Event[]>(target: string, by = caller) {
   const before = tail().waiting;
-  const answer = caller.get<Event[]>(target);
+  const answer = by.get<Body>(target);
   await until(() => tail().waiting > before);
   return { answer };
 }
@@ -171,9 +171,7 @@ describe('A request that waits', () => {
   it('counts once, and reports the limits as they are when it is answered', async () => {
     const limited = await service.caller({ plan: 'free' });
     const { target } = await atTheEnd('&wait=30');
-    const before = tail().waiting;
-    const answer = limited.get<Event[]>(target);
-    await until(() => tail().waiting > before);
+    const { answer } = await waiting(target, limited);
     await limited.get('/pets');
     await limited.get('/pets');
     service.clock.advance(2_000);
@@ -186,9 +184,7 @@ describe('A request that waits', () => {
     const expiresAt = new Date(service.clock.now() + 60_000);
     const { key, keyId } = await service.issueKey({ expiresAt });
     const { target } = await atTheEnd('&wait=30');
-    const before = tail().waiting;
-    const answer = service.anonymous().with({ 'X-API-Key': key }).get<ErrorBody>(target);
-    await until(() => tail().waiting > before);
+    const { answer } = await waiting<ErrorBody>(target, service.callerWith(key));
     if (what === 'revoked') {
       await service.app.get(KeysService).revoke(keyId);
     } else {
@@ -238,8 +234,7 @@ it('Events expire after thirty days, and followers continue', async () => {
   const { rows } = await age(30);
   const newest = Math.max(...rows.map(({ time }) => time.getTime()));
   service.clock.set(newest + 32 * DAY_MS - 1_000);
-  const retention = service.app.get(Retention, { each: true }) as unknown as Retention[];
-  await Promise.all([retention].flat().map((one) => one.deleteOld()));
+  await service.deleteExpired('events');
   const left = await pool.query(`SELECT 1 FROM events`);
   expect(left.rowCount).toBe(1);
   await rename('Karl');
@@ -250,7 +245,7 @@ it('Waiting requests get an empty page when the service stops', async () => {
   const stopping = await startService({ database: service.database });
   const { key } = await service.issueKey();
   const { target } = await atTheEnd('&wait=30');
-  const answer = stopping.anonymous().with({ 'X-API-Key': key }).get<Event[]>(target);
+  const answer = stopping.callerWith(key).get<Event[]>(target);
   await until(() => stopping.app.get(EventTail).waiting === 1);
   await stopping.close();
   expect((await answer).body).toEqual([]);

@@ -39,7 +39,7 @@ async function write(caller: ApiClient, { id }: Pet, writer: number): Promise<st
 it('A follower reads every event once under sixteen writers, from either instance and across a restart', async () => {
   const [one, two] = [await start(), await start()];
   const { key } = await one.issueKey();
-  const callerOf = (service: TestService) => service.anonymous().with({ 'X-API-Key': key });
+  const callerOf = (service: TestService) => service.callerWith(key);
   const arrange = new Arrange(callerOf(one));
   const pets = await Promise.all(Array.from({ length: 4 }, () => arrange.pet(aPet())));
   let done = false;

@@ -3,7 +3,6 @@ import { type Category, type InventoryItem, type Order, type Pet, aPet } from '.
 import { useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
 import type { Answer, ErrorBody } from '../../../support/api-client';
-import { Retention } from '#libs/database';
 
 const { service, caller, arrange } = useStore();
 let keys = 0;
@@ -292,9 +291,7 @@ describe('an Idempotency-Key', () => {
     for (const key of ['old 1', 'old 2', 'old 3']) {
       await age(key, '24 hours');
     }
-    const all = service.app.get<Retention, Retention>(Retention, { strict: false, each: true });
-    const retention = all.find(({ options }) => options.table === 'idempotency_records');
-    expect(await retention!.deleteOld()).toBe(3);
+    expect(await service.deleteExpired('idempotency_records')).toBe(3);
     expect(await keptKeys()).toEqual(['young']);
   });
 

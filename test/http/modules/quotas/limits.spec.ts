@@ -1,5 +1,4 @@
 import { DAY_MS } from '#libs/clock';
-import { Retention } from '#libs/database';
 import { KeysService } from '../../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../../support/api-client';
 import { useService } from '../../../support/use-service';
@@ -79,7 +78,7 @@ describe('the minute', () => {
   it('is shared by all keys of a client', async () => {
     const { key, client } = await service.issueKey({ plan: 'free' });
     const { key: second } = await service.app.get(KeysService).issue({ client });
-    const one = service.anonymous().with({ 'X-API-Key': key });
+    const one = service.callerWith(key);
     const other = service.anonymous().with({ Authorization: `Bearer ${second}` });
     await call(one, 30);
     expect(limitsIn(await other.get(COUNTED)).remaining).toBe(29);
@@ -158,7 +157,7 @@ describe('a ban', () => {
   it('is of the key that sent the requests: another key of the client is refused, but not banned', async () => {
     const { key, client } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
     const { key: second } = await service.app.get(KeysService).issue({ client });
-    const [one, other] = [key, second].map((text) => service.anonymous().with({ 'X-API-Key': text }));
+    const [one, other] = [key, second].map((text) => service.callerWith(text));
     await statuses(one!, 1);
     await earnBan(one!, service);
     const refused = await other!.get<ErrorBody>(COUNTED);
@@ -235,18 +234,9 @@ describe('GET /usage', () => {
   });
 });
 
-const COUNTED_BY_DAY = ['deprecated_calls', 'usage_days'];
-
-/** What deletes old counts, by its table. */
-function retentions(): Map<string, Retention> {
-  const all = service.app.get<Retention, Retention>(Retention, { strict: false, each: true });
-  const counts = all.filter(({ options }) => COUNTED_BY_DAY.includes(options.table));
-  return new Map(counts.map((retention) => [retention.options.table, retention]));
-}
-
 it('usage and deprecated calls are kept for the 90 days that can be queried, including today', async () => {
   const { key, keyId, client } = await service.issueKey();
-  const caller = service.anonymous().with({ 'X-API-Key': key });
+  const caller = service.callerWith(key);
   const oldest = '2026-08-24';
   for (const day of ['2026-08-23', oldest]) {
     await service.database.pool.query(
@@ -261,15 +251,14 @@ it('usage and deprecated calls are kept for the 90 days that can be queried, inc
   const count = async (table: string) =>
     (await service.database.pool.query(`SELECT FROM ${table} WHERE day < '2026-09-01'`)).rowCount;
 
-  expect([...retentions().keys()].sort()).toEqual(COUNTED_BY_DAY);
-  for (const [table, retention] of retentions()) {
-    expect([await retention.deleteOld(), await count(table)]).toEqual([1, 1]);
+  for (const table of ['deprecated_calls', 'usage_days']) {
+    expect([await service.deleteExpired(table), await count(table)]).toEqual([1, 1]);
   }
   const { body } = await caller.get<{ days: object[] }>('/usage?days=90');
   expect(body.days[0]).toEqual({ date: oldest, requests: 7 });
 
   service.clock.advance(DAY_MS);
-  for (const [table, retention] of retentions()) {
-    expect([await retention.deleteOld(), await count(table)]).toEqual([1, 0]);
+  for (const table of ['deprecated_calls', 'usage_days']) {
+    expect([await service.deleteExpired(table), await count(table)]).toEqual([1, 0]);
   }
 });

@@ -7,7 +7,6 @@ import { useService } from '../../../support/use-service';
 const service = useService();
 const overviewOf = (client: string) => service.app.get(QuotasService).overviewOf(client);
 const written = () => service.app.get(QuotaRecords).flush();
-const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
 describe('what a client has used, read from outside the server', () => {
   it('is the saved day, the saved minute, and every key with its bans', async () => {
@@ -21,7 +20,7 @@ describe('what a client has used, read from outside the server', () => {
     ]);
     await service.app.get(QuotasService).ban(banned);
     await service.app.get(QuotasService).ban(revoked);
-    await statuses(callerWith(key), 4);
+    await statuses(service.callerWith(key), 4);
     await written();
     const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
     expect(await overviewOf(client)).toEqual({
@@ -52,7 +51,7 @@ describe('what a client has used, read from outside the server', () => {
   it('excludes what was reset, and shows an exhausted day with nothing left', async () => {
     const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
     const { id } = await service.app.get(ClientsService).named(client);
-    await statuses(callerWith(key), 4);
+    await statuses(service.callerWith(key), 4);
     await written();
     expect((await overviewOf(client)).day).toMatchObject({ used: 3, remaining: 0 });
     await service.app.get(QuotasService).reset(id);

@@ -6,20 +6,10 @@ import { type TestDatabase, createTestDatabase } from '../../../support/test-dat
 
 let database: TestDatabase;
 let service: TestService;
-const keys: Record<'minute' | 'counted' | 'banned' | 'written', string> = {
-  minute: '',
-  counted: '',
-  banned: '',
-  written: '',
-};
 
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ database });
-  keys.minute = (await service.issueKey({ perMinute: 3, perDay: 1_000 })).key;
-  keys.counted = (await service.issueKey({ perMinute: 100, perDay: 10 })).key;
-  keys.banned = (await service.issueKey({ perMinute: 1, perDay: 1_000 })).key;
-  keys.written = (await service.issueKey({ perMinute: 4711, perDay: 4711 })).key;
 });
 afterAll(async () => {
   await service.close();
@@ -32,10 +22,6 @@ async function restart(): Promise<void> {
   await service.close();
   service = await startService({ database });
   service.clock.set(now);
-}
-
-function callerWith(key: string) {
-  return service.anonymous().with({ 'X-API-Key': key });
 }
 
 // The harness holds each of these answers to the Error object and to all header fields.
@@ -52,7 +38,7 @@ describe('a failure within the limits is answered like any other', () => {
     ['a plan that does not exist', `plan = 'gold'`],
   ])('when the client has %s in the database: it is never unlimited', async (_what, change) => {
     const { key, client } = await service.issueKey({ plan: 'free' });
-    const caller = service.anonymous().with({ 'X-API-Key': key });
+    const caller = service.callerWith(key);
     await caller.get(COUNTED);
     await service.database.pool.query(`UPDATE clients SET ${change} WHERE name = $1`, [client]);
     await until(async () => (await caller.get('/rate-limit')).status === 500);
@@ -66,48 +52,49 @@ describe('a failure within the limits is answered like any other', () => {
 });
 
 it('a restart keeps what is left of the minute', async () => {
-  await statuses(callerWith(keys.minute), 2);
+  const { key } = await service.issueKey({ perMinute: 3, perDay: 1_000 });
+  await statuses(service.callerWith(key), 2);
   service.clock.advance(MINUTE - 1);
   await restart();
-  expect(await statuses(callerWith(keys.minute), 2)).toEqual([200, 429]);
+  expect(await statuses(service.callerWith(key), 2)).toEqual([200, 429]);
   service.clock.advance(1);
-  expect(await statuses(callerWith(keys.minute), 1)).toEqual([200]);
+  expect(await statuses(service.callerWith(key), 1)).toEqual([200]);
 });
 
 it('a restart keeps the count of the day', async () => {
-  const key = keys.counted;
-  await statuses(callerWith(key), 7);
+  const { key } = await service.issueKey({ perMinute: 100, perDay: 10 });
+  await statuses(service.callerWith(key), 7);
   await restart();
-  expect((await standing(callerWith(key))).day.remaining).toBe(3);
-  expect(await statuses(callerWith(key), 4)).toEqual([200, 200, 200, 429]);
+  expect((await standing(service.callerWith(key))).day.remaining).toBe(3);
+  expect(await statuses(service.callerWith(key), 4)).toEqual([200, 200, 200, 429]);
   await restart();
-  expect(await statuses(callerWith(key), 1)).toEqual([429]);
+  expect(await statuses(service.callerWith(key), 1)).toEqual([429]);
   service.clock.set(Date.UTC(2026, 10, 22));
   await restart();
-  expect(limitsIn(await callerWith(key).get(COUNTED)).remaining).toBe(9);
+  expect(limitsIn(await service.callerWith(key).get(COUNTED)).remaining).toBe(9);
 });
 
 it('a restart keeps a ban, to the second, and its level', async () => {
-  const key = keys.banned;
-  await statuses(callerWith(key), 1);
-  await earnBan(callerWith(key), service);
+  const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
+  await statuses(service.callerWith(key), 1);
+  await earnBan(service.callerWith(key), service);
   service.clock.advance(MINUTE);
   await restart();
-  const banned = await callerWith(key).get(COUNTED);
+  const banned = await service.callerWith(key).get(COUNTED);
   expect([banned.status, limitsIn(banned).retryAfter]).toEqual([403, 60]);
   service.clock.advance(MINUTE - 1);
-  expect(await statuses(callerWith(key), 1)).toEqual([403]);
+  expect(await statuses(service.callerWith(key), 1)).toEqual([403]);
   service.clock.advance(1);
   await restart();
-  expect(await statuses(callerWith(key), 1)).toEqual([200]);
-  expect((await standing(callerWith(key))).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
+  expect(await statuses(service.callerWith(key), 1)).toEqual([200]);
+  expect((await standing(service.callerWith(key))).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
 });
 
 it('the counts are saved while the service runs, and only once', async () => {
-  const key = keys.written;
-  await statuses(callerWith(key), 5);
-  await callerWith(key).get('/usage');
-  await statuses(callerWith(key), 2);
+  const { key } = await service.issueKey({ perMinute: 4711, perDay: 4711 });
+  await statuses(service.callerWith(key), 5);
+  await service.callerWith(key).get('/usage');
+  await statuses(service.callerWith(key), 2);
   await service.close();
   const { rows } = await database.pool.query<{ requests: string }>(
     `SELECT requests FROM usage_days JOIN clients ON clients.id = client_id WHERE per_day = 4711`,

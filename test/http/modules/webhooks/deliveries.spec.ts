@@ -1,4 +1,3 @@
-import { Retention } from '#libs/database';
 import { isSignedBy, Receiver } from '../../../support/receiver';
 import { eventually, until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
@@ -177,13 +176,11 @@ describe('deliveries', () => {
           status,
         ])
       ).rowCount;
-    const found = service.app.get(Retention, { each: true }) as unknown as Retention[];
-    const turn = () => Promise.all([found].flat().map((one) => one.deleteOld()));
-    await turn();
+    await service.deleteExpired('webhook_deliveries');
     expect([await left('pending'), await left('delivered')]).toEqual([0, 0]);
     expect([(await deliveries(others.path)).length, await rows(webhook)]).toEqual([1, 1]);
     service.clock.advance(2 * DAY);
-    await turn();
+    await service.deleteExpired('webhooks');
     expect([await rows(webhook), (await caller.get(others.path)).status]).toEqual([0, 200]);
   });
 
