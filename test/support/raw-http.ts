@@ -41,13 +41,9 @@ export class RawConnection {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Reads nothing more, until it resumes. */
+  /** Reads nothing more. */
   pause(): void {
     this.socket.pause();
-  }
-
-  resume(): void {
-    this.socket.resume();
   }
 
   close(): void {

@@ -1,24 +1,15 @@
 import { OrdersService } from '../../../../src/modules/orders';
 import type { NewOrderDto, OrderDto } from '../../../../src/modules/orders/orders.dto';
-import type { ApiClient } from '../../../support/api-client';
-import { Arrange, type InventoryItem, aPet } from '../../../support/builders';
+import { type InventoryItem, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
-import { useService } from '../../../support/use-service';
+import { useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
 
 describe('concurrent commands', () => {
-  const service = useService();
-  let caller: ApiClient;
-  let arrange: Arrange;
-  let orders: OrdersService;
+  const { service, caller, arrange } = useStore();
 
-  beforeAll(async () => {
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-    orders = service.app.get(OrdersService);
-  });
-
-  const place = (body: NewOrderDto, owner = 1): Promise<OrderDto> => orders.place(body, { owner });
+  const place = (body: NewOrderDto): Promise<OrderDto> =>
+    service.app.get(OrdersService).place(body, { owner: 1 });
   const inventory = async (petId: number) =>
     (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
 

@@ -83,19 +83,6 @@ describe('a migration of a table that is in use', () => {
   });
 });
 
-describe('while another instance migrates', () => {
-  beforeEach(() => other.query('SELECT pg_advisory_xact_lock(1835624306)'));
-
-  it('waits, and goes on when it has ended', async () => {
-    expect(await run([AddName1795000000000], PATIENT, () => other.query('COMMIT'))).toHaveLength(1);
-    expect(lines).toEqual([expect.stringMatching(WAITING)]);
-  });
-
-  it('gives up in the end', async () => {
-    await expect(run([AddName1795000000000], IMPATIENT)).rejects.toThrow(MigrationLockError);
-  });
-});
-
 it('all that start at once end with each migration run once', async () => {
   await other.query('COMMIT');
   const names = await Promise.all(Array.from({ length: 4 }, () => run([AddName1795000000000])));

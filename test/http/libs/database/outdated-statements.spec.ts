@@ -1,17 +1,14 @@
-import type { ApiClient } from '../../../support/api-client';
-import { Arrange, aPet } from '../../../support/builders';
-import { useService } from '../../../support/use-service';
+import { aPet } from '../../../support/builders';
+import { useStore } from '../../../support/use-service';
 
 const CONNECTIONS = 3;
-const service = useService({ settings: { databasePool: CONNECTIONS } });
+const { service, caller, arrange } = useStore({ settings: { databasePool: CONNECTIONS } });
 
-let caller: ApiClient;
 let petId: number;
 let keys = 0;
 
 beforeAll(async () => {
-  caller = await service.caller();
-  ({ id: petId } = await new Arrange(caller).pet(aPet(), 1_000));
+  ({ id: petId } = await arrange.pet(aPet(), 1_000));
 });
 
 /** Enough at once that every connection prepares the statements of an order, and some read meanwhile. */

@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '#libs/database';
-import type { Answer, ApiClient } from '../../../support/api-client';
-import { Arrange, aPet } from '../../../support/builders';
-import { useService } from '../../../support/use-service';
+import type { Answer } from '../../../support/api-client';
+import { aPet } from '../../../support/builders';
+import { useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
 import { until } from '../../../support/eventually';
 
 const CONNECTIONS = 4;
 const AT_ONCE = 60;
 
-const service = useService({ settings: { databasePool: CONNECTIONS }, statementTimeoutMs: 1_500 });
+const { service, caller, arrange } = useStore({
+  settings: { databasePool: CONNECTIONS },
+  statementTimeoutMs: 1_500,
+});
 
-let caller: ApiClient;
 let petId: number;
 
 beforeAll(async () => {
-  caller = await service.caller();
-  ({ id: petId } = await new Arrange(caller).pet(aPet(), 1_000));
+  ({ id: petId } = await arrange.pet(aPet(), 1_000));
 });
 
 type Outcome = Promise<Answer<{ code?: string }>>;

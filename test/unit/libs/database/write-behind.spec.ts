@@ -40,21 +40,6 @@ describe('collected entries', () => {
     await jest.advanceTimersByTimeAsync(1);
     expect(batches).toEqual([{ a: '12', b: '5' }]);
   });
-
-  it('that arrive during a batch wait for the next one: only one runs at a time', async () => {
-    behind.add('a', '1');
-    void behind.flush();
-    behind.add('a', '2');
-    const flushes = [behind.flush(), behind.flush()];
-    await jest.advanceTimersByTimeAsync(5_000);
-    expect(batches).toEqual([{ a: '1' }]);
-    underWay[0]!.resolve();
-    await jest.advanceTimersByTimeAsync(0);
-    expect(batches).toEqual([{ a: '1' }, { a: '2' }]);
-    underWay[1]!.resolve();
-    expect(await Promise.all(flushes)).toEqual([true, true]);
-    expect(batches).toHaveLength(2);
-  });
 });
 
 describe('a batch that fails', () => {

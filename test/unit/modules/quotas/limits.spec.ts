@@ -1,7 +1,6 @@
 import {
   ADDRESS_LIMITS,
   InvalidPlanError,
-  PLANS,
   agreedPlan,
   limitsOf,
 } from '../../../../src/modules/quotas/rules/limits';
@@ -14,10 +13,6 @@ it.each<[string, Parameters<typeof agreedPlan>, number, number]>([
   ['enterprise, as agreed on,', ['enterprise', 5_000, 1_000_000], 5_000, 1_000_000],
 ])('%s allows so many requests a minute and a day', (_plan, choice, perMinute, perDay) => {
   expect(limitsOf(agreedPlan(...choice))).toEqual({ perMinute, perDay });
-});
-
-it('A plan is one of four', () => {
-  expect(PLANS).toEqual(['free', 'pro', 'business', 'enterprise']);
 });
 
 it.each<[string, Parameters<typeof agreedPlan>, RegExp]>([
