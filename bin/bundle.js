@@ -7,9 +7,9 @@ const Module = require('node:module');
 const { dirname, join } = require('node:path');
 const { Script } = require('node:vm');
 
-const folder = join(__dirname, '../dist/src/cli');
+const DIST = join(__dirname, '../dist');
+const folder = join(DIST, 'src/cli');
 const BUNDLE = join(folder, 'petstore.js');
-const MIGRATIONS = join(folder, '../migrations');
 const COMPILED = `${BUNDLE}.compiled`;
 
 /** Another version of V8 rejects the code cache and compiles again. The bundle is ASCII, so latin1 is the fastest encoding. */
@@ -34,17 +34,20 @@ const OPTIONAL = [
   'class-transformer',
 ];
 
-/** Of a branch that was built here before: whatever is in the folder runs. */
-function removeOtherMigrations() {
-  const others = readdirSync(MIGRATIONS).filter((file) => {
-    return !existsSync(join(__dirname, '../src/migrations', file.replace(/\.js(\.map)?$/, '.ts')));
-  });
-  others.forEach((file) => rmSync(join(MIGRATIONS, file)));
+/** Removes what was compiled for another branch: migrations and entities are found by looking into folders. */
+function removeLeftovers() {
+  for (const file of readdirSync(DIST, { recursive: true })) {
+    const source = join(__dirname, '..', file.replace(/\.map$/, ''));
+    const isCompiled = /^(src|libs).*\.js(\.map)?$/.test(file) && join(DIST, file) !== BUNDLE;
+    if (isCompiled && !existsSync(source) && !existsSync(source.replace(/js$/, 'ts'))) {
+      rmSync(join(DIST, file));
+    }
+  }
 }
 
 async function bundle() {
   rmSync(COMPILED, { force: true });
-  removeOtherMigrations();
+  removeLeftovers();
   await require('esbuild').build({
     entryPoints: [join(folder, 'main.js')],
     outfile: BUNDLE,
