@@ -25,7 +25,7 @@ const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 const FOLDER = '(?:modules|runtime)/[^/]+';
 const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
 
-const PURE = ['^src/modules/quotas/rules/', '/(pet-status|schedule|address-policy|allowances)\\.ts$'];
+const PURE = ['^src/modules/quotas/rules/', '/(pet-status|retry-schedule|address-policy)\\.ts$'];
 
 function sentenceOf(module, allowed) {
   return allowed.length === 0

@@ -24,7 +24,7 @@ function runCommandLine() {
 }
 
 /** The server reads files next to its own, and these packages are large. */
-const NOT_FOR_COMMANDS = ['../main.js', './describe-interface.js', 'prettier', 'typescript'];
+const NOT_FOR_COMMANDS = ['../main.js', './openapi-document.js', 'prettier', 'typescript'];
 /** Nest loads them where they are installed and used. */
 const OPTIONAL = [
   '@fastify/view',

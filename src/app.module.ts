@@ -6,7 +6,7 @@ import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
-import { CATALOGUE_LISTS, type CatalogueList, CatalogueTransferModule } from './modules/catalogue';
+import { CATALOGUE_LISTS, type CatalogueList, CatalogueModule } from './modules/catalogue';
 import { CATEGORIES, CategoriesModule, CategoriesService, NewCategoryDto } from './modules/categories';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
@@ -103,7 +103,7 @@ export class AppModule {
       QuotaAdministrationModule,
       AdministrationModule,
       SeedModule,
-      CatalogueTransferModule,
+      CatalogueModule,
       ...STORE,
       DeprecationReportModule,
       WebhookAdministrationModule,

@@ -7,11 +7,11 @@ import { type Settings, readSettings } from '../settings';
 import { ClientsCommand } from './clients.command';
 import { KeysCommand } from './keys.command';
 import { DeprecationsCommand, QuotasCommand } from './quotas.command';
-import { type Commander, PetstoreCommand, ResultCommand, Store } from './command/command';
+import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
 import { writeOutput } from './command/files';
 import { type OutputOptions, printDone } from './command/output';
 import { DbCommand } from './db.command';
-import { StoreStatusCommand } from './status.command';
+import { StatusCommand } from './status.command';
 import { ApiCommand } from './api.command';
 import { EventsCommand } from './events.command';
 import { ExportCommand, ImportCommand } from './catalogue.commands';
@@ -40,8 +40,8 @@ export class OpenapiCommand extends PetstoreCommand {
   }
 
   async work(_inputs: string[], { yaml }: { yaml?: boolean }): Promise<void> {
-    const { describeInterface } = await import('./describe-interface.js');
-    writeOutput(await describeInterface(yaml ? 'yaml' : 'json'));
+    const { openapiDocument } = await import('./openapi-document.js');
+    writeOutput(await openapiDocument(yaml ? 'yaml' : 'json'));
   }
 }
 
@@ -67,7 +67,7 @@ const COMMANDS = [
   ExportCommand,
   DeprecationsCommand,
   DbCommand,
-  StoreStatusCommand,
+  StatusCommand,
   OpenapiCommand,
   VersionCommand,
 ];
@@ -80,7 +80,7 @@ export class CliModule {
     return {
       module: CliModule,
       imports: [AppModule.forCommands(settingsOrDefaults(), actor)],
-      providers: [Store, ...COMMANDS.flatMap((command) => command.registerWithSubCommands())],
+      providers: [StoreConnection, ...COMMANDS.flatMap((command) => command.registerWithSubCommands())],
     };
   }
 }

@@ -38,7 +38,7 @@ export class MigrateCommand extends ResultCommand {
 }
 
 @SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
-export class StatusCommand extends ResultCommand {
+export class MigrationStatusCommand extends ResultCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
   async work(_inputs: string[], options: OutputOptions): Promise<void> {
@@ -169,6 +169,6 @@ async function copyToFolder(
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand, CopyCommand],
+  subCommands: [MigrateCommand, MigrationStatusCommand, SeedCommand, CopyCommand],
 })
 export class DbCommand extends CommandGroup {}

@@ -6,7 +6,7 @@ import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { CommandFailure, report } from './command/failure';
 import { operator } from './command/operator';
-import { COMMANDER_OPTIONS, Store } from './command/command';
+import { COMMANDER_OPTIONS, StoreConnection } from './command/command';
 import { OutputFailure, isReaderGone, writeOutput } from './command/files';
 
 const VERSION_OPTIONS = ['-v', '-V', '--version'];
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     await CommandFactory.runApplication(application);
   } finally {
     await application.close();
-    await application.get(Store).close();
+    await application.get(StoreConnection).close();
   }
 }
 

@@ -20,7 +20,7 @@ import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } 
   name: 'status',
   description: 'show the state of the service and its database; starts and changes nothing',
 })
-export class StoreStatusCommand extends ResultCommand {
+export class StatusCommand extends ResultCommand {
   protected override readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */

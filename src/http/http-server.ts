@@ -21,7 +21,7 @@ import {
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { HEADERS } from './document/shared-parts';
+import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
 
 export interface ServerTimeouts {

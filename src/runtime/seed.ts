@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
 import { AdministrationModule, ClientsService, KeysService } from '../modules/auth';
-import { CatalogueTransferModule, SeedCatalogue } from '../modules/catalogue';
+import { CatalogueModule, SeedCatalogue } from '../modules/catalogue';
 import { agreedPlan } from '../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
@@ -55,7 +55,7 @@ export class SeedService {
 
 /** Sample data for an empty store. */
 @Module({
-  imports: [AdministrationModule, CatalogueTransferModule],
+  imports: [AdministrationModule, CatalogueModule],
   providers: [SeedService],
   exports: [SeedService],
 })

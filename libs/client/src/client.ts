@@ -4,9 +4,9 @@ import { OPERATIONS } from './generated/operations.ts';
 import type { operations } from './generated/schema.ts';
 import type { StoreEvent } from './generated/types.ts';
 import { type Input, type Page, follow } from './pages.ts';
-import { type Patience, patientFetch, sleep } from './patient-fetch.ts';
+import { type RetryOptions, retryingFetch, sleep } from './retrying-fetch.ts';
 
-export interface PetStoreOptions extends Patience {
+export interface PetStoreOptions extends RetryOptions {
   /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
   baseUrl: string;
   /** Sent as `X-API-Key`. It never appears in URLs, errors or printed objects. */
@@ -37,12 +37,12 @@ type AnyInput = { header?: Record<string, string>; body?: unknown; signal?: Abor
  * Creates a client of the Pet Store service. Use one per key: it is the client that delays requests after a 429.
  * @throws TypeError for a key that cannot be sent
  */
-export function createPetStoreClient({ baseUrl, apiKey, ...patience }: PetStoreOptions): PetStoreClient {
+export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {
   // An error from fetch would quote the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey ?? '')) {
     throw new TypeError('apiKey must be printable ASCII without spaces.');
   }
-  const fetch = patientFetch(patience);
+  const fetch = retryingFetch(retryOptions);
   const headers = { 'X-API-Key': apiKey };
   // The service never redirects, and the key must not follow a foreign redirect.
   const { request } = createClient({ baseUrl, headers, fetch, redirect: 'error', querySerializer });
@@ -68,7 +68,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...patience }: PetStoreO
   });
   const store = Object.fromEntries(calls) as unknown as PetStoreClient;
   const followEvents = (input: Input<'listEvents'> = {}) =>
-    follow(store.listEvents, patience.sleep ?? sleep, input);
+    follow(store.listEvents, retryOptions.sleep ?? sleep, input);
   return { ...store, followEvents };
 }
 

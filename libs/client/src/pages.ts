@@ -2,7 +2,7 @@ import type { RequestBodyOption } from 'openapi-fetch';
 import { PetStoreError } from './errors.ts';
 import type { operations } from './generated/schema.ts';
 import type { StoreEvent } from './generated/types.ts';
-import type { Patience } from './patient-fetch.ts';
+import type { RetryOptions } from './retrying-fetch.ts';
 
 /** What an operation takes, by the document: `path`, `query`, `header` and `body`. */
 export type Input<Name extends keyof operations> = operations[Name]['parameters'] &
@@ -37,7 +37,7 @@ export async function* all<Item, Given extends [input?: { query?: { limit?: numb
 /** The pages of the feed. @throws PetStoreError for errors that do not pass; the signal's reason */
 export async function* follow(
   list: (input: Input<'listEvents'>) => Promise<Page<StoreEvent>>,
-  sleep: NonNullable<Patience['sleep']>,
+  sleep: NonNullable<RetryOptions['sleep']>,
   { query, signal = new AbortController().signal }: Input<'listEvents'>,
 ): AsyncGenerator<Page<StoreEvent>, void, undefined> {
   let cursor = query?.cursor;

@@ -81,7 +81,7 @@ export abstract class CommandGroup extends PetstoreCommand {
 
 /** The store that a command works on: opened once its arguments are checked, closed when it ends. */
 @Injectable()
-export class Store {
+export class StoreConnection {
   private database: OpenDatabase | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
@@ -136,7 +136,7 @@ export async function withConnection<Result>(
 
 /** A command that prints its result as a table, JSON or CSV. */
 export abstract class ResultCommand extends PetstoreCommand {
-  @Inject() protected readonly store!: Store;
+  @Inject() protected readonly store!: StoreConnection;
 
   override setCommand(command: Commander): this {
     super.setCommand(command);

@@ -25,7 +25,7 @@ import {
   isNotStored,
   possibleErrors,
   schemas,
-} from './shared-parts';
+} from './shared-components';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject>;

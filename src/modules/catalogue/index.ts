@@ -18,4 +18,4 @@ export { SeedCatalogue } from './seed-catalogue';
   providers: [CatalogueFormat, ImportCatalogue, ExportCatalogue, SeedCatalogue],
   exports: [CatalogueFormat, ImportCatalogue, ExportCatalogue, SeedCatalogue],
 })
-export class CatalogueTransferModule {}
+export class CatalogueModule {}

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT, filesOf, read } from '../../support/files';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
-import { describeInterface } from '../../../src/cli/describe-interface';
+import { openapiDocument } from '../../../src/cli/openapi-document';
 import { type GuideName, GUIDES } from '../../../src/http/document/guides';
 import { EVENT_TYPES } from '../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
@@ -49,7 +49,7 @@ it.each(PAGES)('No link is broken: %s', (page) => {
 let document: OpenAPIObject;
 
 beforeAll(async () => {
-  document = JSON.parse(await describeInterface('json')) as OpenAPIObject;
+  document = JSON.parse(await openapiDocument('json')) as OpenAPIObject;
 });
 
 /** The rows of all tables below headings that match, each with its heading; code is taken out of its marks. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, int8ToNumber } from '#libs/database';
 import type { KeptSecret } from '../webhook.entity';
-import { type Attempt, DISABLED_AFTER_MS, errorOf, pauseAfter, slowDownMs } from './schedule';
+import { type Attempt, DISABLED_AFTER_MS, errorOf, pauseAfter, slowDownMs } from './retry-schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';

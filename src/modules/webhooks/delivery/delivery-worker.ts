@@ -6,7 +6,7 @@ import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type DueDelivery, type Finished } from './delivery-queue';
-import { type Attempt, errorOf } from './schedule';
+import { type Attempt, errorOf } from './retry-schedule';
 import { Sender } from './sender';
 
 /** Concurrent deliveries of this process. */

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type AddressPolicy, type Resolve, checkedLookup, literalOf, resolveByDns } from './address-policy';
-import type { Attempt } from './schedule';
+import type { Attempt } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, and for how long, so that the connection can be reused. */

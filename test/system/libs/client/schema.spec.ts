@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeInterface } from '../../../../src/cli/describe-interface';
+import { openapiDocument } from '../../../../src/cli/openapi-document';
 import { ROOT, read } from '../../../support/files';
 import { type PackageFile, readJson } from '../../../support/lock-file';
 
@@ -28,7 +28,7 @@ it('Its dependencies are the versions with which it is tested', () => {
 });
 
 it('Exactly the POST operations of the document accept an Idempotency-Key, as the client assumes', async () => {
-  const { paths } = JSON.parse(await describeInterface('json')) as {
+  const { paths } = JSON.parse(await openapiDocument('json')) as {
     paths: Record<string, Record<string, { parameters: object[] }>>;
   };
   const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { parse } from 'yaml';
 import { type ErrorDefinition, errorCatalogue } from '#libs/http';
-import { describeInterface } from '../../../../src/cli/describe-interface';
+import { openapiDocument } from '../../../../src/cli/openapi-document';
 import { type Operation, operationsOf, sortedKeys } from '../../../support/document';
 import { ROOT } from '../../../support/files';
 
@@ -26,12 +26,12 @@ let document: OpenAPIObject;
 let operations: Map<string, Operation>;
 
 beforeAll(async () => {
-  document = JSON.parse(await describeInterface('json')) as OpenAPIObject;
+  document = JSON.parse(await openapiDocument('json')) as OpenAPIObject;
   operations = operationsOf(document);
 });
 
 it('openapi.yaml is up to date (`npm run generate` updates it)', async () => {
-  expect(committed).toBe(await describeInterface('yaml'));
+  expect(committed).toBe(await openapiDocument('yaml'));
 });
 
 it('openapi.yaml means the same to YAML 1.1 parsers', () => {

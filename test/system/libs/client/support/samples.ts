@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { describeInterface } from '../../../../../src/cli/describe-interface';
+import { openapiDocument } from '../../../../../src/cli/openapi-document';
 import { read } from '../../../../support/files';
 
 /** Beside the page's module: what it shows for a request of every operation, and for some with more than that. */
@@ -32,7 +32,7 @@ const SAMPLES = `
 export async function shownSamples(): Promise<[typescript: string, python: string][]> {
   const module = read('src/http/document/browser/samples.js');
   const program = ['--input-type=module', '--eval', `${module}\n${SAMPLES}`];
-  const input = await describeInterface('json');
+  const input = await openapiDocument('json');
   const output = execFileSync(process.execPath, program, { input, encoding: 'utf8' });
   return JSON.parse(output) as [string, string][];
 }

@@ -1,7 +1,7 @@
 // What to do after 429, 503 and silence: wait as the service says, and repeat what is safe to repeat.
 import { retryAfterOf } from './errors.ts';
 
-export interface Patience {
+export interface RetryOptions {
   /** Attempts per call, including the first. Default 4. */
   maxAttempts?: number;
   /** Total waiting time of one call. Default 90, longer than a minute window. */
@@ -22,9 +22,9 @@ const MAX_CONCURRENT = 10;
 const MAX_HOLD_MS = 60_000;
 
 /** A `fetch` for the requests of one client. It resolves with the last response, and rejects if there was none. */
-export function patientFetch(patience: Patience): (request: Request) => Promise<Response> {
-  const { maxAttempts = 4, maxWaitSeconds = 90, sleep: pause = sleep } = patience;
-  const attempt = attemptsInTurn(patience);
+export function retryingFetch(retryOptions: RetryOptions): (request: Request) => Promise<Response> {
+  const { maxAttempts = 4, maxWaitSeconds = 90, sleep: pause = sleep } = retryOptions;
+  const attempt = attemptsInTurn(retryOptions);
   const attempts = async (request: Request): Promise<Response> => {
     let leftMs = maxWaitSeconds * 1_000;
     for (let count = 1; ; count += 1) {
@@ -49,7 +49,7 @@ export function patientFetch(patience: Patience): (request: Request) => Promise<
 }
 
 /** One attempt, in order and ten at a time. After a 429, others are refused without being sent until it has passed. */
-function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(), ...rest }: Patience) {
+function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(), ...rest }: RetryOptions) {
   const waiting: (() => void)[] = [];
   let free = MAX_CONCURRENT;
   let refusal: { response: Response; text: string; at: number; until: number } | undefined;
@@ -94,7 +94,7 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
 }
 
 /** Sends the request once, and reads the whole response, so that a broken connection fails here. */
-async function send(request: Request, fetch: NonNullable<Patience['fetch']>, timeoutMs: number) {
+async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
   // Refers to the request: otherwise Node collects it as garbage while it waits, as it does with AbortSignal.timeout(),

@@ -5,7 +5,7 @@ import { readSettings } from '../settings';
 import { buildDocument, documentText } from '../http/document/build-document';
 
 /** The OpenAPI document as text, from an application that is assembled but not started. */
-export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
+export async function openapiDocument(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
   const root = AppModule.forService(settings, 'postgres://nowhere');
   const app = await NestFactory.create(root, new FastifyAdapter(), {

@@ -3,7 +3,7 @@ import {
   errorOf,
   pauseAfter,
   slowDownMs,
-} from '../../../../src/modules/webhooks/delivery/schedule';
+} from '../../../../src/modules/webhooks/delivery/retry-schedule';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const HOUR = 3_600_000;
