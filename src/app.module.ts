@@ -5,7 +5,7 @@ import { CommandsModule, DatabaseModule } from '#libs/database';
 import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
-import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
+import { ClientAdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
 import { CATALOGUE_LISTS, type CatalogueList, CatalogueModule } from './modules/catalogue';
 import { CATEGORIES, CategoriesModule, CategoriesService, NewCategoryDto } from './modules/categories';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
@@ -43,7 +43,7 @@ const PIPELINE = [
  */
 const PARTICIPANTS = [CATEGORIES, PETS, STOCK, ORDERS, ...WEBHOOKS];
 /** A new pet gets stock, and open orders prevent its deletion. */
-const OF_PETS: PetDependents = { stock: StockOperations, openOrders: OpenOrders };
+const PET_DEPENDENTS: PetDependents = { stock: StockOperations, openOrders: OpenOrders };
 
 /** What a catalogue lists besides pets. */
 const LISTS: CatalogueList[] = [
@@ -51,7 +51,7 @@ const LISTS: CatalogueList[] = [
 ];
 
 /** What the store sells, for a service and for commands. */
-const STORE = [CategoriesModule, PetsModule, InventoryModule, OrdersModule];
+const STORE_MODULES = [CategoriesModule, PetsModule, InventoryModule, OrdersModule];
 
 /** The connections of the first process of several, which only prepares the store. */
 const PREPARATION_POOL = 2;
@@ -75,7 +75,7 @@ export class AppModule {
         AuthModule,
         QuotasModule,
         DeprecationsModule,
-        ...STORE,
+        ...STORE_MODULES,
         EventsModule,
         WebhooksModule,
         HealthModule,
@@ -101,10 +101,10 @@ export class AppModule {
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
     const modules = [
       QuotaAdministrationModule,
-      AdministrationModule,
+      ClientAdministrationModule,
       SeedModule,
       CatalogueModule,
-      ...STORE,
+      ...STORE_MODULES,
       DeprecationReportModule,
       WebhookAdministrationModule,
     ];
@@ -131,7 +131,7 @@ function foundation(
       module: CommonModule,
       providers: [
         { provide: SETTINGS, useValue: settings },
-        { provide: PetDependents, useValue: OF_PETS },
+        { provide: PetDependents, useValue: PET_DEPENDENTS },
         { provide: CATALOGUE_LISTS, useValue: LISTS },
       ],
       exports: [SETTINGS, PetDependents, CATALOGUE_LISTS],

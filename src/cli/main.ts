@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     logger: false,
     abortOnError: false,
   });
-  nameAsCalled(application.get(CommandRunnerService));
+  showNameAsCalled(application.get(CommandRunnerService));
   try {
     await CommandFactory.runApplication(application);
   } finally {
@@ -35,17 +35,17 @@ function fail(error: unknown): never {
 }
 
 /** The help can be typed as it is shown: `npx petstore keys issue`. */
-function nameAsCalled(runner: unknown): void {
+function showNameAsCalled(runner: unknown): void {
   (runner as { commander: { name(text: string): void } }).commander.name(PETSTORE);
 }
 
 /** Exits after all output is flushed: writes to a pipe are asynchronous. */
-function leave(): void {
-  writeOutput('', (error) => (error ? endWithout(error) : process.exit(0)));
+function exitWhenFlushed(): void {
+  writeOutput('', (error) => (error ? exitWithoutOutput(error) : process.exit(0)));
 }
 
 /** Exits when output can no longer be written; a closed pipe is not a failure. */
-function endWithout(error: Error): void {
+function exitWithoutOutput(error: Error): void {
   if (isReaderGone(error)) {
     process.exit(0);
   }
@@ -53,9 +53,12 @@ function endWithout(error: Error): void {
 }
 
 // Commands with their own listener clean up first.
-process.stdout.on('error', (error: Error) => process.stdout.listenerCount('error') > 1 || endWithout(error));
+process.stdout.on(
+  'error',
+  (error: Error) => process.stdout.listenerCount('error') > 1 || exitWithoutOutput(error),
+);
 
 // The event loop is empty, but the command has not finished: without this the exit code would report success.
 process.once('beforeExit', () => fail(new CommandFailure('the command ended before its work was done.')));
 
-main().then(leave, fail);
+main().then(exitWhenFlushed, fail);

@@ -25,7 +25,7 @@ export class StatusCommand extends ResultCommand {
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
   async work(_inputs: string[], options: OutputOptions): Promise<void> {
-    const status = await storeStatus(readSettings(process.env));
+    const status = await inspectStore(readSettings(process.env));
     const problems = problemsOf(status);
     if (isForPeople(options)) {
       this.show(status, options);
@@ -98,41 +98,41 @@ const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) A
     current_setting('max_connections')::int AS "maxConnections"`;
 
 /** The state of the service and its data. Starts and creates nothing. */
-async function storeStatus(settings: Settings) {
+async function inspectStore(settings: Settings) {
   const { redisUrl } = settings;
   const [found, redis] = await Promise.all([
-    lookAtDatabase(settings),
+    inspectConfiguredDatabase(settings),
     redisUrl === undefined ? null : redisStatus(redisUrl),
   ]);
   return { version: VERSION, ...found, redis };
 }
 
-type StoreStatus = Awaited<ReturnType<typeof storeStatus>>;
+type StoreStatus = Awaited<ReturnType<typeof inspectStore>>;
 
 /** What is known of a store whose database cannot be looked into. */
-function nothingIn(database: DatabaseStatus) {
+function withoutInstances(database: DatabaseStatus) {
   return {
     database,
     instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
   };
 }
 
-type Found = ReturnType<typeof nothingIn>;
+type DatabaseFindings = ReturnType<typeof withoutInstances>;
 
-async function lookAtDatabase(settings: Settings): Promise<Found> {
+async function inspectConfiguredDatabase(settings: Settings): Promise<DatabaseFindings> {
   const { databaseUrl } = settings;
   if (databaseUrl !== undefined) {
-    return lookInto(databaseUrl, { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN });
+    return inspectDatabase(databaseUrl, { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN });
   }
   const embedded = findEmbedded(settings);
   const location = embedded?.cluster ?? resolve(settings.dataDirectory);
   const database = { kind: 'embedded', location, ...UNKNOWN } as const;
   return embedded === undefined
-    ? nothingIn({ ...database, state: 'missing' })
-    : lookInto(embedded.url, { ...database, psql: embedded.psql });
+    ? withoutInstances({ ...database, state: 'missing' })
+    : inspectDatabase(embedded.url, { ...database, psql: embedded.psql });
 }
 
-async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
+async function inspectDatabase(url: string, database: DatabaseStatus): Promise<DatabaseFindings> {
   const dataSource = new DataSource(commandOptions(url));
   try {
     await dataSource.initialize();
@@ -148,9 +148,13 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
     const { message, code } = error as NodeJS.ErrnoException;
     // Nobody listens at its socket.
     if (database.kind === 'embedded' && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
-      return nothingIn({ ...database, state: 'stopped', psql: null });
+      return withoutInstances({ ...database, state: 'stopped', psql: null });
     }
-    return nothingIn({ ...database, state: 'unreachable', reason: message || (code ?? String(error)) });
+    return withoutInstances({
+      ...database,
+      state: 'unreachable',
+      reason: message || (code ?? String(error)),
+    });
   } finally {
     if (dataSource.isInitialized) {
       await dataSource.destroy();

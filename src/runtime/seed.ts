@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
-import { AdministrationModule, ClientsService, KeysService } from '../modules/auth';
+import { ClientAdministrationModule, ClientsService, KeysService } from '../modules/auth';
 import { CatalogueModule, SeedCatalogue } from '../modules/catalogue';
 import { agreedPlan } from '../modules/quotas';
 
@@ -55,7 +55,7 @@ export class SeedService {
 
 /** Sample data for an empty store. */
 @Module({
-  imports: [AdministrationModule, CatalogueModule],
+  imports: [ClientAdministrationModule, CatalogueModule],
   providers: [SeedService],
   exports: [SeedService],
 })

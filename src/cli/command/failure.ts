@@ -5,7 +5,7 @@ import { formatError, printableJson, withoutKeys } from '../../runtime/messages'
 
 export const BAD_USAGE = 2;
 
-interface Ending {
+interface FailureOptions {
   /** For programs. */
   code?: string;
   exitCode?: number;
@@ -16,7 +16,7 @@ export class CommandFailure extends Error {
   readonly code: string;
   readonly exitCode: number;
 
-  constructor(message: string, { code = 'failed', exitCode = 1 }: Ending = {}) {
+  constructor(message: string, { code = 'failed', exitCode = 1 }: FailureOptions = {}) {
     super(message);
     this.code = code;
     this.exitCode = exitCode;

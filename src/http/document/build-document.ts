@@ -38,10 +38,10 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
 /** The display order of tags; others follow. */
-const ORDER = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
+const TAG_ORDER = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
 
 function placeOf({ name }: TagNote): number {
-  return ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length;
+  return TAG_ORDER.includes(name) ? TAG_ORDER.indexOf(name) : TAG_ORDER.length;
 }
 
 /** Parents, which have no operations, with their tags. A tag without a parent is a group of its own. */
@@ -65,22 +65,24 @@ function tagParts(noted: TagNote[]): object {
 }
 
 /** What every response has, beyond what the specification requires of Pet and Order. */
-const ALWAYS = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
-const STORED = new Map(Object.keys(ALWAYS).map((name) => [schemaPath(name), schemaPath(`Stored${name}`)]));
+const ALWAYS_PRESENT = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
+const STORED_SCHEMA_PATHS = new Map(
+  Object.keys(ALWAYS_PRESENT).map((name) => [schemaPath(name), schemaPath(`Stored${name}`)]),
+);
 
 function schemaPath(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
 /** Requests have schemas of their own, so that every reference to Pet and Order belongs to a response. */
-function asAnswered(_key: string, value: { $ref?: string } | null): unknown {
-  const $ref = STORED.get(value?.$ref ?? '');
+function withStoredSchema(_key: string, value: { $ref?: string } | null): unknown {
+  const $ref = STORED_SCHEMA_PATHS.get(value?.$ref ?? '');
   return $ref === undefined ? value : { $ref };
 }
 
 /** Adds `StoredPet` and `StoredOrder`. Some generators require a field only where its type is stated as well. */
-function addStored(schemas: Record<string, SchemaObject>): void {
-  for (const [name, required] of Object.entries(ALWAYS)) {
+function addStoredSchemas(schemas: Record<string, SchemaObject>): void {
+  for (const [name, required] of Object.entries(ALWAYS_PRESENT)) {
     const fields = required.map((field) => {
       const { allOf, type, format, minimum, maximum } = schemas[name]!.properties![field] as SchemaObject;
       return [field, allOf?.[0] ?? { type, format, minimum, maximum }];
@@ -96,7 +98,7 @@ function addStored(schemas: Record<string, SchemaObject>): void {
 }
 
 /** Generators that take a field with a `default` for one that is always there read it right inside an `allOf`. */
-function keepOptional(schemas: Record<string, SchemaObject>): void {
+function keepDefaultsOptional(schemas: Record<string, SchemaObject>): void {
   for (const { properties = {} } of Object.values(schemas)) {
     for (const [name, property] of Object.entries(properties)) {
       if ('default' in property) {
@@ -145,11 +147,11 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   const tags = tagParts(completeDocument(document));
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
   const ordered = { openapi, info, externalDocs, servers, security, ...tags, paths, components };
-  const answered = JSON.parse(JSON.stringify(ordered), asAnswered) as OpenAPIObject;
-  const schemas = answered.components!.schemas as Record<string, SchemaObject>;
-  addStored(schemas);
-  keepOptional(schemas);
-  return answered;
+  const withStored = JSON.parse(JSON.stringify(ordered), withStoredSchema) as OpenAPIObject;
+  const schemas = withStored.components!.schemas as Record<string, SchemaObject>;
+  addStoredSchemas(schemas);
+  keepDefaultsOptional(schemas);
+  return withStored;
 }
 
 /** The OpenAPI document as text for people: indented. */

@@ -43,7 +43,7 @@ const FILES = new Map<string, string>([
 export function serveDocument(app: NestFastifyApplication, settings: Settings): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app, settings);
-  serveEntrance(fastify, document);
+  serveRoot(fastify, document);
   serveText(fastify, '/openapi.json', JSON_TYPE, () => JSON.stringify(document));
   // Written on first use, because it takes a tenth of a second.
   serveText(fastify, '/openapi.yaml', 'text/yaml', () => documentText(document, 'yaml'));
@@ -60,7 +60,7 @@ export function serveDocument(app: NestFastifyApplication, settings: Settings): 
 }
 
 /** Redirects browsers from `/` to the operations, and tells programs where the OpenAPI document is (RFC 8631). */
-function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void {
+function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
   const entrance = { name: info.title, version: info.version, ...places };
   const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;

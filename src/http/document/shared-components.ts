@@ -193,13 +193,13 @@ const EVERY_OPERATION = [
   ServiceUnavailableError,
 ];
 /** Those of an operation with a body. */
-const OF_BODIES = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
+const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
 
 /** All errors that an operation can return. */
 export function possibleErrors(hasBody: boolean, notes: Notes[]): ErrorDefinition[] {
   const never = notes.flatMap((note) => note.never ?? []).map(({ definition }) => definition.code);
   const noted = notes.flatMap(({ errors = [] }) => errors);
-  const all = [...EVERY_OPERATION, ...(hasBody ? OF_BODIES : []), ...noted].map((error) =>
+  const all = [...EVERY_OPERATION, ...(hasBody ? BODY_ERRORS : []), ...noted].map((error) =>
     'definition' in error ? error.definition : error,
   );
   return all.filter(({ code }) => !never.includes(code));

@@ -13,14 +13,14 @@ import { KeysService } from './keys.service';
   providers: [ClientsService, KeysService],
   exports: [ClientsService, KeysService, TypeOrmModule],
 })
-export class AdministrationModule {}
+export class ClientAdministrationModule {}
 
 /** Authentication: clients, their keys, the guard, and `GET /key`. Global, so that any controller can use it. */
 @Global()
 @Module({
-  imports: [AdministrationModule],
+  imports: [ClientAdministrationModule],
   controllers: [KeyController],
   providers: [Authenticator, KeyDirectory, ApiKeyGuard],
-  exports: [AdministrationModule, Authenticator, ApiKeyGuard],
+  exports: [ClientAdministrationModule, Authenticator, ApiKeyGuard],
 })
 export class AuthModule {}

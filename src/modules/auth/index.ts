@@ -1,4 +1,4 @@
-export { AdministrationModule, AuthModule } from './auth.module';
+export { ClientAdministrationModule, AuthModule } from './auth.module';
 export { AdministrationError, ClientsService } from './clients.service';
 export { describeKey, type KeyDescription, KeysService, type IssuedKey } from './keys.service';
 export {

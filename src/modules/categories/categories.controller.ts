@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common'
 import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, SentBy } from '../idempotency';
+import { IdempotentPosts, CommandOrigin } from '../idempotency';
 import {
   CategoryDto,
   CategoryInUseError,
@@ -48,7 +48,7 @@ export class CategoriesController {
       resource: CategoryDto,
     },
   })
-  create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
+  create(@Body() body: NewCategoryDto, @CommandOrigin() origin: Origin): Promise<CategoryDto> {
     return this.categories.create(body, origin);
   }
 
@@ -80,7 +80,7 @@ export class CategoriesController {
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @Body() body: NewCategoryDto,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<CategoryDto> {
     return this.categories.replace(categoryId, body, precondition, origin);
   }
@@ -95,7 +95,7 @@ export class CategoriesController {
   delete(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<void> {
     return this.categories.delete(categoryId, precondition, origin);
   }

@@ -10,7 +10,7 @@ import {
   violates,
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf } from '#libs/http';
-import type { Occurrence, Participant } from '../events';
+import type { NewEvent, Participant } from '../events';
 import {
   type CategoryDto,
   CategoryInUseError,
@@ -119,7 +119,7 @@ export const CategoryOperations = {
 export const CATEGORIES: Participant = {
   entity: Category,
   eventsOf: (state) =>
-    state.changesOf(Category).map(({ before, after }): Occurrence => {
+    state.changesOf(Category).map(({ before, after }): NewEvent => {
       if (after === null) {
         return { type: 'category.deleted', data: toCategoryDto(before!) };
       }

@@ -9,7 +9,7 @@ import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 
 /** An event before it is stored. */
-export interface Occurrence {
+export interface NewEvent {
   type: EventType;
   /** The pet concerned, if any. */
   petId?: number;
@@ -23,7 +23,7 @@ const INSERT = {
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])`,
 };
 
-const EVENT_JOURNAL: Journal<Occurrence> = {
+const EVENT_JOURNAL: Journal<NewEvent> = {
   write: (events) => {
     const ids = events.map(() => randomUUID());
     const types = events.map(({ type }) => type);
@@ -37,7 +37,7 @@ const EVENT_JOURNAL: Journal<Occurrence> = {
 export interface Participant {
   readonly entity: Entity;
   /** The events that report what a command did; the state is that after the command. */
-  eventsOf?(state: State): Occurrence[];
+  eventsOf?(state: State): NewEvent[];
 }
 
 /** Reports what commands do: events are written in the transaction of the change. */
@@ -54,16 +54,16 @@ class EventLog implements Participants {
 
   /** Children report before their parents: an order, the stock that it took, the pet. What is new comes first. */
   decided(state: State): void {
-    const created: Occurrence[] = [];
-    const others: Occurrence[] = [];
+    const created: NewEvent[] = [];
+    const others: NewEvent[] = [];
     for (const { eventsOf } of this.reporting) {
       eventsOf?.(state).forEach((one) => (isCreation(one) ? created : others).push(one));
     }
-    [...created, ...others].forEach((occurrence) => state.append(EVENT_JOURNAL, occurrence));
+    [...created, ...others].forEach((event) => state.append(EVENT_JOURNAL, event));
   }
 }
 
-function isCreation({ type }: Occurrence): boolean {
+function isCreation({ type }: NewEvent): boolean {
   return type.endsWith('.created');
 }
 

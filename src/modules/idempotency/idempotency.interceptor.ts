@@ -53,7 +53,7 @@ const IdempotencyKeyReusedError = defineError({
 });
 
 /** Parameter decorator: the Origin of the command that a request sends. */
-export const SentBy = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
+export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   return { owner: clientIdOf(request), use: request.idempotentUse };
 });
@@ -108,7 +108,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 }
 
-/** Each POST of the controller supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
+/** Each POST of the controller supports `Idempotency-Key`. Its handler must run one command with the Origin (`@CommandOrigin()`). */
 export function IdempotentPosts(): ClassDecorator {
   const idempotent = applyDecorators(
     UseInterceptors(IdempotencyInterceptor),

@@ -1,1 +1,1 @@
-export { IdempotentPosts, isNotKept, SentBy } from './idempotency.interceptor';
+export { IdempotentPosts, isNotKept, CommandOrigin } from './idempotency.interceptor';

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, SentBy } from '../idempotency';
+import { IdempotentPosts, CommandOrigin } from '../idempotency';
 import { PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
@@ -67,7 +67,7 @@ export class InventoryController {
     @IdParam('petId', PET_ID) petId: number,
     @Body() { quantity }: InventoryUpdateDto,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<InventoryItemDto> {
     return this.inventory.set(petId, quantity, precondition, origin);
   }
@@ -89,7 +89,7 @@ export class InventoryController {
   adjust(
     @IdParam('petId', PET_ID) petId: number,
     @Body() { delta }: InventoryAdjustmentDto,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<InventoryItemDto> {
     return this.inventory.adjust(petId, delta, origin);
   }

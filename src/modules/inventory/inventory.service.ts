@@ -10,7 +10,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf, ValidationFailedError } from '#libs/http';
-import type { Occurrence, Participant } from '../events';
+import type { NewEvent, Participant } from '../events';
 import {
   type KnownPet,
   PetOperations,
@@ -177,7 +177,7 @@ function isFirstCount(state: State, { petId, quantity }: Stock): boolean {
   return quantity === FIRST_QUANTITY[PetOperations.find(state, petId)!.status];
 }
 
-function updated(state: State, petId: number): Occurrence {
+function updated(state: State, petId: number): NewEvent {
   const { status } = PetOperations.find(state, petId)!;
   const data = toInventoryItemDto({ petId, quantity: unitsOf(state, petId), status });
   return { type: 'inventory.updated', petId, data };

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/commo
 import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, SentBy } from '../idempotency';
+import { IdempotentPosts, CommandOrigin } from '../idempotency';
 import { InsufficientStockError } from '../inventory';
 import {
   ListOrdersQuery,
@@ -53,7 +53,7 @@ export class OrdersController {
       fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
     },
   })
-  place(@Body() body: NewOrderDto, @SentBy() origin: Origin): Promise<OrderDto> {
+  place(@Body() body: NewOrderDto, @CommandOrigin() origin: Origin): Promise<OrderDto> {
     return this.orders.place(body, origin);
   }
 
@@ -92,7 +92,7 @@ export class OrdersController {
     @IdParam('orderId', ORDER_ID) orderId: number,
     @Body() body: OrderPatchDto,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<OrderDto> {
     return this.orders.update(orderId, body, precondition, origin);
   }
@@ -108,7 +108,7 @@ export class OrdersController {
   cancel(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<void> {
     return this.orders.cancel(orderId, precondition, origin);
   }

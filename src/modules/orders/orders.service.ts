@@ -13,7 +13,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf } from '#libs/http';
-import type { Occurrence, Participant } from '../events';
+import type { NewEvent, Participant } from '../events';
 import { StockOperations } from '../inventory';
 import { PetOperations } from '../pets';
 import { Order } from './order.entity';
@@ -201,7 +201,7 @@ export const ORDERS: Participant = {
 };
 
 /** An order can be completed in the same step in which it is placed or rescheduled. */
-function eventsOf(before: Order | null, after: Order): Occurrence[] {
+function eventsOf(before: Order | null, after: Order): NewEvent[] {
   const { petId, shipDate, complete, cancelledAt } = after;
   if (cancelledAt !== null) {
     return [{ type: 'order.cancelled', petId, data: toOrderDto(before!) }];

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/
 import type { Origin } from '#libs/database';
 import { type Deprecation, IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, SentBy } from '../idempotency';
+import { IdempotentPosts, CommandOrigin } from '../idempotency';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,
@@ -62,7 +62,7 @@ export class PetsController {
     },
     errors: [UnknownCategoryError],
   })
-  create(@Body() body: NewPetDto, @SentBy() origin: Origin): Promise<PetDto> {
+  create(@Body() body: NewPetDto, @CommandOrigin() origin: Origin): Promise<PetDto> {
     return this.pets.create(body, origin);
   }
 
@@ -93,7 +93,7 @@ export class PetsController {
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: NewPetDto,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<PetDto> {
     return this.pets.update(petId, body, precondition, origin);
   }
@@ -116,7 +116,7 @@ export class PetsController {
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: PetPatchDto,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<PetDto> {
     return this.pets.update(petId, body, precondition, origin);
   }
@@ -131,7 +131,7 @@ export class PetsController {
   delete(
     @IdParam('petId', PET_ID) petId: number,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<void> {
     return this.pets.delete(petId, precondition, origin);
   }

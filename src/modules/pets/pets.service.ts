@@ -12,7 +12,7 @@ import {
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, type Precondition, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
-import type { Occurrence, Participant } from '../events';
+import type { NewEvent, Participant } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {
@@ -204,7 +204,7 @@ function assertCategory(state: State, categoryId: number): void {
 export const PETS: Participant = {
   entity: Pet,
   eventsOf: (state) =>
-    state.changesOf(Pet).map(({ before, after }): Occurrence => {
+    state.changesOf(Pet).map(({ before, after }): NewEvent => {
       const { id: petId, deletedAt } = after!;
       if (before === null) {
         return { type: 'pet.created', petId, data: toPetDto(after!) };

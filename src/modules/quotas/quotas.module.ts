@@ -6,7 +6,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import { AdministrationModule, AuthModule, Authenticator } from '../auth';
+import { ClientAdministrationModule, AuthModule, Authenticator } from '../auth';
 import { AccountController } from './account.controller';
 import { HandlerMetadata, PlanThrottlerGuard, planThrottler } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
@@ -51,7 +51,7 @@ const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
 
 /** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
-  imports: [REPOSITORIES, AdministrationModule],
+  imports: [REPOSITORIES, ClientAdministrationModule],
   providers: [QuotaRecords, QuotasService],
   exports: [QuotaRecords, QuotasService],
 })

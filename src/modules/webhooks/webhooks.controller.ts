@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/commo
 import type { Origin } from '#libs/database';
 import { IfMatch, Precondition, Operation, type Page, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, SentBy } from '../idempotency';
+import { IdempotentPosts, CommandOrigin } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
 import { WebhooksService } from './webhooks.service';
 import {
@@ -85,7 +85,7 @@ export class WebhooksController {
     stability: 'experimental',
     callbacks: CALLBACKS,
   })
-  create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
+  create(@Body() body: NewWebhookDto, @CommandOrigin() origin: Origin): Promise<WebhookWithSecretDto> {
     return this.webhooks.create(body, origin);
   }
 
@@ -116,7 +116,7 @@ export class WebhooksController {
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: WebhookPatchDto,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<WebhookDto> {
     return this.webhooks.update(id, body, precondition, origin);
   }
@@ -132,7 +132,7 @@ export class WebhooksController {
   delete(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @IfMatch() precondition: Precondition,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<void> {
     return this.webhooks.remove(id, precondition, origin);
   }
@@ -154,7 +154,7 @@ export class WebhooksController {
   })
   rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<WebhookWithSecretDto> {
     return this.webhooks.rotate(id, origin);
   }
@@ -169,7 +169,7 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
+  test(@IdParam('webhookId', WEBHOOK_ID) id: number, @CommandOrigin() origin: Origin): Promise<DeliveryDto> {
     return this.webhooks.test(id, origin);
   }
 
@@ -202,7 +202,7 @@ export class WebhooksController {
   retry(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
-    @SentBy() origin: Origin,
+    @CommandOrigin() origin: Origin,
   ): Promise<DeliveryDto> {
     return this.webhooks.retry(id, deliveryId, origin);
   }
