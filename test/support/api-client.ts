@@ -1,6 +1,8 @@
 import { within } from './eventually';
 import type { DocumentContract } from './document-contract';
 
+export type { ErrorBody } from '#libs/client';
+
 export interface Answer<Body> {
   status: number;
   headers: Headers;
@@ -8,10 +10,9 @@ export interface Answer<Body> {
   text: string;
 }
 
-export interface ErrorBody {
-  code: string;
-  message: string;
-  status: number;
+/** The target of the next page, taken from the Link header field (RFC 8288). */
+export function nextOf({ headers }: Pick<Answer<unknown>, 'headers'>): string | undefined {
+  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 }
 
 /** What a test sends: a JSON value, or a string as it is. */

@@ -1,31 +1,7 @@
+import type { Category, Order, Pet } from '#libs/client';
 import type { ApiClient } from './api-client';
 
-export interface Pet {
-  id: number;
-  name: string;
-  categoryId: number;
-  status: 'available' | 'pending' | 'sold';
-}
-
-export interface Category {
-  id: number;
-  name: string;
-  description?: string;
-}
-
-export interface Order {
-  id: number;
-  petId: number;
-  quantity: number;
-  shipDate?: string;
-  complete: boolean;
-}
-
-export interface InventoryItem {
-  petId: number;
-  quantity: number;
-  status: Pet['status'];
-}
+export type { Category, InventoryItem, Order, Pet } from '#libs/client';
 
 /** The body of a new pet. Valid from the start; each step changes one thing. */
 class PetBuilder {

@@ -1,3 +1,4 @@
+import type { RateLimitStatus } from '#libs/client';
 import type { Answer, ApiClient, ErrorBody } from './api-client';
 import type { TestService } from './service';
 
@@ -6,13 +7,6 @@ export const HOUR = 3_600_000;
 
 /** The cheapest operation that is counted. */
 export const COUNTED = '/categories';
-
-export interface RateLimitStatus {
-  plan: string;
-  minute: { limit: number; remaining: number; resetAt: string };
-  day: { limit: number; remaining: number; resetAt: string };
-  ban: { banned: boolean; until?: string; refusalsBeforeBan: number; nextBanSeconds: number };
-}
 
 /** What the rate limit header fields of an answer say. */
 export function limitsIn({ headers }: Answer<unknown>) {

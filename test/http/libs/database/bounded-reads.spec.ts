@@ -1,5 +1,5 @@
 import { LOOKED_AT } from '../../../../src/modules/events/event-reader';
-import type { Answer, ApiClient } from '../../../support/api-client';
+import { type Answer, type ApiClient, nextOf } from '../../../support/api-client';
 import { Arrange, type Pet, aPet } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
@@ -91,7 +91,7 @@ describe('in a large store', () => {
       await expectAtMost(NAMED_ROWS, async () => {
         const answer: Answer<Pet[]> = await caller.get<Pet[]>(page);
         found.push(...answer.body.map(({ id }) => id));
-        target = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+        target = nextOf(answer);
       });
     }
     expect(late.length).toBeGreaterThan(2_000);

@@ -1,13 +1,8 @@
-import type { Answer } from '../../../support/api-client';
+import { type Answer, nextOf } from '../../../support/api-client';
 import { type Category, type Pet, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
 
 const { service, caller, arrange } = useStore();
-
-/** The target of the next page, taken from the Link header field (RFC 8288). */
-function nextOf({ headers }: Answer<unknown>): string | undefined {
-  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
-}
 
 describe('a list', () => {
   /** Names on each page, from this target on. `between` runs after each page. */

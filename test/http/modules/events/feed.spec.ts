@@ -4,13 +4,13 @@ import { cursorAfter } from '#libs/http';
 import { cursorAt, positionAt } from '../../../../src/modules/events/events.dto';
 import { EventReader, EventTail } from '../../../../src/modules/events';
 import { KeysService } from '../../../../src/modules/auth';
-import type { ErrorBody } from '../../../support/api-client';
+import { type ErrorBody, nextOf } from '../../../support/api-client';
 import { type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { limitsIn } from '../../../support/limits';
 import { startService } from '../../../support/service';
 import { useStore } from '../../../support/use-service';
-import { type Event, Follower, nextOf } from './support/feed';
+import { type Event, Follower } from './support/feed';
 
 const { service, caller, arrange } = useStore();
 const tail = () => service.app.get(EventTail);
@@ -163,7 +163,7 @@ describe('A request that waits', () => {
     const { target } = await atTheEnd('&wait=1');
     const page = await caller.get<Event[]>(target);
     expect(page.body).toEqual([]);
-    expect(new URLSearchParams(nextOf(page).split('?')[1]).get('cursor')).toBe(
+    expect(new URLSearchParams(nextOf(page)!.split('?')[1]).get('cursor')).toBe(
       new URLSearchParams(target.split('?')[1]).get('cursor'),
     );
   });

@@ -1,9 +1,9 @@
 import { EventTail } from '../../../../src/modules/events';
-import type { ErrorBody } from '../../../support/api-client';
+import { type ErrorBody, nextOf } from '../../../support/api-client';
 import { type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
-import { type Event, Follower, nextOf } from './support/feed';
+import { type Event, Follower } from './support/feed';
 
 // A standby that was behind takes over, or a backup is restored: the newest events are gone, and so are their positions,
 // which later events get.
@@ -44,7 +44,7 @@ async function lose(count: number): Promise<void> {
 async function expectLost(target: string): Promise<string> {
   const answer = await caller.get<ErrorBody>(target);
   expect([answer.status, answer.body.code]).toEqual([410, 'events_lost']);
-  const next = nextOf(answer);
+  const next = nextOf(answer)!;
   expect(answer.body.message).toContain(new URLSearchParams(next.split('?')[1]).get('cursor'));
   return next;
 }
@@ -111,5 +111,5 @@ it('Requests that wait return without events, and the next ones are told', async
   await rename('Since');
   const page = await answer;
   expect([page.status, page.body]).toEqual([200, []]);
-  await expectLost(nextOf(page));
+  await expectLost(nextOf(page)!);
 });

@@ -1,3 +1,4 @@
+import type { Usage } from '#libs/client';
 import { DAY_MS } from '#libs/clock';
 import { KeysService } from '../../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../../support/api-client';
@@ -5,10 +6,6 @@ import { useService } from '../../../support/use-service';
 import { COUNTED, MINUTE, call, earnBan, limitsIn, standing, statuses } from '../../../support/limits';
 
 // Windows, bans and decisions are tested as rules in test/unit/modules/quotas; here is what callers see of them.
-
-interface Usage {
-  days: { date: string; requests: number }[];
-}
 
 const START = Date.UTC(2026, 10, 21, 9, 30, 0, 250);
 const MIDNIGHT = Date.UTC(2026, 10, 22);

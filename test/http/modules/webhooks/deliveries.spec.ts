@@ -1,3 +1,4 @@
+import type { Delivery } from '#libs/client';
 import { isSignedBy, Receiver } from '../../../support/receiver';
 import { eventually, until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
@@ -5,17 +6,6 @@ import { useStore } from '../../../support/use-service';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-interface Delivery {
-  id: number;
-  eventId: string;
-  type: string;
-  status: string;
-  attempts: number;
-  nextAttemptAt?: string;
-  responseStatus?: number;
-  error?: string;
-}
 
 describe('deliveries', () => {
   const { service, caller, arrange } = useStore();

@@ -1,14 +1,8 @@
+import type { Delivery } from '#libs/client';
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
 import { useInstances } from '../../../support/use-service';
-
-interface Delivery {
-  id: number;
-  status: string;
-  attempts: number;
-  error?: string;
-}
 
 // Two instances: what is bounded is bounded for both together.
 const services = useInstances({}, {});

@@ -1,16 +1,6 @@
-import type { ApiClient, ErrorBody } from '../../../support/api-client';
+import type { Webhook, WebhookWithSecret } from '#libs/client';
+import { type ApiClient, type ErrorBody, nextOf } from '../../../support/api-client';
 import { useStore } from '../../../support/use-service';
-
-interface Webhook {
-  id: number;
-  url: string;
-  types?: string[];
-  description?: string;
-  enabled: boolean;
-  disabledReason?: string;
-  createdAt: string;
-}
-type Created = Webhook & { secret: string };
 
 describe('webhooks', () => {
   const { service: store } = useStore();
@@ -22,8 +12,12 @@ describe('webhooks', () => {
     caller = await store.caller();
   });
 
-  async function created(body: object = {}): Promise<Created> {
-    const { body: webhook } = await caller.post<Created>('/webhooks', { url: URL, enabled: false, ...body });
+  async function created(body: object = {}): Promise<WebhookWithSecret> {
+    const { body: webhook } = await caller.post<WebhookWithSecret>('/webhooks', {
+      url: URL,
+      enabled: false,
+      ...body,
+    });
     return webhook;
   }
 
@@ -35,7 +29,7 @@ describe('webhooks', () => {
         description: 'Printer',
         enabled: false,
       };
-      const answer = await caller.post<Created>('/webhooks', body);
+      const answer = await caller.post<WebhookWithSecret>('/webhooks', body);
       const { secret, ...webhook } = answer.body;
       const found = await caller.get<Webhook>(answer.headers.get('location')!);
 
@@ -47,15 +41,15 @@ describe('webhooks', () => {
     });
 
     it('201: all types and enabled by default', async () => {
-      const { body } = await caller.post<Created>('/webhooks', { url: URL });
+      const { body } = await caller.post<WebhookWithSecret>('/webhooks', { url: URL });
       expect(body).toMatchObject({ enabled: true });
       expect(body).not.toHaveProperty('types');
     });
 
     it('201 again with the same Idempotency-Key: the same webhook and the same secret', async () => {
       const keyed = caller.with({ 'Idempotency-Key': 'once' });
-      const first = await keyed.post<Created>('/webhooks', { url: URL });
-      const again = await keyed.post<Created>('/webhooks', { url: URL });
+      const first = await keyed.post<WebhookWithSecret>('/webhooks', { url: URL });
+      const again = await keyed.post<WebhookWithSecret>('/webhooks', { url: URL });
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       expect(again.text).toBe(first.text);
       expect((await caller.get<Webhook[]>('/webhooks')).body).toHaveLength(1);
@@ -104,8 +98,7 @@ describe('webhooks', () => {
       const [first, second, third] = [await created(), await created(), await created()];
       await (await store.caller()).post('/webhooks', { url: URL });
       const page = await caller.get<Webhook[]>('/webhooks?limit=2');
-      const next = /<([^>]+)>/.exec(page.headers.get('link')!)![1]!;
-      const rest = await caller.get<Webhook[]>(next);
+      const rest = await caller.get<Webhook[]>(nextOf(page)!);
 
       expect(page.body.map(({ id }) => id)).toEqual([first.id, second.id]);
       expect(rest.body.map(({ id }) => id)).toEqual([third.id]);
@@ -167,7 +160,7 @@ describe('webhooks', () => {
       const path = `/webhooks/${id}/deliveries`;
       const all = (await caller.get<{ id: number }[]>(path)).body.map((delivery) => delivery.id);
       const page = await caller.get<{ id: number }[]>(`${path}?limit=2&status=pending`);
-      const rest = await caller.get<{ id: number }[]>(/<([^>]+)>/.exec(page.headers.get('link')!)![1]!);
+      const rest = await caller.get<{ id: number }[]>(nextOf(page)!);
 
       expect(all).toEqual([...all].sort((one, other) => other - one));
       expect([...page.body, ...rest.body].map((delivery) => delivery.id)).toEqual(all);
@@ -193,8 +186,8 @@ describe('webhooks', () => {
 
   it('No secret is in the database, in the log or in a list', async () => {
     const keyed = caller.with({ 'Idempotency-Key': 'kept' });
-    const { body } = await keyed.post<Created>('/webhooks', { url: URL, enabled: false });
-    const { body: next } = await caller.post<Created>(`/webhooks/${body.id}/secret`);
+    const { body } = await keyed.post<WebhookWithSecret>('/webhooks', { url: URL, enabled: false });
+    const { body: next } = await caller.post<WebhookWithSecret>(`/webhooks/${body.id}/secret`);
     const { rows } = await store.database.pool.query<{ text: string }>(
       `SELECT to_json(webhooks)::text AS text FROM webhooks
        UNION ALL SELECT to_json(idempotency_records)::text FROM idempotency_records`,

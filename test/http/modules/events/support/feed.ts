@@ -1,19 +1,10 @@
-import type { ApiClient } from '../../../../support/api-client';
+import { type ApiClient, nextOf } from '../../../../support/api-client';
 
 export interface Event {
   id: string;
   type: string;
   timestamp: string;
   data: Record<string, unknown>;
-}
-
-/** The target that a page says to go on with. */
-export function nextOf({ headers }: { headers: Headers }): string {
-  const [, target] = /^<([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '') ?? [];
-  if (target === undefined) {
-    throw new Error('The page does not say where the feed goes on.');
-  }
-  return target;
 }
 
 /** Somebody who reads the feed by following its links, and remembers where he is. */
@@ -28,7 +19,7 @@ export class Follower {
     if (page.status !== 200) {
       throw new Error(`The feed answered ${page.status}: ${page.text}`);
     }
-    this.target = nextOf(page);
+    this.target = nextOf(page)!;
     this.events.push(...page.body);
     return page.body;
   }
