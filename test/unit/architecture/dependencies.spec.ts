@@ -15,30 +15,24 @@ const PLANTED = Object.entries<Record<string, string>>({
   'catalogue imports only categories and pets and inventory and audit': {
     'catalogue/a': '../orders',
   },
-  'quotas imports only auth and audit': {
-    'quotas/a': '../pets',
-    'quotas/stores/a': '../../../app.module',
-  },
-  'auth imports only audit': { 'auth/a': '../quotas', 'auth/b': '../../settings' },
-  'webhooks imports only events and audit': { 'webhooks/a': '../pets', 'webhooks/b': '../orders' },
+  'quotas imports only auth and audit': { 'quotas/a': '../pets' },
+  'auth imports only audit': { 'auth/a': '../quotas' },
+  'webhooks imports only events and audit': { 'webhooks/a': '../pets' },
   'events imports no other module': { 'events/a': '../pets' },
   'audit imports no other module': { 'audit/a': '../quotas' },
   'deprecations imports no other module': { 'deprecations/a': '../quotas' },
   'idempotency imports only auth': { 'idempotency/a': '../quotas' },
   'Modules import auth and idempotency in controllers only': {
     'pets/a.service': '../auth',
-    'audit/b': '../auth',
     'orders/c': '../idempotency',
   },
   'A module is imported only through its index': {
     'src/a': './modules/pets/pets.service',
-    'src/http/a': '../modules/auth/authenticator',
     'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
     'orders/b': '../inventory/stock.entity',
   },
   'Files of a module do not import its own index': {
     'pets/c': './index',
-    'quotas/stores/b': '..',
     'libs/http/src/a': '#libs/http',
   },
   'Libraries do not import the service': { 'libs/http/src/b': '../../../src/settings' },
@@ -51,10 +45,7 @@ const PLANTED = Object.entries<Record<string, string>>({
     'libs/client/src/a': 'node:fs',
     'libs/client/src/b': '#libs/http',
   },
-  'The service does not import the client': {
-    'src/f': '#libs/client',
-    'libs/http/src/d': '#libs/client',
-  },
+  'The service does not import the client': { 'src/f': '#libs/client' },
   'There are no circular imports': { 'src/c': './d' },
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
   'Settings import only libraries and the reader of the environment': {
@@ -71,7 +62,6 @@ const PLANTED = Object.entries<Record<string, string>>({
   'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },
   'Domain rules import neither Nest nor TypeORM': {
     'pets/pet-status': '@nestjs/throttler',
-    'quotas/rules/limits': '@nestjs/throttler',
     'quotas/rules/decision': 'ioredis',
   },
 }).flatMap(([rule, files]) =>

@@ -8,7 +8,39 @@ import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
 import type { ICronJob } from 'kubernetes-models/batch/v1';
 import { readSettings } from '../../../src/settings';
 import { filesOf, read, readYaml } from '../../support/files';
-import { manifestsOf, schemaFaults } from './support/manifests';
+
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+}
+
+/** All manifests of a folder, without the kustomizations, which are no objects of a cluster. */
+function manifestsOf(folder: string): { file: string; manifest: Manifest }[] {
+  return filesOf(folder, '.yaml')
+    .filter((file) => !file.endsWith('kustomization.yaml'))
+    .flatMap((file) => readYaml<Manifest>(file).map((manifest) => ({ file, manifest })));
+}
+
+type Model = new (content: Manifest) => { validate(): void };
+
+/** @returns what the cluster's schema has against a manifest; an unknown kind is a fault as well */
+async function schemaFaults(manifest: Manifest): Promise<string[]> {
+  const models = (await import(`kubernetes-models/${manifest.apiVersion}`)) as Record<
+    string,
+    Model | undefined
+  >;
+  const model = models[manifest.kind];
+  if (model === undefined) {
+    return [`${manifest.apiVersion} has no ${manifest.kind}`];
+  }
+  try {
+    new model(manifest).validate();
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
 
 const FOLDER = 'docker/kubernetes';
 /** Of the service itself, besides SHUTDOWN_DELAY: 25 s for requests under way, and some to write and close. */

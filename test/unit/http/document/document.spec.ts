@@ -62,15 +62,7 @@ it('has the tags in their order; Pets and Store group others, without a descript
     { name: 'Store' },
   ]);
   const used = new Set([...operations].flatMap(([, { tags: names }]) => names));
-  expect([...used].sort()).toEqual([
-    'Account',
-    'Animals',
-    'Categories',
-    'Events',
-    'Inventory',
-    'Orders',
-    'Webhooks',
-  ]);
+  expect(['Pets', 'Store'].filter((group) => used.has(group))).toEqual([]);
 });
 
 it('describes the same groups with x-tagGroups, for tools that ignore parent tags', () => {
