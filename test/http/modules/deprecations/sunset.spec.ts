@@ -73,7 +73,7 @@ it('no other operation announces a sunset', async () => {
     await caller.get('/pets'),
     await caller.delete('/pets/4711'),
     await caller.patch(`/pets/${petId}`, {}),
-    await caller.get('/nothing'),
+    await caller.get('/pets/'),
   ]) {
     expect(announced(answer)).toMatchObject({ deprecation: null, sunset: null });
   }

@@ -165,11 +165,6 @@ describe('an Idempotency-Key that is in use', () => {
 });
 
 describe('an error under an Idempotency-Key', () => {
-  const noCategory = async () => {
-    const { id } = await arrange.category('Gone');
-    await caller.delete(`/categories/${id}`);
-    return id;
-  };
   const restock = (petId: number) => caller.put<InventoryItem>(`/store/inventory/${petId}`, { quantity: 9 });
 
   /** A request that is refused, and what takes the cause away so that the same request would succeed. */
@@ -184,7 +179,6 @@ describe('an error under an Idempotency-Key', () => {
         return [`/store/inventory/${petId}/adjustments`, { delta: -3 }, () => restock(petId)];
       },
       '422 unknown_pet': () => Promise.resolve(['/store/orders', { petId: 999_999 }]),
-      '422 unknown_category': async () => ['/pets', { name: 'Rex', categoryId: await noCategory() }],
       '400 validation_failed': () => Promise.resolve(['/categories', { name: 7 }]),
     };
 
