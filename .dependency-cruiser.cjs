@@ -98,13 +98,13 @@ module.exports = {
     },
     {
       // It is published as a separate package, with these dependencies.
-      name: 'The client imports nothing else',
+      name: 'The SDK imports nothing else',
       severity: 'error',
       from: { path: '^libs/client/src/' },
       to: { pathNot: '^libs/client/src/|node_modules/(openapi-fetch|standardwebhooks)/' },
     },
     {
-      name: 'The service does not import the client',
+      name: 'The service does not import the SDK',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: '^libs/client/' },
       to: { path: '^libs/client/' },

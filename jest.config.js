@@ -9,7 +9,7 @@ const tier = (name, more) => ({
     '^#libs/(.*)$': '<rootDir>/libs/$1/src',
     '^(\\.{1,2}/(?!.*node_modules).*)\\.js$': ['$1', '$1.js'],
   },
-  // The client as it is published has the name of its sources.
+  // The SDK as it is published has the name of its sources.
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   ...more,
 });

@@ -21,7 +21,7 @@ type RequestBody = object | string | undefined;
 /** Documents, pages and health checks: the OpenAPI document does not list them, and only their errors are like others. */
 const OUTSIDE = /^\/(docs\b.*|openapi\.(json|yaml)|health\/(live|ready))?(\?.*)?$/;
 
-/** Sends requests over HTTP and holds every answer of the interface against the OpenAPI document. */
+/** Sends requests over HTTP and holds every answer of the API against the OpenAPI document. */
 export class ApiClient {
   constructor(
     readonly baseUrl: string,

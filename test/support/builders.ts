@@ -33,7 +33,7 @@ export function aPet(): PetBuilder {
   return new PetBuilder({ name: 'Rex' });
 }
 
-/** Creates things through the interface and fails loudly when that does not work. */
+/** Creates things through the API and fails loudly when that does not work. */
 export class Arrange {
   constructor(private readonly caller: ApiClient) {}
 

@@ -1,4 +1,4 @@
-// Installs the client's package as its users would, and compiles a program against it with TypeScript 5 and 6: `npm run test:client`.
+// Installs the SDK's package as its users would, and compiles a program against it with TypeScript 5 and 6: `npm run test:client`.
 // Needs the npm registry.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -14,11 +14,11 @@ interface DocumentedResponse {
   content?: Record<string, { schema?: unknown }>;
 }
 
-/** Header fields of HTTP itself, of the connection and of CORS: nothing that the document has to tell. */
+/** Header fields of HTTP itself, of the connection and of CORS: nothing that the OpenAPI document has to tell. */
 const TRANSPORT =
   /^(content-type|content-length|date|connection|keep-alive|transfer-encoding|vary|access-control-.+)$/;
 
-/** Carried by every answer of the interface, whatever it is. */
+/** Carried by every answer of the API, whatever it is. */
 const ALWAYS = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
@@ -45,7 +45,7 @@ export class DocumentContract {
     addFormats(this.ajv);
     this.ajv.addFormat('int32', true);
     this.ajv.addFormat('int64', true);
-    // Answers are checked strictly: a member that the document does not know fails.
+    // Answers are checked strictly: a member that the OpenAPI document does not know fails.
     this.components = structuredClone(served.components);
     for (const schema of Object.values(this.components?.schemas ?? {})) {
       if ('type' in schema && schema.type === 'object') {
@@ -67,7 +67,7 @@ export class DocumentContract {
     return contract;
   }
 
-  /** @throws Error that says in what the answer departs from the document */
+  /** @throws Error that says in what the answer departs from the OpenAPI document */
   check(method: string, target: string, answer: CheckedAnswer): void {
     const name = `${method} ${target} → ${answer.status}`;
     const response = this.responseTo(method, target.split('?', 1)[0]!, answer.status);

@@ -50,7 +50,7 @@ export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
   return new Map(operations);
 }
 
-/** A copy of a part of the document, without references except to schemas. */
+/** A copy of a part of the OpenAPI document, without references except to schemas. */
 function inPlace(document: OpenAPIObject, part: unknown): unknown {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map((item) => inPlace(document, item));

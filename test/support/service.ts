@@ -83,7 +83,7 @@ export class TestService {
     return { key, keyId: record.id, client };
   }
 
-  /** A caller whose every answer is held against the served document. */
+  /** A caller whose every answer is held against the served OpenAPI document. */
   anonymous(): ApiClient {
     return new ApiClient(this.url, this.contract);
   }

@@ -21,7 +21,7 @@ type Call<Name extends keyof operations> = (
   ...input: object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
 ) => Promise<Result<Body<Success<operations[Name]['responses']>>>>;
 
-/** The operations of the document by name. A list resolves with a page, the others with `data` and `response`. */
+/** The operations of the OpenAPI document by name. A list resolves with a page, the others with `data` and `response`. */
 export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<Name> } & {
   /**
    * The pages of the feed, and new ones as events occur, through restarts and limits, until you leave the loop or the
@@ -34,7 +34,7 @@ type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
 type AnyInput = { header?: Record<string, string>; body?: unknown; signal?: AbortSignal };
 
 /**
- * Creates a client of the Pet Store service. Use one per key: it is the client that delays requests after a 429.
+ * Creates the SDK's access to the Pet Store service. Use one per key: it delays requests after a 429.
  * @throws TypeError for a key that cannot be sent
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {

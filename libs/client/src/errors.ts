@@ -1,7 +1,7 @@
 import type { ErrorBody } from './generated/types.ts';
 
 /**
- * A code of the service, or one of the client: `no_answer` (the connection failed or stayed silent, or a redirect was
+ * A code of the service, or one of the SDK: `no_answer` (the connection failed or stayed silent, or a redirect was
  * refused), `not_modified` (304, after `If-None-Match`), `unexpected_answer` (of something else, such as a proxy).
  */
 export type PetStoreErrorCode = ErrorBody['code'] | 'no_answer' | 'not_modified' | 'unexpected_answer';
@@ -18,7 +18,7 @@ export class PetStoreError extends Error {
   readonly next: string | undefined;
 
   /**
-   * @param operation method and path of the document: `GET /pets/{petId}`
+   * @param operation method and path of the OpenAPI document: `GET /pets/{petId}`
    * @param response its body has been read; `X-Request-Id` identifies the request in the service's log
    * @param idempotencyKey sent again with this key and the same body, a POST is executed only once
    */

@@ -4,7 +4,7 @@ import type { operations } from './generated/schema.ts';
 import type { StoreEvent } from './generated/types.ts';
 import type { RetryOptions } from './retrying-fetch.ts';
 
-/** What an operation takes, by the document: `path`, `query`, `header` and `body`. */
+/** What an operation takes, by the OpenAPI document: `path`, `query`, `header` and `body`. */
 export type Input<Name extends keyof operations> = operations[Name]['parameters'] &
   RequestBodyOption<operations[Name]> & { signal?: AbortSignal };
 

@@ -21,7 +21,7 @@ const MAX_CONCURRENT = 10;
 /** Refusals that far apart never add up to a ban, and the plan may be another by then. */
 const MAX_HOLD_MS = 60_000;
 
-/** A `fetch` for the requests of one client. It resolves with the last response, and rejects if there was none. */
+/** A `fetch` for the requests with one key. It resolves with the last response, and rejects if there was none. */
 export function retryingFetch(retryOptions: RetryOptions): (request: Request) => Promise<Response> {
   const { maxAttempts = 4, maxWaitSeconds = 90, sleep: pause = sleep } = retryOptions;
   const attempt = attemptsInTurn(retryOptions);

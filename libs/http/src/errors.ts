@@ -33,7 +33,7 @@ export class ApiError extends Error {
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
-  /** When a caller gets this error; a sentence for the document. */
+  /** When a caller gets this error; a sentence for the OpenAPI document. */
   readonly when: string;
   /** An example of the actual message. */
   readonly example: string;

@@ -4,14 +4,14 @@ import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
 
 /**
- * What decorators note about an operation while they guard it, so that the document describes what the code does. The
- * notes travel through the document as this extension of the operation; `completeDocument` turns them into responses,
+ * What decorators note about an operation while they guard it, so that the OpenAPI document describes what the code does. Notes
+ * travel through the document as this extension of the operation; `completeDocument` turns them into responses,
  * header fields and parameters, and removes them.
  */
 export const NOTES = 'x-operation-notes';
 
 export interface HeaderNote {
-  /** Name of one of the document's shared header fields. */
+  /** Name of one of the OpenAPI document's shared header fields. */
   name: string;
   /** Its value for this operation, where `{path}` stands for the operation's path; by default the shared value. */
   example?: string;
@@ -30,7 +30,7 @@ export type Examples = Record<string, { summary: string; value: unknown }>;
  */
 type HeaderCondition = 'success' | 'kept' | 'any';
 
-/** A tag of the document, below another one if it has a parent. */
+/** A tag of the OpenAPI document, below another one if it has a parent. */
 export interface TagNote {
   name: string;
   description: string;
@@ -45,7 +45,7 @@ export interface Notes {
   never?: readonly AnyDefinedError[];
   /** Shared header fields of its responses, by the condition on which they are there. */
   headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
-  /** Names of the document's shared parameters. Only reads support `If-None-Match`. */
+  /** Names of the OpenAPI document's shared parameters. Only reads support `If-None-Match`. */
   parameters?: readonly string[];
   /** Examples of its bodies. */
   bodies?: Examples;

@@ -21,7 +21,7 @@ import {
 import { type Deprecation, Deprecated, isGone, routeOf, successorOf } from './routes';
 import { asSingleResource } from './single-resource';
 
-/** A class, or the name of a shared schema of the document. */
+/** A class, or the name of a shared schema of the OpenAPI document. */
 type Schema = Type<unknown> | string;
 
 /** The successful response. `resource`, `page` or `body` says what the handler returns. */

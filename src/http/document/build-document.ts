@@ -7,7 +7,7 @@ import type { Settings } from '../../settings';
 import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
 
-/** @param address of the service, because the links have to work wherever the document is read */
+/** @param address of the service, because the links have to work wherever the OpenAPI document is read */
 function descriptionAt(address: string): string {
   const to = (name: GuideName) => address + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {

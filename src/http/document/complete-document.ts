@@ -30,7 +30,7 @@ import {
 type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject>;
 
-/** One operation while its notes are turned into parts of the document. */
+/** One operation while its notes are turned into parts of the OpenAPI document. */
 interface Draft {
   operation: OperationObject;
   path: string;
@@ -43,7 +43,7 @@ const NOT_MODIFIED = 'Not modified: the resource still has the ETag sent in `If-
 const MERGE_PATCH = 'application/merge-patch+json';
 
 /**
- * Turns the notes of the decorators into responses, header fields and parameters of every operation in the document.
+ * Turns the notes of the decorators into responses, header fields and parameters of every operation in the OpenAPI document.
  * @returns the tags of the operations
  */
 export function completeDocument(document: OpenAPIObject): TagNote[] {
@@ -61,7 +61,7 @@ export function completeDocument(document: OpenAPIObject): TagNote[] {
   return [...new Map(tags.map((tag) => [tag.name, tag])).values()];
 }
 
-/** Every operation of the document with its notes, which are removed from the document. */
+/** Every operation of the OpenAPI document with its notes, which are removed from the OpenAPI document. */
 function draftsOf(document: OpenAPIObject): Draft[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -174,7 +174,7 @@ function errorResponse(errors: ErrorDefinition[]): ResponseObject {
   };
 }
 
-/** The name of an error's example in the document. */
+/** The name of an error's example in the OpenAPI document. */
 function nameOf({ code, variant }: ErrorDefinition): string {
   return variant === undefined ? code : `${code}.${variant}`;
 }
@@ -219,7 +219,7 @@ function headerOf(note: HeaderNote | string, path: string): [name: string, heade
   return [name, example === undefined ? header : { ...header, example: example.replaceAll('{path}', path) }];
 }
 
-/** A part of the document that others may have as well. */
+/** A part of the OpenAPI document that others may have as well. */
 interface Part {
   holder: Record<string, unknown>;
   key: string;

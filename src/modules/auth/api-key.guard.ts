@@ -99,7 +99,7 @@ export function RequiresKey(): MethodDecorator {
   return openTo('any key');
 }
 
-/** The document names the ways to send a key once, because every operation of the API takes them. */
+/** The OpenAPI document names the ways to send a key once, because every operation of the API takes them. */
 function openTo(rule: AccessRule): MethodDecorator {
   return applyDecorators(
     SetMetadata(ACCESS_RULE, rule),

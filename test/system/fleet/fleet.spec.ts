@@ -21,7 +21,7 @@ let database: TestDatabase;
 let environment: Record<string, string>;
 /** Real processes with the real time, over one PostgreSQL and one Redis. */
 let instances: ServiceProcess[];
-/** Makes clients and keys, and has the document; no request of a test goes there. */
+/** Makes clients and keys, and has the OpenAPI document; no request of a test goes there. */
 let office: TestService;
 let key: string;
 

@@ -41,11 +41,11 @@ const PLANTED = Object.entries<Record<string, string>>({
     'libs/http/src/c': '../../database/src',
     'src/b': '../libs/http/src/errors',
   },
-  'The client imports nothing else': {
+  'The SDK imports nothing else': {
     'libs/client/src/a': 'node:fs',
     'libs/client/src/b': '#libs/http',
   },
-  'The service does not import the client': { 'src/f': '#libs/client' },
+  'The service does not import the SDK': { 'src/f': '#libs/client' },
   'There are no circular imports': { 'src/c': './d' },
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
   'Settings import only libraries and the reader of the environment': {

@@ -21,7 +21,7 @@ async function load(key, known) {
 
 const HEIGHT = 60;
 
-/** Takes the place of Swagger UI's description of the interface. */
+/** Takes the place of Swagger UI's description of the API. */
 export function limitsComponent({ React, layoutSelectors }, authorizedKey) {
   const { createElement: h, Fragment, useEffect, useState } = React;
   const time = (text) => h('time', { dateTime: text }, new Date(text).toLocaleString());

@@ -3,7 +3,7 @@
 import { limitsComponent } from './limits.js';
 import { curl, exampleRequest, python, typescript } from './samples.js';
 
-/** The document, as it was served. */
+/** The OpenAPI document, as it was served. */
 let served;
 const operationAt = (path, method) => served.paths[path]?.[method];
 

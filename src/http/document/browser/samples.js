@@ -6,7 +6,7 @@ function parametersOf({ components, paths }, path, method) {
   return parameters.map((part) => (part.$ref ? components.parameters[part.$ref.split('/').at(-1)] : part));
 }
 
-/** The request of an operation with what is typed, and otherwise with the examples of the document. */
+/** The request of an operation with what is typed, and otherwise with the examples of the OpenAPI document. */
 export function exampleRequest({ fn, specSelectors, oas3Selectors }, path, method) {
   const operation = specSelectors.specResolvedSubtree(['paths', path, method]).toJS();
   const examples = operation.parameters?.map(({ in: place, name, schema }) => [

@@ -19,7 +19,7 @@ describe(`${REQUESTS} requests with any values to every operation (FUZZ_SEED=${S
   const { service, caller } = useStore();
   const statuses: number[] = [];
 
-  /** The caller holds each answer against the document. */
+  /** The caller holds each answer against the OpenAPI document. */
   async function send({ method, target, headers, body }: FuzzRequest): Promise<void> {
     const { status, text } = await caller.with(headers).send(method, target, body);
     statuses.push(status);

@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import fc from 'fast-check';
 import { resolve } from '../../../../support/document';
 
-/** What the document's schemas use of JSON Schema. */
+/** What the OpenAPI document's schemas use of JSON Schema. */
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];
@@ -35,7 +35,7 @@ export function plain(document: OpenAPIObject, schema: Schema): Schema {
   return others.reduce<Schema>((all, other) => ({ ...plain(document, other), ...all }), own);
 }
 
-/** Values that a schema of the document takes, those that occur in practice more often than others. */
+/** Values that a schema of the OpenAPI document takes, those that occur in practice more often than others. */
 export function valuesOf(document: OpenAPIObject, schema: Schema): fc.Arbitrary<unknown> {
   const own = plain(document, schema);
   const values = valuesOfType(document, own);
