@@ -110,19 +110,6 @@ describe('deliveries', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('does not follow redirects', async () => {
-    const webhook = await register();
-    receiver.answers(307, { Location: receiver.url });
-    await caller.post(`${webhook.path}/test`);
-
-    expect(await attempted(webhook.path, 1)).toMatchObject({
-      status: 'pending',
-      responseStatus: 307,
-      error: 'The response was 307; redirects are not followed.',
-    });
-    expect(receiver.received).toHaveLength(1);
-  });
-
   it('410 disables the webhook, with the reason', async () => {
     const webhook = await register();
     receiver.answers(410);
