@@ -69,7 +69,3 @@ export function resolve(document: OpenAPIObject, reference: string): unknown {
     document,
   );
 }
-
-export function sortedKeys(object: object | undefined): string[] {
-  return Object.keys(object ?? {}).sort();
-}

@@ -53,11 +53,6 @@ export async function earnBan(caller: ApiClient, ...services: TestService[]): Pr
   return refused.at(-1)!;
 }
 
-/** Moves on to a minute, and a day when asked for, in which nobody has called yet. */
-export function freshMinute({ clock }: TestService): void {
-  clock.advance(2 * MINUTE);
-}
-
 /** Runs the work while the table is away, so that whatever needs it fails. */
 export async function without<Result>(
   { database }: TestService,

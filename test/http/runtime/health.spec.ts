@@ -65,7 +65,7 @@ describe('A service with a database', () => {
 describe('A database without the migrations of this version', () => {
   const other = useService();
 
-  it('makes the service unready until they are applied; the log names the missing ones, and then they are no longer checked', async () => {
+  it('makes the service unready until they are applied; the log names the missing ones', async () => {
     const { pool } = other.database;
     const ready = () => other.anonymous().get<object>('/health/ready');
     await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'FirstSchema%'`);
@@ -80,10 +80,6 @@ describe('A database without the migrations of this version', () => {
 
     await pool.query(`UPDATE schema_migrations SET name = rtrim(name, '!')`);
     await eventually(async () => expect((await ready()).status).toBe(200));
-
-    await pool.query('ALTER TABLE schema_migrations RENAME TO away');
-    jest.spyOn(performance, 'now').mockReturnValueOnce(Infinity);
-    expect(await other.app.get(Readiness).reason()).toBeUndefined();
   });
 });
 

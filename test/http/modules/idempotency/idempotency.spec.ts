@@ -1,5 +1,6 @@
 import { KeysService } from '../../../../src/modules/auth';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../../support/builders';
+import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
 import type { Answer, ErrorBody } from '../../../support/api-client';
@@ -157,10 +158,7 @@ describe('an Idempotency-Key that is in use', () => {
     // The locks by which instances know of each other have two keys, and another number here.
     const sql = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
       WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND datname = current_database()`;
-    let claims = 0;
-    while (claims === 0) {
-      claims = (await service.database.pool.query(sql)).rowCount ?? 0;
-    }
+    await until(async () => (await service.database.pool.query(sql)).rowCount! > 0);
   }
 });
 
