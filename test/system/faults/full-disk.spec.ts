@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { query } from '../../support/query';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { embeddedUrl } from '../../support/embedded-postgres-bench';
-import { SmallDisk, itOnSmallDisk } from './support/small-disk';
 import { unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
 
@@ -9,22 +11,47 @@ import { until } from '../../support/eventually';
 const MEBIBYTES = 128;
 const DESCRIPTION = 'x'.repeat(2_000);
 
+/**
+ * A command line which mounts a file system of limited size on a folder for the program that follows, and for nobody
+ * else: it goes with the program, however that ends.
+ */
+function onSmallDisk(folder: string): string[] {
+  const mount = `mount -t tmpfs -o size=${MEBIBYTES}m,mode=0755 petstore "$0" && exec "$@"`;
+  return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mount, folder];
+}
+
+/** Only root can mount, and not in every container. */
+const [program, ...args] = [...onSmallDisk('/mnt'), 'true'];
+const itOnSmallDisk = spawnSync(program!, args).status === 0 ? it : it.skip;
+
 const bench = new ServiceBench();
-let disk: SmallDisk;
 let service: ServiceProcess;
 let key: string;
 
 beforeEach(async () => {
-  disk = new SmallDisk(bench.folder('disk'), MEBIBYTES);
   const environment = { DATA_DIR: bench.path('disk', 'store'), LOG_LEVEL: 'info' };
-  service = await bench.serve(environment, { within: disk.within });
-  disk.seenBy(service.child.pid!);
+  service = await bench.serve(environment, { within: onSmallDisk(bench.folder('disk')) });
   key = await unlimitedKey({ DATABASE_URL: url() });
 });
 afterAll(() => bench.clear());
 
-const url = () => embeddedUrl(disk.path('store'));
+/** Where others find what the service has on its disk. */
+const onDisk = (name: string) => join(`/proc/${service.child.pid}/root`, bench.path('disk', name));
+const url = () => embeddedUrl(onDisk('store'));
 const create = () => service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
+
+function fillDisk(): void {
+  const ballast = fs.openSync(onDisk('ballast'), 'a');
+  // Smaller and smaller, so that not a page of it is left.
+  for (let size = 1_048_576; size >= 512; ) {
+    try {
+      fs.writeSync(ballast, Buffer.alloc(size));
+    } catch {
+      size /= 2;
+    }
+  }
+  fs.closeSync(ballast);
+}
 
 async function statusOf(target: string): Promise<number> {
   const answer = await service.send(key, 'GET', target);
@@ -44,14 +71,14 @@ itOnSmallDisk(
       return answer.status;
     };
     expect(await tryToCreate()).toBe(201);
-    disk.fill();
+    fillDisk();
     await until(async () => (await tryToCreate()) === 503);
     expect(await refused!.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(refused!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     for (const target of ['/pets', `/categories/${acknowledged[0]}`, '/health/live', '/health/ready']) {
       expect(await statusOf(target)).toBe(200);
     }
-    disk.free();
+    fs.rmSync(onDisk('ballast'));
     await until(async () => (await tryToCreate()) === 201);
     for (const id of acknowledged) expect(await statusOf(`/categories/${id}`)).toBe(200);
     // Every 500 is logged with its reason.
@@ -64,7 +91,7 @@ itOnSmallDisk(
   'A database that cannot write its log stops, and the service ends with one line (needs root)',
   async () => {
     expect((await create()).status).toBe(201);
-    disk.fill();
+    fillDisk();
     // Each change of the log's file asks for the next one; there is room for those that were made ahead only.
     const nextFile = `SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fill', 'x')`;
     const address = url();

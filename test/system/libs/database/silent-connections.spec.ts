@@ -1,11 +1,12 @@
 import { DataSource } from 'typeorm';
-import { giveUpSilentConnection, isDatabaseUnavailable } from '#libs/database';
+import { isDatabaseUnavailable } from '#libs/database';
 import { dataSourceOptions } from '../../../../src/runtime/data-source';
 import { TcpProxy } from '../../../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
-/** So long that the database itself is never silent for it. */
-const SILENCE_MS = 1_000;
+const STATEMENT_TIMEOUT_MS = 200;
+/** When a connection counts as silent with this timeout; the database itself is never silent for so long. */
+const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1_000;
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -17,10 +18,10 @@ beforeAll(async () => {
   dataSource = await connect(proxy.url);
 });
 
-/** One connection, which the pool does not close for want of use. */
+/** One connection as the service has them, which the pool does not close for want of use. */
 function connect(url: string): Promise<DataSource> {
-  const options = dataSourceOptions(url, 1);
-  const extra = { onConnect: giveUpSilentConnection(SILENCE_MS), idleTimeoutMillis: 0 };
+  const options = dataSourceOptions(`${url}?statement_timeout=${STATEMENT_TIMEOUT_MS}`, 1);
+  const extra = { ...(options.extra as object), idleTimeoutMillis: 0 };
   return new DataSource({ ...options, extra } as typeof options).initialize();
 }
 
