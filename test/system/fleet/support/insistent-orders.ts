@@ -18,7 +18,6 @@ interface Request {
 interface Answer {
   status: number;
   text: string;
-  replayed: boolean;
 }
 
 interface Booked {
@@ -34,7 +33,6 @@ export class InsistentOrders {
   readonly unexpected: unknown[] = [];
   /** Requests that broke off without an answer, and those that were answered 503. */
   readonly interruptions = { broken: 0, unavailable: 0 };
-  private readonly placed: { request: Request; answer: Answer }[] = [];
   private stopped = false;
   private running: Promise<unknown> = Promise.resolve();
 
@@ -63,21 +61,10 @@ export class InsistentOrders {
     const body = { petId: this.petId, quantity };
     const request = { method: 'POST', target: '/store/orders', body, idempotencyKey };
     const answer = await this.settle(request);
-    this.placed.push({ request, answer });
     if (answer.status !== 201) this.unexpected.push({ request, answer });
     const order = { ...(JSON.parse(answer.text) as Order), cancelled: false };
     this.booked.push(order);
     return order;
-  }
-
-  /** Sends every order once more. @returns what is not answered as it was, to the byte, and said to be a replay */
-  async wrongReplays(): Promise<unknown[]> {
-    const all = this.placed.map(async ({ request, answer }) => {
-      const replay = await this.settle(request);
-      const isSame = replay.status === answer.status && replay.text === answer.text;
-      return replay.replayed && isSame ? [] : [{ request, answer, replay }];
-    });
-    return (await Promise.all(all)).flat();
   }
 
   /** What the store has of this pet has to be what was booked: each order and event once, and the stock that is left. */
@@ -130,9 +117,8 @@ export class InsistentOrders {
     const headers: Record<string, string> = idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {};
     try {
       const answer = await send(`${this.url()}${target}`, this.apiKey, method, body, headers);
-      const replayed = answer.headers.has('idempotent-replayed');
       if (answer.status === 503) this.interruptions.unavailable += 1;
-      return { status: answer.status, text: await answer.text(), replayed };
+      return { status: answer.status, text: await answer.text() };
     } catch {
       this.interruptions.broken += 1;
       return undefined;
