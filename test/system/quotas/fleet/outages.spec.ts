@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import { QuotasService } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
@@ -179,17 +178,6 @@ test('a ban, an unban and a reset that an operator makes while Redis is away app
   await bothAnswer(banned.callers, 403);
   await bothAnswer(unbanned.callers, 200);
   await until(async () => (await standing(reset.callers[0]!)).day.remaining === 100);
-});
-
-test('a client that Redis has lost keeps the day and the minute that the database has', async () => {
-  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
-  expect(await allowed(callers[0]!, 6)).toBe(6);
-  await flush();
-  const connection = new Redis(redis.url);
-  await connection.flushall();
-  connection.disconnect();
-  const left = { minute: { remaining: 994 }, day: { remaining: 94 } };
-  expect(await standing(callers[0]!)).toMatchObject(left);
 });
 
 test('a service whose Redis is unreachable starts, and says at once that it counts alone', async () => {
