@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { type ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
-import { JSON_TYPE } from './single-resource';
+import { JSON_TYPE } from './representation';
 
 /** How many requests may wait on one connection for their responses (pipelining, RFC 9112, section 9.3.2). */
 const MAX_WAITING = 16;

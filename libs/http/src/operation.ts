@@ -1,4 +1,4 @@
-import { HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
+import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import {
   ApiExtension,
   ApiExtraModels,
@@ -7,37 +7,22 @@ import {
   type OperationObject,
   getSchemaPath,
 } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnyDefinedError } from './errors';
 import { Documented, type Examples } from './notes';
-import {
-  InvalidCursorError,
-  MAX_PAGE_SIZE,
-  type Page,
-  type PageOptions,
-  asPage,
-  cursorAfter,
-} from './paging';
-import { type Deprecation, Deprecated, isGone, routeOf, successorOf } from './routes';
-import { asSingleResource } from './single-resource';
+import { InvalidCursorError, MAX_PAGE_SIZE, cursorAfter } from './paging';
+import { type RepresentationOptions, RepresentedBy } from './representation';
+import { type Deprecation, Deprecated } from './routes';
 
 /** A class, or the name of a shared schema of the OpenAPI document. */
 type Schema = Type<unknown> | string;
 
 /** The successful response. `resource`, `page` or `body` says what the handler returns. */
-interface ResponseOptions {
-  /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
-  status?: 200 | 201 | 202;
-  /** The deprecation of the operation that `Location` leads to. */
-  deprecatedRead?: Deprecation;
+interface ResponseOptions extends RepresentationOptions {
   description: string;
   /** One resource with an ETag; reads support `If-None-Match`. */
   resource?: Schema;
-  /** The representation that a GET would return, which has the ETag, if this operation returns more. */
-  asRead?: (resource: never) => object;
   /** Entries of a Page, which is sent as an array of at most MAX_PAGE_SIZE. */
   page?: Schema;
-  paging?: PageOptions;
   /** Anything else, sent as it is. */
   body?: Schema;
   /** A shared schema of the whole array of a page, where it has one. */
@@ -99,7 +84,7 @@ function responding(response: ResponseOptions): MethodDecorator[] {
     HttpCode(status),
     ApiResponse({ status, description, content: { 'application/json': content } }),
     ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
-    ...(page || resource ? [SetMetadata(REPRESENTATION, representationBy(response)), noted(response)] : []),
+    ...(page || resource ? [RepresentedBy(response, page !== undefined), noted(response)] : []),
   ];
 }
 
@@ -118,36 +103,6 @@ function noted({ status, resource, page, paging: { link, single } = {} }: Respon
     parameters: resource || single ? ['If-None-Match'] : [],
     errors: page ? [InvalidCursorError] : [],
   });
-}
-
-const REPRESENTATION = Symbol('representation');
-
-/**
- * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
- * depend on it. Undefined means no body.
- */
-type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => string | undefined;
-
-/** How a handler's results are sent; undefined if as they are. */
-export function representationOf(handler: object): Representation | undefined {
-  return Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined;
-}
-
-function representationBy(response: ResponseOptions): Representation {
-  const { status, page, paging = {}, deprecatedRead, asRead = (resource: object) => resource } = response;
-  return page
-    ? (result: Page<unknown>, request, reply) => asPage(result, paging, request, reply)
-    : (resource: object, request, reply) => {
-        if (status === 201) {
-          void reply.header('Location', locationOf(resource as { id: number }, request, deprecatedRead));
-        }
-        return asSingleResource(resource, asRead(resource as never), request, reply);
-      };
-}
-
-/** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
-function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
-  return read && isGone(read, request) ? successorOf(read, String(id)) : `${routeOf(request).url}/${id}`;
 }
 
 function pathOf(schema: string): string {

@@ -1,10 +1,6 @@
 import { isString } from 'class-validator';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './validation';
-import type { HeaderNote } from './notes';
-import { routeOf } from './routes';
-import { JSON_TYPE, asSingleResource } from './single-resource';
 
 export const InvalidCursorError = defineError({
   code: 'invalid_cursor',
@@ -93,88 +89,4 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
   const entries = rows.slice(0, limit);
   const last = entries.at(-1);
   return { entries, lastId: rows.length > limit && last !== undefined ? idOf(last) : null };
-}
-
-/** A page whose body would be larger ends early, with at least one entry. */
-const MAX_PAGE_BYTES = 256 * 1024;
-
-export interface PageOptions {
-  /** What its `Link` promises, if that is more than the next page of a list. */
-  link?: Omit<HeaderNote, 'name'>;
-  /** The id of an entry as it is sent; `id` by default. */
-  idOf?: (entry: never) => number;
-  /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
-  single?: string;
-}
-
-/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
-export function asPage(
-  page: Page<unknown> | FeedPage<unknown>,
-  { idOf = ({ id }: { id: number }) => id, single }: PageOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): string | undefined {
-  const { entries } = page;
-  if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
-    return asSingleResource(entries, entries[0] as object, request, reply);
-  }
-  const { body, cursor } =
-    'cursor' in page ? { body: JSON.stringify(entries), cursor: page.cursor } : bounded(page, idOf);
-  if (cursor !== null) {
-    void reply.header('Link', nextLink(request, cursor));
-  }
-  void reply.type(JSON_TYPE);
-  return body;
-}
-
-function asksForOne(query: object, parameter: string): boolean {
-  const given = Object.entries(query);
-  return given.length === 1 && given[0]![0] === parameter && typeof given[0]![1] === 'string';
-}
-
-function bounded(
-  page: Page<unknown>,
-  idOf: (entry: never) => number,
-): { body: string; cursor: string | null } {
-  const cursorOf = (lastId: number | null) => (lastId === null ? null : cursorAfter(lastId));
-  const whole = JSON.stringify(page.entries);
-  if (Buffer.byteLength(whole) <= MAX_PAGE_BYTES) {
-    return { body: whole, cursor: cursorOf(page.lastId) };
-  }
-  const texts: string[] = [];
-  // The brackets; each entry has a comma as well.
-  let bytes = 2;
-  for (const entry of page.entries) {
-    const text = JSON.stringify(entry);
-    bytes += Buffer.byteLength(text) + 1;
-    if (texts.length > 0 && bytes > MAX_PAGE_BYTES) {
-      break;
-    }
-    texts.push(text);
-  }
-  const isWhole = texts.length === page.entries.length;
-  const lastId = isWhole ? page.lastId : idOf(page.entries[texts.length - 1] as never);
-  return { body: `[${texts.join(',')}]`, cursor: cursorOf(lastId) };
-}
-
-/**
- * The value of `Link` for the request's own query with another cursor, so that filters and page size are kept. It uses the
- * operation's path, because the target may name a foreign host.
- */
-export function nextLink(request: FastifyRequest, cursor: string): string {
-  // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
-  let others = '';
-  for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
-    for (const value of name === 'cursor' ? [] : Array.isArray(values) ? values : [values]) {
-      others += `${name}=${encodeURIComponent(value)}&`;
-    }
-  }
-  return `<${pathOf(request)}?${others}cursor=${cursor}>; rel="next"`;
-}
-
-function pathOf(request: FastifyRequest): string {
-  const values = request.params as Record<string, string>;
-  return (routeOf(request).url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
-    encodeURIComponent(values[name] ?? ''),
-  );
 }

@@ -1,11 +1,14 @@
-// What a request was routed to, the methods of its path, and the announced removal of its operation.
-import { applyDecorators } from '@nestjs/common';
+// What a request was routed to, what that takes, the methods of its path, and the announced removal of its operation.
+import { applyDecorators, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
-import { defineError } from './errors';
+import { defineError, ValidationFailedError } from './errors';
 import { Documented } from './notes';
+import { quoted } from './validation';
 
 const ROUTE = Symbol('route');
 
@@ -161,4 +164,42 @@ export function deprecationOf(request: FastifyRequest): Deprecation | undefined 
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
   const { announcement } = routeOf(request).config as DeprecationConfig;
   return announcement?.(Object.values(request.params as Record<string, string>)[0]);
+}
+
+/** Refuses a query or a body that the operation does not have, because no pipe would validate it. */
+@Injectable()
+export class InputGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { url, query, headers } = context.switchToHttp().getRequest<FastifyRequest>();
+    assertDecodable(url);
+    const [name] = Object.keys(query as object);
+    if (name !== undefined && !takes(context, RouteParamtypes.QUERY)) {
+      throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
+    }
+    const hasBody =
+      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+    if (hasBody && !takes(context, RouteParamtypes.BODY)) {
+      throw new ValidationFailedError('The operation takes no body. Send the request without one.');
+    }
+    return true;
+  }
+}
+
+/** Whether the operation has parameters of this kind. */
+function takes(context: ExecutionContext, kind: RouteParamtypes): boolean {
+  const { name } = context.getHandler();
+  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
+  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
+}
+
+/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */
+function assertDecodable(target: string): void {
+  const query = target.slice(target.indexOf('?') + 1);
+  if (query.length < target.length && query.includes('%')) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ValidationFailedError('The query has an invalid percent escape.');
+    }
+  }
 }

@@ -1,11 +1,7 @@
-// What a request carries: how its body is read, and what the operation does not take.
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+// How the body of a request is read.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { MalformedJsonError, UnsupportedMediaTypeError, ValidationFailedError } from './errors';
-import { quoted } from './validation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
@@ -114,43 +110,5 @@ export function parseJson(body: Buffer): unknown {
       throw new ValidationFailedError('__proto__ and constructor are not fields of the body.');
     }
     throw new MalformedJsonError('it ends too early or has an unexpected character');
-  }
-}
-
-/** Refuses a query or a body that the operation does not have, because no pipe would validate it. */
-@Injectable()
-export class InputGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const { url, query, headers } = context.switchToHttp().getRequest<FastifyRequest>();
-    assertDecodable(url);
-    const [name] = Object.keys(query as object);
-    if (name !== undefined && !takes(context, RouteParamtypes.QUERY)) {
-      throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
-    }
-    const hasBody =
-      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-    if (hasBody && !takes(context, RouteParamtypes.BODY)) {
-      throw new ValidationFailedError('The operation takes no body. Send the request without one.');
-    }
-    return true;
-  }
-}
-
-/** Whether the operation has parameters of this kind. */
-function takes(context: ExecutionContext, kind: RouteParamtypes): boolean {
-  const { name } = context.getHandler();
-  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
-  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
-}
-
-/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */
-function assertDecodable(target: string): void {
-  const query = target.slice(target.indexOf('?') + 1);
-  if (query.length < target.length && query.includes('%')) {
-    try {
-      decodeURIComponent(query);
-    } catch {
-      throw new ValidationFailedError('The query has an invalid percent escape.');
-    }
   }
 }

@@ -1,0 +1,225 @@
+// How results are sent: single resources with their ETag, and pages with the link to the next one.
+import { hash } from 'node:crypto';
+import { type ExecutionContext, SetMetadata, createParamDecorator } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PreconditionFailedError } from './errors';
+import { Documented, type HeaderNote } from './notes';
+import { type FeedPage, type Page, cursorAfter } from './paging';
+import { type Deprecation, isGone, routeOf, successorOf } from './routes';
+
+/** The content type of a representation that is already text. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Strong entity tag of a representation: equal tags mean equal bytes (RFC 9110, section 8.8.3).
+ * @param representation the body as it is sent
+ * @returns the tag with its quotes, 24 characters
+ */
+export function entityTag(representation: string | Buffer): string {
+  return `"${hash('sha1', representation, 'base64url').slice(0, 22)}"`;
+}
+
+/** Splits `If-Match` or `If-None-Match` into its tags. A tag may contain a comma, so split(',') would be wrong. */
+function tagsOf(field: string): string[] {
+  return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+/** True when a GET with this `If-None-Match` may be answered 304 (weak comparison, RFC 9110, section 13.1.2). */
+export function noneMatchHits(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag);
+}
+
+/**
+ * The condition of a change (RFC 9110, section 13.1): `If-Match`, and `If-None-Match: *` of a PUT that must not replace
+ * anything. Check it while holding the row's lock, against the representation that a GET would return at that moment.
+ */
+export class Precondition {
+  static readonly NONE = new Precondition(undefined);
+
+  /** @param mustNotExist whether the request asks that there is no such resource */
+  constructor(
+    private readonly ifMatch: string | undefined,
+    private readonly mustNotExist = false,
+  ) {}
+
+  /** @throws PreconditionFailedError if the resource does not have the tag (any more), or must not exist */
+  assertHolds(resource: object): void {
+    if (this.mustNotExist) {
+      throw new PreconditionFailedError('The resource exists, and If-None-Match: * asks that it does not.');
+    }
+    if (this.ifMatch === undefined || this.ifMatch.trim() === '*') {
+      return;
+    }
+    // Strong comparison: a weak tag never matches.
+    if (!tagsOf(this.ifMatch).includes(entityTag(JSON.stringify(resource)))) {
+      throw new PreconditionFailedError(
+        'The resource has changed. Get it again and send its new ETag in If-Match.',
+      );
+    }
+  }
+}
+
+/** Sets the ETag of a single resource, and returns 304 to a GET that sends the same one. */
+export function asSingleResource(
+  resource: object,
+  tagged: object,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  const body = JSON.stringify(resource);
+  const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
+  void reply.header('ETag', tag);
+  const ifNoneMatch = request.headers['if-none-match'];
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (reads && ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
+    void reply.status(304);
+    return undefined;
+  }
+  void reply.type(JSON_TYPE);
+  return body;
+}
+
+const precondition = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const { method, headers } = context.switchToHttp().getRequest<FastifyRequest>();
+  const mustNotExist = method === 'PUT' && headers['if-none-match']?.trim() === '*';
+  const ifMatch = headers['if-match'];
+  return ifMatch === undefined && !mustNotExist ? Precondition.NONE : new Precondition(ifMatch, mustNotExist);
+});
+
+/** Parameter decorator: the Precondition of the request. Documents `If-Match` and the 412. */
+export function IfMatch(): ParameterDecorator {
+  return (target, key, index) => {
+    precondition()(target, key, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
+    Documented({ errors: [PreconditionFailedError], parameters: ['If-Match'] })(target, key!, descriptor);
+  };
+}
+
+/** A page whose body would be larger ends early, with at least one entry. */
+const MAX_PAGE_BYTES = 256 * 1024;
+
+export interface PageOptions {
+  /** What its `Link` promises, if that is more than the next page of a list. */
+  link?: Omit<HeaderNote, 'name'>;
+  /** The id of an entry as it is sent; `id` by default. */
+  idOf?: (entry: never) => number;
+  /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
+  single?: string;
+}
+
+/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
+export function asPage(
+  page: Page<unknown> | FeedPage<unknown>,
+  { idOf = ({ id }: { id: number }) => id, single }: PageOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  const { entries } = page;
+  if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
+    return asSingleResource(entries, entries[0] as object, request, reply);
+  }
+  const { body, cursor } =
+    'cursor' in page ? { body: JSON.stringify(entries), cursor: page.cursor } : bounded(page, idOf);
+  if (cursor !== null) {
+    void reply.header('Link', nextLink(request, cursor));
+  }
+  void reply.type(JSON_TYPE);
+  return body;
+}
+
+function asksForOne(query: object, parameter: string): boolean {
+  const given = Object.entries(query);
+  return given.length === 1 && given[0]![0] === parameter && typeof given[0]![1] === 'string';
+}
+
+function bounded(
+  page: Page<unknown>,
+  idOf: (entry: never) => number,
+): { body: string; cursor: string | null } {
+  const cursorOf = (lastId: number | null) => (lastId === null ? null : cursorAfter(lastId));
+  const whole = JSON.stringify(page.entries);
+  if (Buffer.byteLength(whole) <= MAX_PAGE_BYTES) {
+    return { body: whole, cursor: cursorOf(page.lastId) };
+  }
+  const texts: string[] = [];
+  // The brackets; each entry has a comma as well.
+  let bytes = 2;
+  for (const entry of page.entries) {
+    const text = JSON.stringify(entry);
+    bytes += Buffer.byteLength(text) + 1;
+    if (texts.length > 0 && bytes > MAX_PAGE_BYTES) {
+      break;
+    }
+    texts.push(text);
+  }
+  const isWhole = texts.length === page.entries.length;
+  const lastId = isWhole ? page.lastId : idOf(page.entries[texts.length - 1] as never);
+  return { body: `[${texts.join(',')}]`, cursor: cursorOf(lastId) };
+}
+
+/**
+ * The value of `Link` for the request's own query with another cursor, so that filters and page size are kept. It uses the
+ * operation's path, because the target may name a foreign host.
+ */
+export function nextLink(request: FastifyRequest, cursor: string): string {
+  // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
+  let others = '';
+  for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
+    for (const value of name === 'cursor' ? [] : Array.isArray(values) ? values : [values]) {
+      others += `${name}=${encodeURIComponent(value)}&`;
+    }
+  }
+  return `<${pathOf(request)}?${others}cursor=${cursor}>; rel="next"`;
+}
+
+function pathOf(request: FastifyRequest): string {
+  const values = request.params as Record<string, string>;
+  return (routeOf(request).url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+}
+
+const REPRESENTATION = Symbol('representation');
+
+/**
+ * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
+ * depend on it. Undefined means no body.
+ */
+type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => string | undefined;
+
+/** How a handler's results are sent; undefined if as they are. */
+export function representationOf(handler: object): Representation | undefined {
+  return Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined;
+}
+
+/** What a handler returns, and how that is sent. */
+export interface RepresentationOptions {
+  /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
+  status?: 200 | 201 | 202;
+  /** The deprecation of the operation that `Location` leads to. */
+  deprecatedRead?: Deprecation;
+  /** The representation that a GET would return, which has the ETag, if this operation returns more. */
+  asRead?: (resource: never) => object;
+  paging?: PageOptions;
+}
+
+/** The handler returns a single resource or, if `isPage`, a Page. */
+export function RepresentedBy(
+  { status, paging = {}, deprecatedRead, asRead = (resource: object) => resource }: RepresentationOptions,
+  isPage: boolean,
+): MethodDecorator {
+  const ofPage: Representation = (page: Page<unknown>, request, reply) =>
+    asPage(page, paging, request, reply);
+  const ofResource: Representation = (resource: object, request, reply) => {
+    if (status === 201) {
+      void reply.header('Location', locationOf(resource as { id: number }, request, deprecatedRead));
+    }
+    return asSingleResource(resource, asRead(resource as never), request, reply);
+  };
+  return SetMetadata(REPRESENTATION, isPage ? ofPage : ofResource);
+}
+
+/** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
+function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
+  return read && isGone(read, request) ? successorOf(read, String(id)) : `${routeOf(request).url}/${id}`;
+}
