@@ -1,52 +1,249 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
-  applyDecorators,
+  type BeforeApplicationShutdown,
   type CanActivate,
   createParamDecorator,
   type ExecutionContext,
   Injectable,
-  RequestMethod,
-  SetMetadata,
 } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
-import { type ApiError, defineError, Documented, EachOperation, errorWith } from '#libs/http';
-import type { Caller, Scope } from './api-key';
+import { LRUCache } from 'lru-cache';
+import { Repository } from 'typeorm';
+import { Clock } from '#libs/clock';
+import { Database, int8ToNumber, type SharedRead, type Statement, WriteBehind } from '#libs/database';
+import type { ApiError } from '#libs/http';
+import {
+  ACCESS_RULE,
+  type AccessRule,
+  ConflictingCredentialsError,
+  InsufficientScopeError,
+  InvalidApiKeyError,
+  MissingApiKeyError,
+} from './access-rules';
+import { type Caller, digestOf, isKeyShaped, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
+import { ApiKey } from './api-key.entity';
 
-export const ConflictingCredentialsError = defineError({
-  code: 'conflicting_credentials',
-  status: 400,
-  when: '`X-API-Key` and `Authorization` carry different keys.',
-  message: () => 'X-API-Key and Authorization carry different keys. Send the key in one of them.',
-  example: [],
-});
+const MAX_BATCH = 500;
+const MAX_KNOWN = 100_000;
+const MAX_UNKNOWN = 10_000;
+/** As a caller of the database: no client's reads make another client's key wait. */
+const KEY_LOOK_UPS = -1;
+/** A key that was read this long ago is read again, in the background. */
+const FRESH_MS = 500;
+/** From this age on, the request waits for the read: changes must apply within a second, response included. */
+const OUTDATED_MS = 900;
 
-export const MissingApiKeyError = defineError({
-  code: 'missing_api_key',
-  status: 401,
-  when: 'The request has no API key.',
-  message: () => 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
-  headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore"' }),
-  example: [],
-});
+/** SQL, because all waiting requests share it. Planned for its values, because a plan for any number of digests may scan a table. */
+const HOLDERS_BY_DIGEST: Statement = {
+  text: `SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
+      k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
+      (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
+    FROM api_keys k JOIN clients c ON c.id = k.client_id
+      LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
+    WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`,
+  isUnprepared: true,
+};
 
-export const InvalidApiKeyError = defineError({
-  code: 'invalid_api_key',
-  status: 401,
-  when: 'The API key is mistyped, unknown, expired or revoked.',
-  message: () => 'The API key is not valid: it is mistyped, unknown, expired or revoked.',
-  headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }),
-  example: [],
-});
+type HolderRow = [
+  digest: string,
+  keyId: string,
+  clientId: string,
+  clientName: string,
+  plan: string,
+  perMinute: number | null,
+  perDay: number | null,
+  scopes: Scope[],
+  last4: string,
+  createdAt: Date,
+  expiresAt: Date | null,
+  overlapEndsAt: Date | null,
+  name: string | null,
+  ...ban:
+    | [level: number, bannedUntil: Date, byOperator: boolean, changedAt: string]
+    | [null, null, null, null],
+  resetAt: Date | null,
+];
 
-export const InsufficientScopeError = defineError({
-  code: 'insufficient_scope',
-  status: 403,
-  when: 'The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.',
-  message: (scope: string) => `This operation needs an API key with the scope ${scope}.`,
-  headers: (scope: string) => ({
-    'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`,
-  }),
-  example: ['write'],
-});
+/** Shared, because each forged key costs a lookup. */
+const HOLDERS: SharedRead<string, KeyHolder | null> = {
+  maxBatch: MAX_BATCH,
+  statementFor: (digests) => [HOLDERS_BY_DIGEST, [digests]],
+  resultsOf: (rows, digests) => {
+    const holders = new Map((rows as readonly HolderRow[]).map((row) => [row[0], toHolder(row)]));
+    return digests.map((digest) => holders.get(digest) ?? null);
+  },
+};
+
+interface Known {
+  /** Null if no valid key has this digest. */
+  holder: KeyHolder | null;
+  /** When the read started, on the monotonic clock. */
+  readAt: number;
+  isRefreshing: boolean;
+}
+
+/** Looks up keys: a bounded cache in front of the database, whose entries are never older than a second. */
+@Injectable()
+export class KeyDirectory {
+  private readonly valid = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  /** Apart, so that forged keys evict no valid ones. */
+  private readonly unknown = new LRUCache<string, Known>({ max: MAX_UNKNOWN });
+
+  constructor(private readonly database: Database) {}
+
+  /** The holder of a key; null if it is not valid. Its checksum saves a look-up, so a known key needs no check. */
+  async find(key: string): Promise<KeyHolder | null> {
+    const digest = digestOf(key);
+    const known = this.knownOf(digest);
+    if (known === undefined && !isWellFormedKey(key)) {
+      return null;
+    }
+    const age = known === undefined ? Infinity : performance.now() - known.readAt;
+    if (known === undefined || age >= OUTDATED_MS) {
+      return this.lookUp(digest);
+    }
+    if (age >= FRESH_MS && !known.isRefreshing) {
+      known.isRefreshing = true;
+      // If this fails, a later request waits for a read, and reports the failure.
+      this.lookUp(digest).catch(() => (known.isRefreshing = false));
+    }
+    return known.holder;
+  }
+
+  /** Reads the holder of a key from the database. */
+  async lookUp(digest: string): Promise<KeyHolder | null> {
+    const readAt = performance.now();
+    const holder = await this.database.share(HOLDERS, digest, KEY_LOOK_UPS);
+    if (readAt >= (this.knownOf(digest)?.readAt ?? 0)) {
+      const [cache, other] = holder === null ? [this.unknown, this.valid] : [this.valid, this.unknown];
+      cache.set(digest, { holder, readAt, isRefreshing: false });
+      other.delete(digest);
+    }
+    return holder;
+  }
+
+  private knownOf(digest: string): Known | undefined {
+    return this.valid.get(digest) ?? this.unknown.get(digest);
+  }
+}
+
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+
+function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...rest]: HolderRow): KeyHolder {
+  const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name, ...limits] = rest;
+  const [level, bannedUntil, byOperator, changedAt, resetAt] = limits;
+  return {
+    keyId: int8ToNumber(keyId),
+    clientId: int8ToNumber(clientId),
+    clientName,
+    name,
+    plan,
+    perMinute,
+    perDay,
+    scopes,
+    last4,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt?.getTime() ?? Infinity,
+    overlapEndsAt: overlapEndsAt?.getTime() ?? null,
+    ban:
+      level === null
+        ? NEVER_BANNED
+        : { level, bannedUntil: bannedUntil.getTime(), byOperator, changedAt: int8ToNumber(changedAt) },
+    resetAt: resetAt?.getTime() ?? 0,
+  };
+}
+
+/** Shared by all requests, because these errors are the same for everybody. */
+const MISSING = new MissingApiKeyError();
+const INVALID = new InvalidApiKeyError();
+
+/** How often last uses are saved. */
+const INTERVAL_MS = 5_000;
+
+/**
+ * Identifies the caller of a request. Rejects nobody: the limiter counts unauthenticated requests too. Records when each key
+ * was last used, in batches.
+ */
+@Injectable()
+export class Authenticator implements BeforeApplicationShutdown {
+  private readonly lastUse = new WriteBehind<number>({
+    name: 'Saving last uses of keys',
+    intervalMs: INTERVAL_MS,
+    merge: Math.max,
+    write: (batch) => this.writeLastUse(batch),
+  });
+
+  constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly directory: KeyDirectory,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Sets `request.caller`. Rejects if the key cannot be looked up. */
+  async identify(request: FastifyRequest): Promise<void> {
+    const key = presentedKey(request.headers);
+    if (typeof key !== 'string') {
+      request.caller = { holder: null, refusal: key };
+      return;
+    }
+    const holder = await this.directory.find(key);
+    const now = this.clock.now();
+    if (holder === null || holder.expiresAt <= now) {
+      request.caller = { holder: null, refusal: INVALID };
+      return;
+    }
+    this.lastUse.add(String(holder.keyId), now);
+    request.caller = { holder, refusal: null };
+  }
+
+  /**
+   * Looks the key of a request up again, in the database: for a request that has waited.
+   * @throws ApiError 401 if the key is not valid any more
+   */
+  async confirm(request: FastifyRequest): Promise<void> {
+    const key = presentedKey(request.headers);
+    const holder = typeof key !== 'string' ? null : await this.directory.lookUp(digestOf(key));
+    if (holder === null || holder.expiresAt <= this.clock.now()) {
+      throw INVALID;
+    }
+  }
+
+  /** All requests have ended, and the database is still open: after this, global modules are closed in any order. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.lastUse.close();
+  }
+
+  private async writeLastUse(batch: Map<string, number>): Promise<void> {
+    const times = [...batch.values()].map((now) => new Date(now).toISOString());
+    // SQL, because TypeORM cannot give each row its own value.
+    await this.keys.query(
+      `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
+       FROM unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) WHERE api_keys.id = used.id`,
+      [[...batch.keys()], times],
+    );
+  }
+}
+
+const BEARER = /^bearer +(\S.*)$/i;
+
+/**
+ * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
+ * valid. Schemes other than Bearer are ignored.
+ */
+export function presentedKey(headers: IncomingHttpHeaders): string | ApiError {
+  const field = headers['x-api-key'];
+  const direct = typeof field === 'string' && field !== '' ? field : null;
+  const bearer = headers.authorization ? (BEARER.exec(headers.authorization)?.[1]?.trimEnd() ?? null) : null;
+  const key = direct ?? bearer;
+  if (key === null) {
+    return MISSING;
+  }
+  if (bearer !== null && bearer !== key) {
+    return new ConflictingCredentialsError();
+  }
+  return isKeyShaped(key) ? key : INVALID;
+}
 
 /**
  * Rejects requests without a valid key, or without the scope that the operation needs. A test checks that every handler
@@ -74,42 +271,6 @@ export function refusalOf(caller: Caller | undefined, rule: Scope | 'any key'): 
     return caller?.refusal ?? new MissingApiKeyError();
   }
   return rule === 'any key' || caller.holder.scopes.includes(rule) ? null : new InsufficientScopeError(rule);
-}
-
-export const ACCESS_RULE = 'auth:access-rule';
-export type AccessRule = Scope | 'any key' | 'public';
-
-/** Names of the security schemes in the OpenAPI document; callers use either one. */
-export const API_KEY_SCHEME = 'apiKey';
-export const BEARER_SCHEME = 'bearer';
-
-/** Each operation of the controller needs a valid key with the scope of its method, unless it declares another rule. */
-export function ScopeByMethod(): ClassDecorator {
-  return EachOperation((method, handler) => {
-    const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
-    const refusal = errorWith(InsufficientScopeError, scope, scope);
-    return Reflect.hasMetadata(ACCESS_RULE, handler)
-      ? undefined
-      : applyDecorators(openTo(scope), Documented({ errors: [refusal] }));
-  });
-}
-
-/** The operation needs a valid key, whatever its scopes. */
-export function RequiresKey(): MethodDecorator {
-  return openTo('any key');
-}
-
-/** The OpenAPI document names the ways to send a key once, because every operation of the API takes them. */
-function openTo(rule: AccessRule): MethodDecorator {
-  return applyDecorators(
-    SetMetadata(ACCESS_RULE, rule),
-    Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
-  );
-}
-
-/** The route needs no key; it is not part of the API. */
-export function Public(): MethodDecorator {
-  return SetMetadata(ACCESS_RULE, 'public' satisfies AccessRule);
 }
 
 /** The client whose key a request carries. Only operations that need a key have one. */

@@ -1,8 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKey, Client } from './api-key.entity';
-import { ApiKeyGuard } from './api-key.guard';
-import { Authenticator, KeyDirectory } from './authenticator';
+import { ApiKeyGuard, Authenticator, KeyDirectory } from './api-key.guard';
 import { ClientsService } from './clients.service';
 import { KeyController } from './key.controller';
 import { KeysService } from './keys.service';

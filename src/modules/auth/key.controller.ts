@@ -2,7 +2,7 @@ import { Controller, Get, Req } from '@nestjs/common';
 import { ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Id, Operation, Text, Timestamp } from '#libs/http';
-import { RequiresKey } from './api-key.guard';
+import { RequiresKey } from './access-rules';
 import { type KeyHolder, type Scope, SCOPES } from './api-key';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })

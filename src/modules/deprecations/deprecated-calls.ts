@@ -1,9 +1,19 @@
-// The calls of deprecated operations: how they are recorded, and the report of them.
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+// The calls of deprecated operations: how they are recorded, or refused after the sunset, and the report of them.
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { DECORATORS } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
+import type { FastifyRequest } from 'fastify';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { WriteBehind, int8, int8ToNumber } from '#libs/database';
+import { deprecationOf, isGone, OperationGoneError } from '#libs/http';
+import { SETTINGS, type Settings } from '../../settings';
 
 /** The calls of a deprecated operation with one key on one UTC day. */
 @Entity('deprecated_calls')
@@ -86,6 +96,42 @@ export class DeprecatedCalls implements OnApplicationShutdown {
       ],
     );
   }
+}
+
+/** Records calls of deprecated operations. After the sunset it rejects them if AFTER_SUNSET is `gone`. */
+@Injectable()
+export class SunsetGuard implements CanActivate {
+  constructor(
+    private readonly calls: DeprecatedCalls,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (this.settings.afterSunset === 'gone') {
+      request.goneUntil = this.clock.now();
+    }
+    const deprecation = deprecationOf(request);
+    if (deprecation === undefined) {
+      return true;
+    }
+    if (request.caller?.holder) {
+      this.calls.record(request.caller.holder.keyId, operationIdOf(context));
+    }
+    if (isGone(deprecation, request)) {
+      throw new OperationGoneError();
+    }
+    return true;
+  }
+}
+
+/** The operationId, because handler names are not unique. */
+function operationIdOf(context: ExecutionContext): string {
+  const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
+    operationId: string;
+  };
+  return operation.operationId;
 }
 
 export interface DeprecatedUse {

@@ -1,2 +1,2 @@
-export { DeprecationReport } from './deprecated-calls';
-export { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './deprecations.module';
+export { DeprecationReport, SunsetGuard } from './deprecated-calls';
+export { DeprecationReportModule, DeprecationsModule } from './deprecations.module';

@@ -9,15 +9,13 @@ export {
   type Plan,
 } from './rules/limits';
 export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
-export { PlanThrottlerGuard } from './plan-throttler.guard';
 export {
-  ApiKeyBannedError,
-  DailyQuotaExceededError,
   LIMITER_DECISIONS,
-  RateLimitExceededError,
-  RequestLimiter,
   limiterDecisionOf,
-} from './request-limiter';
+  PlanThrottlerGuard,
+  RequestLimiter,
+} from './plan-throttler.guard';
+export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './rate-limit-errors';
 export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
 export { type RedisStatus, redisStatus } from './stores/redis-quota-store';

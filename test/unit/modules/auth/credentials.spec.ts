@@ -1,5 +1,5 @@
 import { newApiKey } from '../../../../src/modules/auth/api-key';
-import { presentedKey } from '../../../../src/modules/auth/authenticator';
+import { presentedKey } from '../../../../src/modules/auth/api-key.guard';
 
 const KEY = newApiKey();
 const MISSING = expect.objectContaining({ code: 'missing_api_key', status: 401 }) as Error;

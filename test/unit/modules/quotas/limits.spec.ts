@@ -4,7 +4,7 @@ import {
   agreedPlan,
   limitsOf,
 } from '../../../../src/modules/quotas/rules/limits';
-import { addressSubject } from '../../../../src/modules/quotas/request-limiter';
+import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
 
 it.each<[string, Parameters<typeof agreedPlan>, number, number]>([
   ['free', ['free'], 60, 1_000],

@@ -2,7 +2,7 @@ import { DAY_MS, ManualClock } from '#libs/clock';
 import type { BanState } from '../../../../src/modules/quotas/rules/decision';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords, StoredUsage } from '../../../../src/modules/quotas/stores/quota-records';
-import { addressSubject } from '../../../../src/modules/quotas/request-limiter';
+import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
 import type { ClientSubject } from '../../../../src/modules/quotas/stores/quota-store';
 
 const MINUTE = 60_000;

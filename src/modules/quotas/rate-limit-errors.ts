@@ -1,0 +1,57 @@
+import { type ApiError, defineError } from '#libs/http';
+import { type BanState, type Decision, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
+
+/** Warns a key before a ban. Addresses are never banned. */
+function warning(bans: Readonly<BanState> | null, now: number): string {
+  if (bans === null) {
+    return '';
+  }
+  const left = refusalsBeforeBan(bans, now);
+  const requests = left === 1 ? '1 more refused request' : `${left} more refused requests`;
+  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanMs(bans, now) / 1000} seconds.`;
+}
+
+const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
+
+export const RateLimitExceededError = defineError({
+  code: 'rate_limit_exceeded',
+  status: 429,
+  when: 'The limit of requests per minute is reached. Wait for `Retry-After` seconds.',
+  message: (seconds: number, warning: string) =>
+    `The limit of requests per minute is reached. Try again in ${seconds} seconds.${warning}`,
+  headers: retryAfter,
+  example: [42, warning(newBanState(), 0)],
+});
+
+export const DailyQuotaExceededError = defineError({
+  code: 'daily_quota_exceeded',
+  status: 429,
+  when: 'The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.',
+  message: (seconds: number, warning: string) =>
+    `The limit of requests per day is reached. Try again in ${seconds} seconds.${warning}`,
+  headers: retryAfter,
+  example: [40_211, warning(newBanState(), 0)],
+});
+
+export const ApiKeyBannedError = defineError({
+  code: 'api_key_banned',
+  status: 403,
+  when: 'The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.',
+  message: (seconds: number, byOperator: boolean) => {
+    const cause = byOperator
+      ? 'An operator of this service has banned the API key.'
+      : 'The API key is banned because it kept sending requests after a 429.';
+    return `${cause} Try again in ${seconds} seconds.`;
+  },
+  headers: retryAfter,
+  example: [120, false],
+});
+
+/** The error for a request that is not allowed. */
+export function refusalOf({ outcome, exhausted, bans, decidedAt, retryAfterSeconds }: Decision): ApiError {
+  if (outcome === 'banned') {
+    return new ApiKeyBannedError(retryAfterSeconds, bans!.byOperator);
+  }
+  const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
+  return new LimitError(retryAfterSeconds, warning(bans, decidedAt));
+}
