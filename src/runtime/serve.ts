@@ -2,6 +2,7 @@ import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
@@ -19,6 +20,12 @@ import { WorkerProcesses } from './worker-processes';
  */
 const kept: object[] = [];
 process.nextTick(() => kept.push(executionAsyncResource()));
+
+/**
+ * While the young generation is still small, most of what requests allocate lives through its collections, so V8 would go on
+ * to allocate such objects in the old one. There they keep what they refer to alive: a seventh of a page's time.
+ */
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 /**
  * Runs the service until a signal to stop, then finishes open requests and writes buffered data.

@@ -28,7 +28,11 @@ const CHECKS = 10;
 
 /** A queue that takes turns between owners, so that one owner's backlog does not delay the others. */
 export class FairQueue<Item extends object> {
-  private readonly byOwner = new Map<number, (Item & Waiting)[]>();
+  /**
+   * In the order of their turns. Replaced by each `take`, because of entries that come and go in a map for long, V8 keeps
+   * what is dead until it collects all garbage: each table of the map refers to the next one.
+   */
+  private byOwner = new Map<number, (Item & Waiting)[]>();
   private count = 0;
   private timer?: NodeJS.Timeout;
 
@@ -83,22 +87,19 @@ export class FairQueue<Item extends object> {
    */
   take(accept: (item: Item & Waiting) => boolean, max = Infinity): (Item & Waiting)[] {
     const taken: (Item & Waiting)[] = [];
-    let lines = [...this.byOwner].map(([owner, items]) => ({
-      owner,
-      items,
-      seen: 0,
-      left: [] as (Item & Waiting)[],
-    }));
-    const all = lines;
+    const all = [...this.byOwner].map(
+      ([owner, items]): Line<Item & Waiting> => ({ owner, items, seen: 0, left: [] }),
+    );
+    let lines = all;
     while (lines.length > 0 && taken.length < max) {
       lines = lines.filter((line) => taken.length === max || takeNext(line, accept, taken));
     }
-    for (const { owner, items, seen, left } of all) {
-      if (left.length < seen) {
-        this.byOwner.delete(owner);
-        if (left.length + items.length > seen) {
-          this.byOwner.set(owner, [...left, ...items.slice(seen)]);
-        }
+    const unserved = all.filter(({ seen, left }) => left.length === seen);
+    const served = all.filter(({ seen, left }) => left.length < seen);
+    this.byOwner = new Map();
+    for (const { owner, items, seen, left } of [...unserved, ...served]) {
+      if (left.length + items.length > seen) {
+        this.byOwner.set(owner, seen === left.length ? items : [...left, ...items.slice(seen)]);
       }
     }
     this.count -= taken.length;
@@ -125,7 +126,8 @@ export class FairQueue<Item extends object> {
 
 /** The items of an owner: `seen` of them were offered, and those in `left` were not taken. */
 interface Line<Item> {
-  items: readonly Item[];
+  owner: number;
+  items: Item[];
   seen: number;
   left: Item[];
 }

@@ -36,6 +36,9 @@ interface Entry {
 /** The requests that a statement is for; at least one. */
 type Group = (Entry & Waiting)[];
 
+/** By the id of their entries. */
+type Groups = Map<unknown, Group>;
+
 /**
  * Reads outside of transactions. Reads that wait are taken in turns between callers. Those that can share a statement do,
  * and the statements are sent together on one connection, because sending takes half the time of a short read. Each
@@ -44,8 +47,8 @@ type Group = (Entry & Waiting)[];
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.start(), AT_ONCE);
-  /** The running statements. One that takes long does not block the next for the same. */
-  private readonly running = new Map<unknown, Group>();
+  /** The running statements, by those that were sent together. One that takes long does not block the next for the same. */
+  private running: Groups[] = [];
   /** Callers with a slow statement: their next one waits, so that a few callers cannot take all connections. */
   private readonly slowCallers = new Set<number>();
   private lastBatch = 1;
@@ -91,27 +94,28 @@ export class Reads {
   private start(): void {
     while (this.limiter.isFree) {
       const groups = this.nextGroups();
-      if (groups.length === 0) {
+      const [first] = groups.values();
+      if (first === undefined) {
         return;
       }
-      groups.forEach((group) => this.running.set(group[0]!.id, group));
+      this.running.push(groups);
       void this.limiter.run(
-        groups[0]![0]!.context,
+        first[0]!.context,
         () => this.send(groups),
-        () => groups.forEach((group) => this.release(group)),
+        () => this.release(groups),
       );
     }
   }
 
-  private nextGroups(): Group[] {
-    const groups = new Map<unknown, Group>();
+  private nextGroups(): Groups {
+    const groups: Groups = new Map();
     const taken = this.queue.take((entry) => {
       const { id, read, isSlow, owner } = entry;
       const group = groups.get(id) ?? [];
       const isFirst = group.length === 0;
       const isFull = isFirst ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
       const isAnother = isFirst && isSlow && this.slowCallers.has(owner);
-      if (isFull || isAnother || this.running.has(id)) {
+      if (isFull || isAnother || this.running.some((others) => others.has(id))) {
         return false;
       }
       if (isFirst && isSlow) {
@@ -122,26 +126,28 @@ export class Reads {
       return true;
     });
     this.lastBatch = taken.length || this.lastBatch;
-    return [...groups.values()];
+    return groups;
   }
 
-  private async send(groups: readonly Group[]): Promise<void> {
+  private async send(groups: Groups): Promise<void> {
+    const all = [...groups.values()];
     try {
       await this.session((session) =>
         Promise.all(
           session.together(() =>
-            groups.map((group) => group[0]!.context.runInAsyncScope(() => this.load(session, group))),
+            all.map((group) => group[0]!.context.runInAsyncScope(() => this.load(session, group, groups))),
           ),
         ),
       );
     } catch (error) {
       // No connection was available, or it failed.
-      groups.flat().forEach(({ reject }) => reject(error));
-      groups.forEach((group) => this.end(group));
+      all.flat().forEach(({ reject }) => reject(error));
+      all.forEach((group) => this.end(group, groups));
     }
+    this.release(groups);
   }
 
-  private async load(session: Session, group: Group): Promise<void> {
+  private async load(session: Session, group: Group, groups: Groups): Promise<void> {
     try {
       const { read } = group[0]!;
       const keys = [...new Set(group.map(({ key }) => key))];
@@ -152,23 +158,21 @@ export class Reads {
     } catch (error) {
       group.forEach(({ reject }) => reject(error));
     }
-    this.end(group);
+    this.end(group, groups);
     // The other statements of the connection may still run.
     this.limiter.soon();
   }
 
-  private end(group: Group): void {
-    const { isSlow, owner } = group[0]!;
+  /** Others may read the same. */
+  private end(group: Group, groups: Groups): void {
+    const { id, isSlow, owner } = group[0]!;
     if (isSlow) {
       this.slowCallers.delete(owner);
     }
-    this.release(group);
+    groups.delete(id);
   }
 
-  private release(group: Group): void {
-    const { id } = group[0]!;
-    if (this.running.get(id) === group) {
-      this.running.delete(id);
-    }
+  private release(groups: Groups): void {
+    this.running = this.running.filter((others) => others !== groups);
   }
 }

@@ -30,8 +30,8 @@ export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), AT_ONCE);
   private readonly heldLimiter: ConcurrencyLimiter;
-  /** The rows that running batches work on. */
-  private readonly busy = new Set<string>();
+  /** The rows that each running batch works on. */
+  private busy: ReadonlySet<string>[] = [];
   /** The Idempotency-Keys of unfinished commands. */
   private readonly usedKeys = new Set<string>();
 
@@ -105,14 +105,14 @@ export class CommandExecutor {
 
   /** True if no running batch works on a row that the command needs for itself. */
   private isFree({ exclusiveRows }: Entry): boolean {
-    return !exclusiveRows.some((row) => this.busy.has(row));
+    return !exclusiveRows.some((row) => this.busy.some((rows) => rows.has(row)));
   }
 
   private async work(entries: QueuedCommand[], locked: 'wait' | 'skip'): Promise<void> {
-    const rows = entries.flatMap(({ exclusiveRows }) => exclusiveRows);
-    rows.forEach((row) => this.busy.add(row));
+    const rows = new Set(entries.flatMap(({ exclusiveRows }) => exclusiveRows));
+    this.busy.push(rows);
     await this.attempt(entries, locked);
-    rows.forEach((row) => this.busy.delete(row));
+    this.busy = this.busy.filter((others) => others !== rows);
   }
 
   /** Settles the commands; skipped ones return to the queue. */
