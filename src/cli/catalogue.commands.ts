@@ -54,18 +54,16 @@ ${lines.join('')}Lines before the first bad one are imported. --from goes on at 
     try {
       progress = await this.importFrom(file, options);
     } catch (error) {
-      throw error instanceof ImportStoppedError ? stopped(error, file, this.format) : error;
+      throw error instanceof ImportStoppedError ? stopped(error, file) : error;
     }
     const { created, badLines, nextLine } = progress;
-    const done = sentenceOf('Imported', created, this.format);
     if (badLines > 0) {
       reportBadLines(progress);
       const bad = counted(badLines, 'line is', 'lines are');
-      throw new CommandFailure(`${bad} bad. ${done} ${howToGoOn(file, nextLine)}`, {
-        code: 'bad_lines',
-      });
+      const message = `${bad} bad. Imported ${created.inWords()}. ${howToGoOn(file, nextLine)}`;
+      throw new CommandFailure(message, { code: 'bad_lines' });
     }
-    printDone(done, created, options);
+    printDone(`Imported ${created.inWords()}.`, created.counts, options);
   }
 
   private async importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
@@ -93,28 +91,19 @@ function questionOf(names: number, example: string): string {
   return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
 }
 
-/** `Imported 1 category and 2 pets.` */
-function sentenceOf(done: 'Imported' | 'Exported', size: CatalogueSize, { kinds }: CatalogueFormat): string {
-  const counts = kinds.map(({ kind, plural }) => counted(size[plural]!, kind, plural));
-  return `${done} ${new Intl.ListFormat('en').format(counts)}.`;
-}
-
 function howToGoOn(file: string, nextLine: number): string {
   return `To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
 }
 
 /** Why an import has ended, what it has done, and how to go on. */
-function stopped(
-  { progress, cause }: ImportStoppedError,
-  file: string,
-  format: CatalogueFormat,
-): CommandFailure {
+function stopped({ progress, cause }: ImportStoppedError, file: string): CommandFailure {
   const { code, message } = cause instanceof CommandFailure ? cause : failureOf(cause);
   const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
-  const hasBegun = Object.values(progress.created).some((count) => count > 0);
-  const done = hasBegun
-    ? `${sentenceOf('Imported', progress.created, format)} ${howToGoOn(file, progress.nextLine)}`
-    : 'Nothing was imported.';
+  const { created, nextLine } = progress;
+  const done =
+    created.total > 0
+      ? `Imported ${created.inWords()}. ${howToGoOn(file, nextLine)}`
+      : 'Nothing was imported.';
   return new CommandFailure(`${message} ${done}`, { code, exitCode });
 }
 
@@ -137,7 +126,6 @@ function reportBadLines({ badLines, problems }: ImportProgress): void {
 export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
   @Inject() private readonly catalogue!: ExportCatalogue;
-  @Inject() private readonly format!: CatalogueFormat;
 
   override accept(commander: Commander): void {
     commander.option('--force', 'overwrite an existing file');
@@ -160,8 +148,7 @@ export class ExportCommand extends ResultCommand {
         });
       });
     try {
-      const size = await writeFile(file, options.force ?? false, work);
-      report(sentenceOf('Exported', size, this.format), size, toStandardOutput, options);
+      report(await writeFile(file, options.force ?? false, work), toStandardOutput, options);
     } catch (error) {
       if (!(error instanceof ReaderGoneError)) {
         throw error;
@@ -170,16 +157,12 @@ export class ExportCommand extends ResultCommand {
   }
 }
 
-function report(
-  sentence: string,
-  size: CatalogueSize,
-  toStandardOutput: boolean,
-  options: OutputOptions,
-): void {
+function report(size: CatalogueSize, toStandardOutput: boolean, options: OutputOptions): void {
+  const sentence = `Exported ${size.inWords()}.`;
   if (toStandardOutput) {
     // Standard output is for the catalogue.
-    process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);
+    process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size.counts) : sentence}\n`);
   } else {
-    printDone(sentence, size, options);
+    printDone(sentence, size.counts, options);
   }
 }

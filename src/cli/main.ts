@@ -41,11 +41,11 @@ function showNameAsCalled(runner: unknown): void {
 
 /** Exits after all output is flushed: writes to a pipe are asynchronous. */
 function exitWhenFlushed(): void {
-  writeOutput('', (error) => (error ? exitWithoutOutput(error) : process.exit(0)));
+  writeOutput('', (error) => (error ? exitAfter(error) : process.exit(0)));
 }
 
 /** Exits when output can no longer be written; a closed pipe is not a failure. */
-function exitWithoutOutput(error: Error): void {
+function exitAfter(error: Error): void {
   if (isReaderGone(error)) {
     process.exit(0);
   }
@@ -53,10 +53,7 @@ function exitWithoutOutput(error: Error): void {
 }
 
 // Commands with their own listener clean up first.
-process.stdout.on(
-  'error',
-  (error: Error) => process.stdout.listenerCount('error') > 1 || exitWithoutOutput(error),
-);
+process.stdout.on('error', (error: Error) => process.stdout.listenerCount('error') > 1 || exitAfter(error));
 
 // The event loop is empty, but the command has not finished: without this the exit code would report success.
 process.once('beforeExit', () => fail(new CommandFailure('the command ended before its work was done.')));

@@ -110,14 +110,14 @@ async function inspectStore(settings: Settings) {
 type StoreStatus = Awaited<ReturnType<typeof inspectStore>>;
 
 /** What is known of a store whose database cannot be looked into. */
-function withoutInstances(database: DatabaseStatus) {
+function unopened(database: DatabaseStatus) {
   return {
     database,
     instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
   };
 }
 
-type DatabaseFindings = ReturnType<typeof withoutInstances>;
+type DatabaseFindings = ReturnType<typeof unopened>;
 
 async function inspectConfiguredDatabase(settings: Settings): Promise<DatabaseFindings> {
   const { databaseUrl } = settings;
@@ -128,7 +128,7 @@ async function inspectConfiguredDatabase(settings: Settings): Promise<DatabaseFi
   const location = embedded?.cluster ?? resolve(settings.dataDirectory);
   const database = { kind: 'embedded', location, ...UNKNOWN } as const;
   return embedded === undefined
-    ? withoutInstances({ ...database, state: 'missing' })
+    ? unopened({ ...database, state: 'missing' })
     : inspectDatabase(embedded.url, { ...database, psql: embedded.psql });
 }
 
@@ -148,9 +148,9 @@ async function inspectDatabase(url: string, database: DatabaseStatus): Promise<D
     const { message, code } = error as NodeJS.ErrnoException;
     // Nobody listens at its socket.
     if (database.kind === 'embedded' && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
-      return withoutInstances({ ...database, state: 'stopped', psql: null });
+      return unopened({ ...database, state: 'stopped', psql: null });
     }
-    return withoutInstances({
+    return unopened({
       ...database,
       state: 'unreachable',
       reason: message || (code ?? String(error)),

@@ -1,4 +1,4 @@
-import { type RequestMethod, applyDecorators } from '@nestjs/common';
+import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
@@ -30,13 +30,6 @@ export type Examples = Record<string, { summary: string; value: unknown }>;
  */
 type HeaderCondition = 'success' | 'kept' | 'any';
 
-/** A tag of the OpenAPI document, below another one if it has a parent. */
-export interface TagNote {
-  name: string;
-  description: string;
-  parent?: string;
-}
-
 /** What one decorator notes. */
 export interface Notes {
   /** Errors that the operation can return. The last one with a code applies. */
@@ -49,7 +42,6 @@ export interface Notes {
   parameters?: readonly string[];
   /** Examples of its bodies. */
   bodies?: Examples;
-  tag?: TagNote;
 }
 
 /** Adds to the notes of an operation. */
@@ -95,10 +87,22 @@ export function EachOperation(
   };
 }
 
+/** A tag of the OpenAPI document, below another one if it has a parent. */
+export interface TagOptions {
+  name: string;
+  description: string;
+  parent?: string;
+}
+
+const tags: TagOptions[] = [];
+
 /** Puts the operations of a controller under a tag. */
-export function Tag(tag: TagNote): ClassDecorator {
-  return applyDecorators(
-    ApiTags(tag.name),
-    EachOperation(() => Documented({ tag })),
-  );
+export function Tag(tag: TagOptions): ClassDecorator {
+  tags.push(tag);
+  return ApiTags(tag.name);
+}
+
+/** Every tag defined so far. */
+export function definedTags(): readonly TagOptions[] {
+  return tags;
 }

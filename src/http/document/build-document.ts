@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, type SchemaObject, SwaggerModule } from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
-import type { TagNote } from '#libs/http';
+import { type TagOptions, definedTags } from '#libs/http';
 import type { Settings } from '../../settings';
 import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
@@ -40,22 +40,22 @@ const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 /** The display order of tags; others follow. */
 const TAG_ORDER = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
 
-function placeOf({ name }: TagNote): number {
+function placeOf({ name }: TagOptions): number {
   return TAG_ORDER.includes(name) ? TAG_ORDER.indexOf(name) : TAG_ORDER.length;
 }
 
 /** Parents, which have no operations, with their tags. A tag without a parent is a group of its own. */
-function groupsOf(tags: TagNote[]): { name: string; tags: TagNote[] }[] {
+function groupsOf(tags: readonly TagOptions[]): { name: string; tags: TagOptions[] }[] {
   const sorted = tags.toSorted((a, b) => placeOf(a) - placeOf(b));
-  const groupOf = ({ name, parent = name }: TagNote) => parent;
+  const groupOf = ({ name, parent = name }: TagOptions) => parent;
   return [...new Set(sorted.map(groupOf))].map((group) => {
     return { name: group, tags: sorted.filter((tag) => groupOf(tag) === group) };
   });
 }
 
 /** `x-parent` is called `parent` in OpenAPI 3.2; the groups say the same to tools that do not support nested tags. */
-function tagParts(noted: TagNote[]): object {
-  const groups = groupsOf(noted);
+function tagParts(): object {
+  const groups = groupsOf(definedTags());
   const tags = groups.flatMap(({ name, tags: members }) => [
     ...(members[0]!.parent === undefined ? [] : [{ name }]),
     ...members.map(({ parent, ...tag }) => ({ ...tag, 'x-parent': parent })),
@@ -66,7 +66,7 @@ function tagParts(noted: TagNote[]): object {
 
 /** What every response has, beyond what the specification requires of Pet and Order. */
 const ALWAYS_PRESENT = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
-const STORED_SCHEMA_PATHS = new Map(
+const STORED = new Map(
   Object.keys(ALWAYS_PRESENT).map((name) => [schemaPath(name), schemaPath(`Stored${name}`)]),
 );
 
@@ -76,7 +76,7 @@ function schemaPath(name: string): string {
 
 /** Requests have schemas of their own, so that every reference to Pet and Order belongs to a response. */
 function withStoredSchema(_key: string, value: { $ref?: string } | null): unknown {
-  const $ref = STORED_SCHEMA_PATHS.get(value?.$ref ?? '');
+  const $ref = STORED.get(value?.$ref ?? '');
   return $ref === undefined ? value : { $ref };
 }
 
@@ -144,9 +144,9 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
     url: address + CONTACT_GUIDE,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
-  const tags = tagParts(completeDocument(document));
+  completeDocument(document);
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
-  const ordered = { openapi, info, externalDocs, servers, security, ...tags, paths, components };
+  const ordered = { openapi, info, externalDocs, servers, security, ...tagParts(), paths, components };
   const withStored = JSON.parse(JSON.stringify(ordered), withStoredSchema) as OpenAPIObject;
   const schemas = withStored.components!.schemas as Record<string, SchemaObject>;
   addStoredSchemas(schemas);

@@ -9,14 +9,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import {
-  type ErrorDefinition,
-  type Examples,
-  type HeaderNote,
-  NOTES,
-  type Notes,
-  type TagNote,
-} from '#libs/http';
+import { type ErrorDefinition, type Examples, type HeaderNote, NOTES, type Notes } from '#libs/http';
 import {
   EVERY_RESPONSE,
   HEADERS,
@@ -44,9 +37,8 @@ const MERGE_PATCH = 'application/merge-patch+json';
 
 /**
  * Turns the notes of the decorators into responses, header fields and parameters of every operation in the OpenAPI document.
- * @returns the tags of the operations
  */
-export function completeDocument(document: OpenAPIObject): TagNote[] {
+export function completeDocument(document: OpenAPIObject): void {
   const components: Components = (document.components ??= {});
   components.schemas = { ...components.schemas, ...schemas() };
   components.examples = {};
@@ -57,8 +49,6 @@ export function completeDocument(document: OpenAPIObject): TagNote[] {
   components.headers = share('headers', drafts.flatMap(headersIn)) as Components['headers'];
   components.parameters = share('parameters', drafts.flatMap(parametersIn)) as Components['parameters'];
   components.responses = share('responses', drafts.flatMap(responsesIn)) as Components['responses'];
-  const tags = drafts.flatMap(({ notes }) => notes.flatMap(({ tag }) => tag ?? []));
-  return [...new Map(tags.map((tag) => [tag.name, tag])).values()];
 }
 
 /** Every operation of the OpenAPI document with its notes, which are removed from the OpenAPI document. */

@@ -32,8 +32,29 @@ export interface ListService {
 /** All lists of the store; the assembly has them. */
 export const CATALOGUE_LISTS = Symbol('catalogue lists');
 
-/** How many there are of each kind, by its plural. */
-export type CatalogueSize = Record<string, number>;
+type Kind = Pick<CatalogueList, 'kind' | 'plural' | 'body'>;
+
+/** How many there are of each kind; `1 category and 2 pets`. */
+export class CatalogueSize {
+  /** By plural. */
+  readonly counts: Record<string, number>;
+
+  constructor(private readonly kinds: readonly Kind[]) {
+    this.counts = Object.fromEntries(kinds.map(({ plural }) => [plural, 0]));
+  }
+
+  get total(): number {
+    return Object.values(this.counts).reduce((sum, count) => sum + count);
+  }
+
+  inWords(): string {
+    const named = this.kinds.map(({ kind, plural }) => {
+      const count = this.counts[plural]!;
+      return `${count.toLocaleString('en-US')} ${count === 1 ? kind : plural}`;
+    });
+    return new Intl.ListFormat('en').format(named);
+  }
+}
 
 export interface ListLine {
   kind: string;
@@ -43,12 +64,7 @@ export interface ListLine {
 }
 
 class PetFields extends NewPetDto {
-  @Integer({
-    ...STOCK_COUNT,
-    description: 'Units in stock; default: those of a new pet.',
-    example: 3,
-    optional: true,
-  })
+  @Integer({ ...STOCK_COUNT, description: 'By default, that of a new pet.', example: 3, optional: true })
   quantity?: number;
 }
 
@@ -69,12 +85,13 @@ export type CatalogueLine = { record: CatalogueRecord } | { problem: string };
 
 const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
 
-function lineOf(body: Type<object>, kinds: readonly string[], isReferredTo: boolean): Type<CatalogueRecord> {
+/** Pets may refer to what is not a pet, by its id. */
+function lineOf({ kind: ofLine, body }: Kind, kinds: readonly string[]): Type<CatalogueRecord> {
   class Line extends body {
     @OneOf(kinds, { description: 'What the line is.' })
     kind!: string;
 
-    @Id({ description: 'Its id in the file.', optional: !isReferredTo })
+    @Id({ description: 'Its id in the file.', optional: ofLine === 'pet' })
     id!: number;
   }
   return Line as Type<CatalogueRecord>;
@@ -83,7 +100,7 @@ function lineOf(body: Type<object>, kinds: readonly string[], isReferredTo: bool
 @Injectable()
 export class CatalogueFormat {
   /** Pets come last, because they refer to others. */
-  readonly kinds: readonly Pick<CatalogueList, 'kind' | 'plural' | 'body'>[];
+  readonly kinds: readonly Kind[];
 
   private readonly shapes: ReadonlyMap<unknown, Type<CatalogueRecord>>;
 
@@ -93,9 +110,7 @@ export class CatalogueFormat {
   ) {
     this.kinds = [...lists, { kind: 'pet', plural: 'pets', body: PetFields }];
     const names = this.kinds.map(({ kind }) => kind);
-    this.shapes = new Map(
-      this.kinds.map(({ kind, body }) => [kind, lineOf(body, names, kind !== 'pet')] as const),
-    );
+    this.shapes = new Map(this.kinds.map((one) => [one.kind, lineOf(one, names)] as const));
   }
 
   /** Undefined for pets. */
@@ -107,17 +122,11 @@ export class CatalogueFormat {
     return this.modules.get<ListService>(service, { strict: false });
   }
 
-  /** Of nothing. */
-  emptySize(): CatalogueSize {
-    return Object.fromEntries(this.kinds.map(({ plural }) => [plural, 0]));
-  }
-
   /** A line of each kind. */
   examples(): string[] {
-    return this.kinds.map(({ kind, body }) => {
-      const id = kind === 'pet' ? {} : { id: 1 };
-      return JSON.stringify({ kind, ...id, ...exampleOf(body) });
-    });
+    return this.kinds.map(({ kind, body }) =>
+      JSON.stringify({ kind, ...(kind === 'pet' ? {} : { id: 1 }), ...exampleOf(body) }),
+    );
   }
 
   /** Parses a line. Never throws; a problem names each field and its valid values. */

@@ -3,7 +3,7 @@ import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
 import { InventoryService } from '../inventory';
 import { CategoriesService } from '../categories';
 import { PetsService } from '../pets';
-import { CatalogueFormat, type CatalogueList, type CatalogueSize } from './catalogue-format';
+import { CatalogueFormat, type CatalogueList, CatalogueSize } from './catalogue-format';
 
 export interface ExportOptions {
   signal?: AbortSignal;
@@ -23,11 +23,11 @@ export class ExportCatalogue {
 
   /** @param write awaited before the next page is read, so that only one page is in memory */
   async run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
-    const size = this.format.emptySize();
+    const size = new CatalogueSize(this.format.kinds);
     const writeLines = async (lines: object[]): Promise<void> => {
       options.signal?.throwIfAborted();
       await write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      options.onLines?.(Object.values(size).reduce((sum, count) => sum + count));
+      options.onLines?.(size.total);
     };
     const writtenCategories = new Set<number>();
     const writeEntries = async (
@@ -37,7 +37,7 @@ export class ExportCatalogue {
       if (kind === 'category') {
         entries.forEach(({ id }) => writtenCategories.add(id));
       }
-      size[plural]! += entries.length;
+      size.counts[plural]! += entries.length;
       await writeLines(entries.map((entry) => ({ kind, ...entry })));
     };
     const isMissing = (id: number) => !writtenCategories.has(id);
@@ -54,7 +54,7 @@ export class ExportCatalogue {
       const missing = new Set(pets.map(({ categoryId }) => categoryId).filter(isMissing));
       const categories = await Promise.all([...missing].map((id) => this.categories.get(id)));
       await writeEntries(this.format.listOf('category')!, categories);
-      size.pets! += pets.length;
+      size.counts.pets! += pets.length;
       await writeLines(pets.map((pet) => ({ kind: 'pet', ...pet, ...counts.get(pet.id) })));
     }
     return size;

@@ -9,7 +9,7 @@ import {
   CatalogueFormat,
   type CatalogueList,
   type CatalogueRecord,
-  type CatalogueSize,
+  CatalogueSize,
   isPet,
   type ListLine,
   type PetLine,
@@ -79,8 +79,8 @@ export class ImportCatalogue {
   }
 
   private async record({ created, badLines: linesLeftOut }: ImportProgress): Promise<void> {
-    if (Object.values(created).some((count) => count > 0)) {
-      const entry = { action: 'catalogue.imported', details: { ...created, linesLeftOut } } as const;
+    if (created.total > 0) {
+      const entry = { action: 'catalogue.imported', details: { ...created.counts, linesLeftOut } } as const;
       await this.database.transaction((transaction) => this.trail.record(transaction, entry));
     }
   }
@@ -104,8 +104,8 @@ class ImportRun {
   private readonly fromLine: number;
   /** The entries of each list by the ids that the file has for them; with those of the store once they are there. */
   private readonly ids: ReadonlyMap<string, Map<number, number | undefined>>;
-  /** Has made these itself, of each list: a file may have a name twice. */
-  private readonly created: ReadonlyMap<string, Set<number>>;
+  /** Kind and id of those that it has made itself: a file may have a name twice. */
+  private readonly created = new Set<string>();
   private linesRead = 0;
   private mayRepeat: boolean;
 
@@ -116,8 +116,7 @@ class ImportRun {
     this.fromLine = options.fromLine ?? 1;
     const { format } = store;
     this.ids = new Map(format.lists.map(({ kind }) => [kind, new Map()]));
-    this.created = new Map(format.lists.map(({ kind }) => [kind, new Set()]));
-    const created = format.emptySize();
+    const created = new CatalogueSize(format.kinds);
     this.progress = { created, nextLine: this.fromLine, badLines: 0, problems: [] };
     this.mayRepeat = options.onRepeated === undefined;
   }
@@ -206,15 +205,20 @@ class ImportRun {
     const { progress } = this;
     const list = this.store.format.listOf(group[0]?.record.kind);
     if (list === undefined) {
-      progress.created.pets! += await this.create(group as Line<PetLine>[], (pet) => this.createPet(pet));
+      progress.created.counts.pets! += await this.create(group as Line<PetLine>[], (pet) =>
+        this.createPet(pet),
+      );
     } else {
       const service = this.store.format.serviceOf(list);
       const lines = await this.newOnes(list, group as Line<ListLine>[]);
-      progress.created[list.plural]! += await this.create(lines, async ({ kind, id: idInFile, ...body }) => {
-        const { id } = await service.create(body, ORIGIN);
-        this.ids.get(kind)!.set(idInFile, id);
-        this.created.get(kind)!.add(id);
-      });
+      progress.created.counts[list.plural]! += await this.create(
+        lines,
+        async ({ kind, id: idInFile, ...body }) => {
+          const { id } = await service.create(body, ORIGIN);
+          this.ids.get(kind)!.set(idInFile, id);
+          this.created.add(`${kind} ${id}`);
+        },
+      );
     }
     progress.nextLine = Math.max(progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
   }
@@ -234,8 +238,9 @@ class ImportRun {
     const names = lines.map(({ record }) => record.name);
     const statement = { text: entriesByName(list) };
     const rows = await this.store.database.run<{ name: string; id: number }>(statement, [names]);
-    const created = this.created.get(list.kind)!;
-    const known = new Map(rows.flatMap(({ name, id }) => (created.has(id) ? [] : [[name, id] as const])));
+    const known = new Map(
+      rows.flatMap(({ name, id }) => (this.created.has(`${list.kind} ${id}`) ? [] : [[name, id] as const])),
+    );
     const others = lines.filter(({ number }) => number >= this.fromLine);
     for (const { number, record } of lines) {
       if (number < this.fromLine) {

@@ -7,7 +7,7 @@ import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue } from './import-catalogue';
 import { SeedCatalogue } from './seed-catalogue';
 
-export { CATALOGUE_LISTS, CatalogueFormat, type CatalogueList, type CatalogueSize } from './catalogue-format';
+export { CATALOGUE_LISTS, CatalogueFormat, type CatalogueList, CatalogueSize } from './catalogue-format';
 export { ExportCatalogue } from './export-catalogue';
 export { ImportCatalogue, type ImportProgress, ImportStoppedError } from './import-catalogue';
 export { SeedCatalogue } from './seed-catalogue';

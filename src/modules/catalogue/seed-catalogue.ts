@@ -40,7 +40,7 @@ export class SeedCatalogue {
     const { created } = await this.catalogue.run(sampleFile()).catch((error: unknown) => {
       throw error instanceof ImportStoppedError ? error.cause : error;
     });
-    return { categories: created.categories!, pets: created.pets! };
+    return { categories: created.counts.categories!, pets: created.counts.pets! };
   }
 }
 

@@ -19,25 +19,6 @@ import {
   WebhookWithSecretDto,
 } from './webhooks.dto';
 
-const EXAMPLE: WebhookDto = {
-  id: 1,
-  url: 'https://shop.example/events',
-  types: ['order.placed', 'order.completed'],
-  description: 'Packing list printer',
-  enabled: true,
-  createdAt: '2026-11-21T09:30:00.000Z',
-};
-const WITH_SECRET = { ...EXAMPLE, secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=' };
-const DELIVERED: DeliveryDto = {
-  id: 1,
-  eventId: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
-  type: 'order.placed',
-  status: 'delivered',
-  attempts: 1,
-  createdAt: '2026-11-21T09:30:00.000Z',
-  lastAttemptAt: '2026-11-21T09:30:00.000Z',
-  responseStatus: 204,
-};
 const DUE: DeliveryDto = {
   id: 2,
   eventId: 'evt_test_2',
@@ -61,7 +42,7 @@ export class WebhooksController {
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: "Returns your client's webhooks, sorted by id.",
-    response: { description: 'One page of webhooks.', page: WebhookDto, example: [EXAMPLE] },
+    response: { description: 'One page of webhooks.', page: WebhookDto },
     stability: 'experimental',
   })
   list(@Query() query: ListWebhooksQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
@@ -79,7 +60,6 @@ export class WebhooksController {
       description: 'The webhook was created.',
       resource: WebhookWithSecretDto,
       asRead: withoutSecret,
-      example: WITH_SECRET,
     },
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
     stability: 'experimental',
@@ -94,7 +74,7 @@ export class WebhooksController {
     id: 'getWebhook',
     summary: 'Get a webhook',
     description: 'Returns one webhook, without its secret.',
-    response: { description: 'The webhook.', resource: WebhookDto, example: EXAMPLE },
+    response: { description: 'The webhook.', resource: WebhookDto },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -107,7 +87,7 @@ export class WebhooksController {
     id: 'updateWebhook',
     summary: 'Update a webhook',
     description: 'A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.',
-    response: { description: 'The updated webhook.', resource: WebhookDto, example: EXAMPLE },
+    response: { description: 'The updated webhook.', resource: WebhookDto },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
     bodies: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
@@ -147,7 +127,6 @@ export class WebhooksController {
       description: 'The webhook with its new secret.',
       resource: WebhookWithSecretDto,
       asRead: withoutSecret,
-      example: WITH_SECRET,
     },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
@@ -178,7 +157,7 @@ export class WebhooksController {
     id: 'listDeliveries',
     summary: 'List deliveries',
     description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
-    response: { description: 'One page of deliveries.', page: DeliveryDto, example: [DELIVERED] },
+    response: { description: 'One page of deliveries.', page: DeliveryDto },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })

@@ -98,7 +98,6 @@ export class WebhookDto extends WebhookFields {
     min: 0,
     max: 500,
     description: 'Why the service disabled the webhook; left out if it did not.',
-    example: 'The receiver responded 410 Gone.',
     optional: true,
   })
   disabledReason?: string;
@@ -176,7 +175,6 @@ export class DeliveryDto {
 
   @Timestamp({
     description: 'When the next attempt is due; left out while the webhook is disabled.',
-    example: AT,
     optional: true,
   })
   nextAttemptAt?: string;
@@ -185,7 +183,7 @@ export class DeliveryDto {
     min: 100,
     max: 999,
     description: 'The status of the last response, if there was one.',
-    example: 200,
+    example: 204,
     optional: true,
   })
   responseStatus?: number;
@@ -194,7 +192,6 @@ export class DeliveryDto {
     min: 0,
     max: 300,
     description: 'Why the last attempt failed.',
-    example: 'The response was 500.',
     optional: true,
   })
   error?: string;

@@ -816,10 +816,7 @@ export interface components {
              * @example true
              */
             enabled: boolean;
-            /**
-             * @description Why the service disabled the webhook; left out if it did not.
-             * @example The receiver responded 410 Gone.
-             */
+            /** @description Why the service disabled the webhook; left out if it did not. */
             disabledReason?: string;
             /**
              * Format: date-time
@@ -859,10 +856,7 @@ export interface components {
              * @example true
              */
             enabled: boolean;
-            /**
-             * @description Why the service disabled the webhook; left out if it did not.
-             * @example The receiver responded 410 Gone.
-             */
+            /** @description Why the service disabled the webhook; left out if it did not. */
             disabledReason?: string;
             /**
              * Format: date-time
@@ -974,19 +968,15 @@ export interface components {
             /**
              * Format: date-time
              * @description When the next attempt is due; left out while the webhook is disabled.
-             * @example 2026-11-21T09:30:00.000Z
              */
             nextAttemptAt?: string;
             /**
              * Format: int32
              * @description The status of the last response, if there was one.
-             * @example 200
+             * @example 204
              */
             responseStatus?: number;
-            /**
-             * @description Why the last attempt failed.
-             * @example The response was 500.
-             */
+            /** @description Why the last attempt failed. */
             error?: string;
         };
         /** @description The body of every error response. Rely on the code; the message is for people. */

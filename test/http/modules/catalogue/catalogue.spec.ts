@@ -63,7 +63,11 @@ describe('an import', () => {
       aPetLine('Tom', 3, { id: 1, status: 'pending', quantity: 5 }),
       aPetLine('Gone', 3, { quantity: 0 }),
     );
-    expect(await load(file)).toMatchObject({ created: { categories: 2, pets: 4 }, badLines: 0, nextLine: 7 });
+    expect(await load(file)).toMatchObject({
+      created: { counts: { categories: 2, pets: 4 } },
+      badLines: 0,
+      nextLine: 7,
+    });
     expect(await exported()).toEqual([
       aCategory(1, 'Dogs'),
       aCategory(2, 'Cats'),
@@ -98,9 +102,12 @@ describe('an import', () => {
   it('reads LF and CRLF, a byte order mark, empty lines, an end without a line end, and an empty file', async () => {
     const lines = [aCategory(1), aPetLine('Rex', 1), aPetLine('ä 😀 \ufeff', 1)];
     const text = lines.map((line) => JSON.stringify(line)).join('\r\n\n \n');
-    expect(await load(`\ufeff${text}`)).toMatchObject({ created: { categories: 1, pets: 2 }, nextLine: 8 });
+    expect(await load(`\ufeff${text}`)).toMatchObject({
+      created: { counts: { categories: 1, pets: 2 } },
+      nextLine: 8,
+    });
     expect(await petNames()).toEqual(['Rex', 'ä 😀 \ufeff']);
-    expect(await load('')).toMatchObject({ created: { categories: 0, pets: 0 } });
+    expect(await load('')).toMatchObject({ created: { counts: { categories: 0, pets: 0 } } });
   });
 
   it('imports the lines before a bad one, reports all bad lines, and goes on from there', async () => {
@@ -117,7 +124,7 @@ describe('an import', () => {
     });
     const mended = aFile(...lines.slice(0, 2), aPetLine('Kim', 1), aPetLine('Ada', 1));
     expect(await load(mended, { fromLine: 3 })).toMatchObject({
-      created: { categories: 0, pets: 2 },
+      created: { counts: { categories: 0, pets: 2 } },
       nextLine: 5,
     });
     expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex', 'Kim', 'Ada']);
@@ -142,8 +149,10 @@ describe('an import', () => {
     expect(asked).toEqual([]);
     const refusal = new Error('no');
     const error = await stopped(load(file, { onRepeated: () => Promise.reject(refusal) }));
-    expect([error.cause, error.progress.created.categories]).toEqual([refusal, 0]);
-    expect(await load(file, { onRepeated })).toMatchObject({ created: { categories: 3, pets: 1 } });
+    expect([error.cause, error.progress.created.counts.categories]).toEqual([refusal, 0]);
+    expect(await load(file, { onRepeated })).toMatchObject({
+      created: { counts: { categories: 3, pets: 1 } },
+    });
     expect(asked).toEqual([[2, 'Dogs']]);
   });
 
@@ -162,7 +171,7 @@ describe('an import', () => {
     expect([before.length % 150, progress.nextLine]).toEqual([0, before.length + 2]);
     expect(before.length).toBeGreaterThan(0);
     const { created } = await load(file, { fromLine: progress.nextLine });
-    expect([created.pets, await petNames()]).toEqual([
+    expect([created.counts.pets, await petNames()]).toEqual([
       PETS - before.length,
       Array.from({ length: PETS }, (_none, index) => `Pet ${index}`),
     ]);
@@ -174,7 +183,7 @@ describe('an import', () => {
     const pets = Array.from({ length: 400 }, (_none, index) => aPetLine(`Pet ${index}`, 1));
     const { progress } = await stopped(load(aFile(aCategory(1), ...pets)));
     await pool.query(`ALTER TABLE pets DROP CONSTRAINT fails`);
-    expect(progress).toMatchObject({ created: { categories: 1, pets: 150 }, nextLine: 152 });
+    expect(progress).toMatchObject({ created: { counts: { categories: 1, pets: 150 } }, nextLine: 152 });
   });
 });
 
