@@ -69,3 +69,17 @@ export function resolve(document: OpenAPIObject, reference: string): unknown {
     document,
   );
 }
+
+export interface Schema {
+  $ref?: string;
+  allOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+/** The schema with what it refers to in place of the reference. */
+export function plain(document: OpenAPIObject, schema: Schema): Schema {
+  const { $ref, allOf = [], ...own } = schema;
+  const others = [...($ref === undefined ? [] : [resolve(document, $ref) as Schema]), ...allOf];
+  return others.reduce<Schema>((all, other) => ({ ...plain(document, other), ...all }), own);
+}

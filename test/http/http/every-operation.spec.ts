@@ -4,9 +4,8 @@ import { ModulesContainer } from '@nestjs/core';
 import { KeysService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
-import { type Operation, operationsOf } from '../../support/document';
+import { type Operation, type Schema, operationsOf, plain } from '../../support/document';
 import { useService } from '../../support/use-service';
-import { type Schema, plain } from './fuzz/support/schema-values';
 
 const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
 const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%00=1', '=', 'id[]=1'];
@@ -40,8 +39,8 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
   );
 }
 
-// Each field and each parameter gets one wrong value: that every bound holds stands in test/unit/libs/http/validation.spec.ts,
-// and the bounds in openapi.yaml, which is made of the same decorators.
+// Each field and each parameter gets one wrong value here and strange ones in strange-values.spec.ts: that every bound holds
+// stands in test/unit/libs/http/validation.spec.ts, and the bounds in openapi.yaml, which is made of the same decorators.
 describe('every operation', () => {
   const service = useService();
   /** Keys of one client: with both scopes, and with one of them. */

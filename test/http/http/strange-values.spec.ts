@@ -1,0 +1,110 @@
+import { type Operation, type Schema, operationsOf, plain } from '../../support/document';
+import { useStore } from '../../support/use-service';
+
+/** What breaks careless services: texts that mean something to SQL, to a page, to a path or to JavaScript, and strange numbers. */
+const TEXTS = [
+  `'; DROP TABLE pets; --`,
+  `%' UNION SELECT digest FROM api_keys --`,
+  '$1',
+  '\\',
+  '<script>alert(1)</script>',
+  '../../etc/passwd',
+  '__proto__',
+  'constructor',
+  'null',
+  '0',
+  '-1',
+  '01',
+  '1.5',
+  '1e400',
+  '9007199254740991',
+  '9007199254740993',
+  '1,2',
+  'a\0b',
+  '1\r\nX-Injected: 1',
+  '\ufeff🐕',
+  '0001-01-01T00:00:00Z',
+  '9999-12-31T23:59:59.999999999-00:00',
+  'x'.repeat(3_000),
+];
+const JSON_TEXTS = [
+  ...['null', 'true', '[]', '[null]', '{}', '""', '-0', '1', '1e400', '2147483647', '2147483648'],
+  ...['9007199254740991', '18446744073709551617', '"\\ud800"', '{"__proto__":{"id":1}}', '{"toString":null}'],
+  ...TEXTS.map((text) => JSON.stringify(text)),
+  `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
+];
+const ENCODED = [...TEXTS.map(encodeURIComponent), '', '%zz', '%', '%ED%A0%80'];
+/** Of a conditional request, or a key of one that is repeated. */
+const HEADERS = ['one', '*', '"stale"', '', 'W/', '"a", W/"b", *', '\x80\xff', 'k'.repeat(300)];
+
+const { service, caller, arrange } = useStore();
+
+beforeAll(async () => {
+  await arrange.order((await arrange.pet(undefined, 5)).id);
+  await caller.post('/webhooks', { url: 'https://shop.example/events' });
+});
+
+interface Request {
+  method: string;
+  target: string;
+  body?: string;
+  headers?: Record<string, string>;
+}
+
+/** Requests of an operation which are valid but for one value. */
+function requestsOf(name: string, { parameters, requestBody }: Operation): Request[] {
+  const [method, template] = name.split(' ') as [string, string];
+  const path = template.replace(/\{\w+\}/g, '1');
+  const content = requestBody?.content['application/json'];
+  const example = Object.values(content?.examples ?? {})[0]?.value as object | undefined;
+  const valid = { method, target: path, body: example && JSON.stringify(example) };
+  const { properties: fields = {} } = plain(service.document, (content?.schema ?? {}) as Schema);
+  const named = (place: string) => parameters.filter((one) => one.in === place).map((one) => one.name);
+  return [
+    ...named('path').flatMap((one) =>
+      ENCODED.map((text) => ({
+        ...valid,
+        target: template.replace(`{${one}}`, text).replace(/\{\w+\}/, '1'),
+      })),
+    ),
+    ...named('query').flatMap((one) =>
+      ENCODED.map((text) => ({ ...valid, target: `${path}?${one}=${text}` })),
+    ),
+    ...named('header').flatMap((one) => HEADERS.map((text) => ({ ...valid, headers: { [one]: text } }))),
+    ...Object.keys(fields).flatMap((field) =>
+      JSON_TEXTS.map((json) => ({ ...valid, body: withMember(example!, field, json) })),
+    ),
+  ];
+}
+
+/** The body as JSON text, with a member whose value may be none that JavaScript can write. */
+function withMember(body: object, name: string, json: string): string {
+  const others = Object.entries(body).filter(([other]) => other !== name);
+  const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`);
+  return `{${[...members, `"${name}":${json}`].join(',')}}`;
+}
+
+it('Whatever is in a field, a parameter or a header field of an operation is answered as documented, and never with 5xx', async () => {
+  const statuses = new Set<number>();
+  const isDeletion = ([name]: [string, Operation]) => name.startsWith('DELETE');
+  const all = [...operationsOf(service.document)];
+  for (const [name, operation] of [...all.filter((one) => !isDeletion(one)), ...all.filter(isDeletion)]) {
+    const requests = requestsOf(name, operation);
+    await Promise.all(
+      requests.map(async ({ method, target, body, headers = {} }) => {
+        // The caller holds the answer against the document.
+        const { status } = await caller.with(headers).send(method, target, body);
+        expect([method, target, body, headers, status >= 500]).toEqual([
+          method,
+          target,
+          body,
+          headers,
+          false,
+        ]);
+        statuses.add(status);
+      }),
+    );
+  }
+  expect([...statuses].sort()).toEqual([200, 201, 204, 304, 400, 404, 409, 412, 422]);
+  expect((await service.anonymous().get('/health/ready')).status).toBe(200);
+});
