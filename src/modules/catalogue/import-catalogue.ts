@@ -203,22 +203,18 @@ class ImportRun {
 
   private async write(group: Line[]): Promise<void> {
     const { progress } = this;
+    const { counts } = progress.created;
     const list = this.store.format.listOf(group[0]?.record.kind);
     if (list === undefined) {
-      progress.created.counts.pets! += await this.create(group as Line<PetLine>[], (pet) =>
-        this.createPet(pet),
-      );
+      counts.pets! += await this.create(group as Line<PetLine>[], (pet) => this.createPet(pet));
     } else {
       const service = this.store.format.serviceOf(list);
       const lines = await this.newOnes(list, group as Line<ListLine>[]);
-      progress.created.counts[list.plural]! += await this.create(
-        lines,
-        async ({ kind, id: idInFile, ...body }) => {
-          const { id } = await service.create(body, ORIGIN);
-          this.ids.get(kind)!.set(idInFile, id);
-          this.created.add(`${kind} ${id}`);
-        },
-      );
+      counts[list.plural]! += await this.create(lines, async ({ kind, id: idInFile, ...body }) => {
+        const { id } = await service.create(body, ORIGIN);
+        this.ids.get(kind)!.set(idInFile, id);
+        this.created.add(`${kind} ${id}`);
+      });
     }
     progress.nextLine = Math.max(progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
   }
