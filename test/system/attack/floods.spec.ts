@@ -21,9 +21,8 @@ let key: string;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  const environment = { DATABASE_URL: database.url };
-  victim = await bench.serve({ ...environment, LOG_LEVEL: 'error', NODE_OPTIONS: HEAP });
-  key = await unlimitedKey(environment);
+  victim = await bench.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'error', NODE_OPTIONS: HEAP });
+  key = await unlimitedKey(database.url);
 });
 
 async function served(target: string): Promise<void> {

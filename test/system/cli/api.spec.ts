@@ -15,7 +15,7 @@ let environment: { PETSTORE_KEY: string };
 beforeAll(async () => {
   const settings = { DATABASE_URL: database.url, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
   service = await bench.serve(settings);
-  environment = { PETSTORE_KEY: await unlimitedKey(settings) };
+  environment = { PETSTORE_KEY: await unlimitedKey(database.url) };
 });
 
 const servers: Server[] = [];

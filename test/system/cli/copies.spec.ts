@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { complaint, petstore, RunningCommand, unlimitedKey } from '../../support/command-line';
+import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { runCommand } from './support/use-command-line';
@@ -30,7 +31,7 @@ describe('a store with the embedded database, in use', () => {
 
   beforeAll(async () => {
     service = await bench.serve(environment);
-    key = await unlimitedKey(environment);
+    key = await unlimitedKey(embeddedUrl(path('store')));
     await service.send(key, 'PUT', '/store/inventory/1', { quantity: STOCK });
     const made = await service.send(key, 'POST', '/webhooks', { url: 'https://example.com/hook' });
     expect(made.status).toBe(201);

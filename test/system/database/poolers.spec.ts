@@ -49,7 +49,7 @@ async function startPgBouncer(): Promise<string> {
 it('A service behind PgBouncer as documented migrates, reads, writes and applies changes', async () => {
   const settings = { DATABASE_URL: await startPgBouncer() };
   const service = await bench.serve(settings);
-  const key = await unlimitedKey(settings);
+  const key = await unlimitedKey(settings.DATABASE_URL);
   const turns = Array.from({ length: 40 }, async (_, turn) => {
     const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
     const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);

@@ -31,7 +31,7 @@ let key: string;
 beforeEach(async () => {
   const environment = { DATA_DIR: bench.path('disk', 'store'), LOG_LEVEL: 'info' };
   service = await bench.serve(environment, { within: onSmallDisk(bench.folder('disk')) });
-  key = await unlimitedKey({ DATABASE_URL: url() });
+  key = await unlimitedKey(url());
 });
 afterAll(() => bench.clear());
 

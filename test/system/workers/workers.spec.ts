@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { petstoreJson } from '../../support/command-line';
+import { unlimitedKey } from '../../support/command-line';
+import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
@@ -19,8 +20,7 @@ beforeAll(async () => {
   };
   service = await bench.serve(environment);
   await until(() => listening() === 2);
-  await petstoreJson(['clients', 'create', '--name', 'acme'], environment);
-  ({ key } = await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'acme'], environment));
+  key = await unlimitedKey(embeddedUrl(bench.path('store')));
 });
 afterAll(async () => {
   await bench.clear();
