@@ -120,8 +120,8 @@ function tablesOf(side: EntityManager): Promise<Table[]> {
 async function countsOf(reading: EntityManager, names: readonly string[]): Promise<number[]> {
   const counts: number[] = [];
   for (const name of names) {
-    const [row] = await reading.query<{ rows: string }[]>(`SELECT count(*) AS rows FROM ${name}`);
-    counts.push(Number(row!.rows));
+    const [row] = await reading.query<{ rows: number }[]>(`SELECT count(*) AS rows FROM ${name}`);
+    counts.push(row!.rows);
   }
   return counts;
 }
@@ -160,7 +160,7 @@ const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
 /** Sequences ignore transactions. Read after the rows, they are past all ids. */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await reading.query<{ name: string }[]>(SEQUENCES)) {
-    const [state] = await reading.query<{ last: string; called: boolean }[]>(
+    const [state] = await reading.query<{ last: number; called: boolean }[]>(
       `SELECT last_value AS last, is_called AS called FROM ${name}`,
     );
     await writing.query(`SELECT setval($1::regclass, $2, $3)`, [name, state!.last, state!.called]);

@@ -5,7 +5,6 @@ import {
   type EntityTarget,
   PrimaryGeneratedColumn,
   type Table,
-  type ValueTransformer,
 } from 'typeorm';
 import type { SharedRead } from './reads';
 import type { Statement, StoredRow } from './session';
@@ -68,7 +67,9 @@ export class EntityTable<Row extends object> {
     const id = this.key.name;
     this.idColumn = id;
     this.names = this.columns.map((column) => column.name).join(', ');
-    const properties = this.columns.map(({ property }, at) => `${property}: read[${at}](stored[${at}])`);
+    const properties = this.columns.map(({ property, fromStored }, at) =>
+      fromStored === same ? `${property}: stored[${at}]` : `${property}: read[${at}](stored[${at}])`,
+    );
     // oxlint-disable-next-line typescript/no-implied-eval -- its text has only the names of properties
     const written = new Function('read', `return (stored) => ({ ${properties.join(', ')} });`);
     this.rowOf = (written as (read: Column['fromStored'][]) => typeof this.rowOf)(
@@ -115,8 +116,8 @@ function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetad
     property: propertyName,
     name: databaseName,
     type: typeof type === 'string' ? type : 'text',
-    toStored: to.bind(undefined) as Column['toStored'],
-    fromStored: from.bind(undefined) as Column['fromStored'],
+    toStored: to as Column['toStored'],
+    fromStored: from as Column['fromStored'],
   };
 }
 
@@ -132,29 +133,9 @@ function same(value: unknown): unknown {
   return value;
 }
 
-/**
- * Turns a PostgreSQL `bigint`, which the driver returns as text, into a number.
- * @throws RangeError above 2^53 - 1, where a JSON number would silently lose precision.
- */
-export function int8ToNumber(text: string | number): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`The bigint ${text} cannot be carried exactly by a number.`);
-  }
-  return value;
-}
-
-/** For `@Column({ type: 'bigint', transformer: int8 })`. */
-export const int8: ValueTransformer = {
-  to: (value: unknown) => value,
-  from: (value: string | number | null) => (value === null ? null : int8ToNumber(value)),
-};
-
 /** Column decorator: a primary key that the database assigns, as a number. */
 export function GeneratedId(): PropertyDecorator {
-  // TypeORM supports a transformer here, but the type of the options lacks it.
-  const options = { type: 'bigint', generatedIdentity: 'ALWAYS', transformer: int8 } as const;
-  return PrimaryGeneratedColumn('identity', options as object);
+  return PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' });
 }
 
 /** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */

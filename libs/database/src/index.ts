@@ -19,7 +19,7 @@ export {
 } from './commands/state';
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
-export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';
+export { GeneratedId, OF_THE_DATABASE, PostgresNames } from './entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,

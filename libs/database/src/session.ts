@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { type ClientBase, type Pool, type PoolClient, defaults } from 'pg';
+import { type ClientBase, type Pool, type PoolClient, defaults, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { codeOf, isSerializationConflict, isUnusableStatement } from './postgres-errors';
@@ -8,6 +8,20 @@ import { codeOf, isSerializationConflict, isUnusableStatement } from './postgres
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
 defaults.parseInputDatesAsUTC = true;
+
+/**
+ * Turns a `bigint` into a number, for all queries; by default the driver leaves it as text.
+ * @throws RangeError above 2^53 - 1, where a JSON number would silently lose precision; the query fails with it
+ */
+function int8ToNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`The bigint ${text} cannot be carried exactly by a number.`);
+  }
+  return value;
+}
+
+types.setTypeParser(types.builtins.INT8, int8ToNumber);
 
 /** The pool of an open data source. */
 export function poolOf({ driver }: DataSource): Pool {
@@ -43,7 +57,7 @@ export class Session {
   /**
    * Sends a statement.
    * @param values in the order of `$1`, `$2`, …
-   * @returns the rows as the driver reports them: a `bigint` is text
+   * @returns the rows as the driver reports them
    * @throws what the driver throws; inside of a transaction, every later statement then fails with the same error
    */
   run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {

@@ -2,7 +2,7 @@ import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Check, Column, Entity, Index } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { GeneratedId, type Journal, type State, type Transaction, int8 } from '#libs/database';
+import { GeneratedId, type Journal, type State, type Transaction } from '#libs/database';
 
 export type ActorKind = 'cli' | 'key' | 'service';
 
@@ -59,13 +59,13 @@ export class AuditRecord {
   @Column('text')
   action!: string;
 
-  @Column({ name: 'client_id', type: 'bigint', transformer: int8, nullable: true })
+  @Column({ name: 'client_id', type: 'bigint', nullable: true })
   clientId!: number | null;
 
   @Column({ name: 'client_name', type: 'text', nullable: true })
   clientName!: string | null;
 
-  @Column({ name: 'key_id', type: 'bigint', transformer: int8, nullable: true })
+  @Column({ name: 'key_id', type: 'bigint', nullable: true })
   keyId!: number | null;
 
   @Column('jsonb')

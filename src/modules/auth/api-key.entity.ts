@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, JoinColumn, ManyToOne, type Relation, Unique } from 'typeorm';
-import { GeneratedId, int8 } from '#libs/database';
+import { GeneratedId } from '#libs/database';
 import type { Scope } from './api-key';
 
 /** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
@@ -37,7 +37,7 @@ export class ApiKey {
   @GeneratedId()
   id!: number;
 
-  @Column({ name: 'client_id', type: 'bigint', transformer: int8 })
+  @Column({ name: 'client_id', type: 'bigint' })
   clientId!: number;
 
   @ManyToOne(() => Client)

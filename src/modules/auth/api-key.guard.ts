@@ -11,7 +11,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, int8ToNumber, type SharedRead, type Statement, WriteBehind } from '#libs/database';
+import { Database, type SharedRead, type Statement, WriteBehind } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import {
   ACCESS_RULE,
@@ -47,8 +47,8 @@ const HOLDERS_BY_DIGEST: Statement = {
 
 type HolderRow = [
   digest: string,
-  keyId: string,
-  clientId: string,
+  keyId: number,
+  clientId: number,
   clientName: string,
   plan: string,
   perMinute: number | null,
@@ -60,7 +60,7 @@ type HolderRow = [
   overlapEndsAt: Date | null,
   name: string | null,
   ...ban:
-    | [level: number, bannedUntil: Date, byOperator: boolean, changedAt: string]
+    | [level: number, bannedUntil: Date, byOperator: boolean, changedAt: number]
     | [null, null, null, null],
   resetAt: Date | null,
 ];
@@ -134,8 +134,8 @@ function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...re
   const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name, ...limits] = rest;
   const [level, bannedUntil, byOperator, changedAt, resetAt] = limits;
   return {
-    keyId: int8ToNumber(keyId),
-    clientId: int8ToNumber(clientId),
+    keyId,
+    clientId,
     clientName,
     name,
     plan,
@@ -146,10 +146,7 @@ function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...re
     createdAt: createdAt.getTime(),
     expiresAt: expiresAt?.getTime() ?? Infinity,
     overlapEndsAt: overlapEndsAt?.getTime() ?? null,
-    ban:
-      level === null
-        ? NEVER_BANNED
-        : { level, bannedUntil: bannedUntil.getTime(), byOperator, changedAt: int8ToNumber(changedAt) },
+    ban: level === null ? NEVER_BANNED : { level, bannedUntil: bannedUntil.getTime(), byOperator, changedAt },
     resetAt: resetAt?.getTime() ?? 0,
   };
 }

@@ -11,7 +11,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { WriteBehind, int8, int8ToNumber } from '#libs/database';
+import { WriteBehind } from '#libs/database';
 import { deprecationOf, isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 
@@ -20,7 +20,7 @@ import { SETTINGS, type Settings } from '../../settings';
 @Index('deprecated_calls_by_day', ['day'])
 export class DeprecatedCall {
   @ForeignKey('ApiKey', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
+  @PrimaryColumn({ name: 'key_id', type: 'bigint' })
   keyId!: number;
 
   /** The operationId in the OpenAPI document. */
@@ -31,7 +31,7 @@ export class DeprecatedCall {
   @PrimaryColumn('date')
   day!: string;
 
-  @Column({ type: 'bigint', transformer: int8 })
+  @Column({ type: 'bigint' })
   calls!: number;
 
   @Column({ name: 'last_call_at', type: 'timestamptz' })
@@ -145,9 +145,6 @@ export interface DeprecatedUse {
   lastCallAt: Date;
 }
 
-/** The driver returns a bigint as text. */
-type UseRow = Omit<DeprecatedUse, 'keyId' | 'calls'> & Record<'keyId' | 'calls', string>;
-
 /** The columns are in the order in which people read them: who calls before how often. */
 const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId", last4 AS "endsWith", sum(calls)::bigint AS calls,
     max(last_call_at) AS "lastCallAt"
@@ -170,7 +167,6 @@ export class DeprecationReport {
    */
   async of(days: number, client?: string): Promise<DeprecatedUse[]> {
     const since = utcDate(this.clock.now() - (days - 1) * DAY_MS);
-    const rows = await this.calls.query<UseRow[]>(REPORT, [since, client ?? null]);
-    return rows.map((row) => ({ ...row, keyId: int8ToNumber(row.keyId), calls: int8ToNumber(row.calls) }));
+    return this.calls.query<DeprecatedUse[]>(REPORT, [since, client ?? null]);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
-import { Database, type StoredRow, int8ToNumber } from '#libs/database';
+import { Database, type StoredRow } from '#libs/database';
 import {
   BEGINNING,
   type EventFilter,
@@ -116,7 +116,7 @@ export class EventReader {
     const events = found.filter(([, , , , , data]) => data !== null).map(toEvent);
     const isFull = events.length === most || events.length < found.length;
     const reached = isFull ? events.at(-1)! : (positionOf(looked, lookedTime) ?? from);
-    const hasMore = newest !== null && reached.position < int8ToNumber(newest as string);
+    const hasMore = newest !== null && reached.position < (newest as number);
     return { events, reached: { position: reached.position, time: reached.time }, hasMore };
   }
 
@@ -139,9 +139,7 @@ export class EventReader {
 }
 
 function positionOf(position: unknown, time: unknown): FeedPosition | undefined {
-  return typeof position === 'string'
-    ? { position: int8ToNumber(position), time: int8ToNumber(time as string) }
-    : undefined;
+  return typeof position === 'number' ? { position, time: time as number } : undefined;
 }
 
 function toEvent([position, time, id, type, pet, data]: StoredRow): StoredEvent {
@@ -149,7 +147,7 @@ function toEvent([position, time, id, type, pet, data]: StoredRow): StoredEvent 
     ...positionOf(position, time)!,
     id: id as string,
     type: type as EventType,
-    petId: pet === null ? null : int8ToNumber(pet as string),
+    petId: pet as number | null,
     data: JSON.parse(data as string) as object,
   };
 }

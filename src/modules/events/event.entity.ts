@@ -1,6 +1,6 @@
 // What an event is, and a place in the feed.
 import { Column, Entity } from 'typeorm';
-import { GeneratedId, int8 } from '#libs/database';
+import { GeneratedId } from '#libs/database';
 
 /** Whose events there are: how their types begin, what else can happen, and the schema of what they are about. */
 export const RESOURCES = [
@@ -40,7 +40,7 @@ export class EventRow {
   type!: EventType;
 
   /** The pet concerned, if any. */
-  @Column({ name: 'pet_id', type: 'bigint', nullable: true, transformer: int8 })
+  @Column({ name: 'pet_id', type: 'bigint', nullable: true })
   petId!: number | null;
 
   /** JSON: the resource as GET returns it right after the event, or right before it was removed. */

@@ -1,5 +1,4 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
-import { int8 } from '#libs/database';
 import type { PetStatus } from '../pets';
 
 /** The units of a pet in stock. Every pet has one row, from its creation on. */
@@ -7,7 +6,7 @@ import type { PetStatus } from '../pets';
 @Check('inventory_never_below_zero', 'quantity >= 0')
 export class Stock {
   @ForeignKey('Pet')
-  @PrimaryColumn({ name: 'pet_id', type: 'bigint', transformer: int8 })
+  @PrimaryColumn({ name: 'pet_id', type: 'bigint' })
   petId!: number;
 
   @Column('int')
@@ -17,7 +16,7 @@ export class Stock {
 /** A consistent view of stock and status, without deleted pets. */
 @ViewEntity('inventory_items', { synchronize: false })
 export class InventoryItem {
-  @ViewColumn({ name: 'pet_id', transformer: int8 })
+  @ViewColumn({ name: 'pet_id' })
   petId!: number;
 
   @ViewColumn()

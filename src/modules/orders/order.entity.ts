@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
-import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
+import { GeneratedId, OF_THE_DATABASE } from '#libs/database';
 
 @Entity('orders')
 @Check('orders_quantity_check', 'quantity >= 1')
@@ -12,7 +12,7 @@ export class Order {
   id!: number;
 
   @ForeignKey('Pet')
-  @Column({ name: 'pet_id', type: 'bigint', transformer: int8 })
+  @Column({ name: 'pet_id', type: 'bigint' })
   petId!: number;
 
   @Column('int')

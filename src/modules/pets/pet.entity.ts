@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
-import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
+import { GeneratedId, OF_THE_DATABASE } from '#libs/database';
 import type { PetStatus } from './pet-status';
 
 @Entity('pets')
@@ -20,10 +20,10 @@ export class Pet {
 
   /** Null only for a deleted pet, whose category is in `formerCategoryId`. */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
-  @Column({ name: 'category_id', type: 'bigint', transformer: int8, nullable: true })
+  @Column({ name: 'category_id', type: 'bigint', nullable: true })
   categoryId!: number | null;
 
-  @Column({ name: 'former_category_id', type: 'bigint', transformer: int8, nullable: true })
+  @Column({ name: 'former_category_id', type: 'bigint', nullable: true })
   formerCategoryId!: number | null;
 
   @Column('text')

@@ -1,11 +1,10 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { int8 } from '#libs/database';
 
 /** The last ban of a key. Kept after its end, because the next ban depends on its level. */
 @Entity('key_bans')
 export class KeyBan {
   @ForeignKey('ApiKey', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
+  @PrimaryColumn({ name: 'key_id', type: 'bigint' })
   keyId!: number;
 
   @Column('int')
@@ -30,14 +29,14 @@ export const USAGE_DAYS = 90;
 @Index('usage_days_by_day', ['day', 'clientId'])
 export class UsageDay {
   @ForeignKey('Client', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ name: 'client_id', type: 'bigint', transformer: int8 })
+  @PrimaryColumn({ name: 'client_id', type: 'bigint' })
   clientId!: number;
 
   /** `YYYY-MM-DD`. */
   @PrimaryColumn('date')
   day!: string;
 
-  @Column({ type: 'bigint', transformer: int8 })
+  @Column({ type: 'bigint' })
   requests!: number;
 
   /** When the last minute of the day started; null until a version that saves it has counted. */
@@ -52,7 +51,7 @@ export class UsageDay {
 @Entity('quota_resets')
 export class QuotaReset {
   @ForeignKey('Client', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ name: 'client_id', type: 'bigint', transformer: int8 })
+  @PrimaryColumn({ name: 'client_id', type: 'bigint' })
   clientId!: number;
 
   /** The UTC day of the reset, `YYYY-MM-DD`. */
@@ -60,7 +59,7 @@ export class QuotaReset {
   day!: string;
 
   /** Requests of that day that no longer count against the limit. */
-  @Column({ type: 'bigint', transformer: int8 })
+  @Column({ type: 'bigint' })
   requests!: number;
 
   @Column({ name: 'reset_at', type: 'timestamptz' })

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
+import { GeneratedId, OF_THE_DATABASE } from '#libs/database';
 
 /** An encrypted secret. */
 export interface KeptSecret {
@@ -30,7 +30,7 @@ export class Webhook {
   id!: number;
 
   @ForeignKey('Client', { onDelete: 'CASCADE' })
-  @Column({ name: 'client_id', type: 'bigint', transformer: int8 })
+  @Column({ name: 'client_id', type: 'bigint' })
   clientId!: number;
 
   @Column('text')
@@ -85,7 +85,7 @@ export class Webhook {
   leasedUntil?: Date | null;
 
   /** The position in the feed after which events are sent to it. Set by a trigger. */
-  @Column({ type: 'bigint', transformer: int8, default: 0, ...OF_THE_DATABASE })
+  @Column({ type: 'bigint', default: 0, ...OF_THE_DATABASE })
   since?: number;
 }
 
@@ -116,7 +116,7 @@ export class WebhookDelivery {
   id!: number;
 
   @ForeignKey(() => Webhook, { onDelete: 'CASCADE' })
-  @Column({ name: 'webhook_id', type: 'bigint', transformer: int8 })
+  @Column({ name: 'webhook_id', type: 'bigint' })
   webhookId!: number;
 
   @Column({ name: 'event_id', type: 'text' })
@@ -126,7 +126,7 @@ export class WebhookDelivery {
   type!: string;
 
   /** The event's position in the feed; null for a test. */
-  @Column({ type: 'bigint', nullable: true, transformer: int8 })
+  @Column({ type: 'bigint', nullable: true })
   position!: number | null;
 
   @Column('text')
@@ -161,6 +161,6 @@ export class DispatchPosition {
   @PrimaryColumn('boolean', { default: true })
   one!: true;
 
-  @Column({ type: 'bigint', transformer: int8 })
+  @Column({ type: 'bigint' })
   position!: number;
 }

@@ -1,5 +1,5 @@
 import { type Database, IDLE_LIMIT } from '../database';
-import { type RowLock, int8ToNumber } from '../entity-table';
+import { type RowLock } from '../entity-table';
 import type { Waiting } from '../queue';
 import type { Session, Statement } from '../session';
 import {
@@ -153,11 +153,9 @@ export class Batch {
   private async loadAggregates(needs: Needs['aggregates']): Promise<void> {
     await Promise.all(
       [...needs].map(async ([aggregate, ids]) => {
-        const rows = await this.session.run<{ id: string; value: string }>(aggregate, [[...ids]]);
+        const rows = await this.session.run<{ id: number; value: number }>(aggregate, [[...ids]]);
         ids.forEach((id) => this.state.batch.aggregates.set(aggregate, id, 0));
-        rows.forEach(({ id, value }) =>
-          this.state.batch.aggregates.set(aggregate, int8ToNumber(id), int8ToNumber(value)),
-        );
+        rows.forEach(({ id, value }) => this.state.batch.aggregates.set(aggregate, id, value));
       }),
     );
   }
@@ -165,9 +163,9 @@ export class Batch {
   private async loadNewIds(needs: Needs['newIds']): Promise<void> {
     await Promise.all(
       [...needs].map(async ([entity, count]) => {
-        const rows = await this.session.run<{ id: string }>(this.tables.table(entity).newIds, [count]);
+        const rows = await this.session.run<{ id: number }>(this.tables.table(entity).newIds, [count]);
         // `newId` pops, so the smallest id is used first.
-        this.state.batch.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
+        this.state.batch.newIds.set(entity, rows.map(({ id }) => id).reverse());
       }),
     );
   }

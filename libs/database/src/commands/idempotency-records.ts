@@ -1,12 +1,11 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { int8 } from '../entity-table';
 import type { Session } from '../session';
 
 /** The response to a request with an Idempotency-Key. */
 @Entity('idempotency_records')
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
-  @PrimaryColumn({ name: 'owner_id', type: 'bigint', transformer: int8 })
+  @PrimaryColumn({ name: 'owner_id', type: 'bigint' })
   ownerId!: number;
 
   @PrimaryColumn('text')

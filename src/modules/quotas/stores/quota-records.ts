@@ -142,10 +142,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     const latest = [...batch].map(([keyId, bans]) => ({ keyId, ...bans.at(-1)!, byOperator: false }));
     await this.database.transaction(async (transaction) => {
       for (const keyId of await saveBans(transaction, latest)) {
-        const actor = { kind: 'key', name: keyId } as const;
-        for (const { level, bannedUntil, earnedAt } of batch.get(keyId)!) {
+        const actor = { kind: 'key', name: String(keyId) } as const;
+        for (const { level, bannedUntil, earnedAt } of batch.get(String(keyId))!) {
           const details = { level, bannedUntil: new Date(bannedUntil).toISOString() };
-          const entry = { action: 'key.banned', keyId: Number(keyId), details } as const;
+          const entry = { action: 'key.banned', keyId, details } as const;
           await this.trail.record(transaction, entry, { actor, at: earnedAt });
         }
       }
@@ -165,9 +165,9 @@ interface UnsavedBan {
  * Saves bans, each with a later stamp than the key's ban before.
  * @returns ids of the keys; those that have been deleted are missing
  */
-export async function saveBans(transaction: Transaction, bans: readonly UnsavedBan[]): Promise<string[]> {
+export async function saveBans(transaction: Transaction, bans: readonly UnsavedBan[]): Promise<number[]> {
   // SQL, because TypeORM cannot skip keys that have been deleted: one of them would make the batch fail repeatedly.
-  const saved = await transaction.query<{ key_id: string }[]>(
+  const saved = await transaction.query<{ key_id: number }[]>(
     `INSERT INTO key_bans (key_id, level, banned_until, by_operator, changed_at)
      SELECT banned.*, clock_timestamp()
      FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, int8ToNumber } from '#libs/database';
+import { Database } from '#libs/database';
 import type { KeptSecret } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, errorOf, pauseAfter, slowDownMs } from './retry-schedule';
 
@@ -101,15 +101,13 @@ const RECORD = {
 const RELEASE = { text: `UPDATE webhooks SET leased_until = NULL WHERE sender = $1` };
 
 interface RecordedRow {
-  id: string;
+  id: number;
   gone: boolean;
   failing_since: Date | null;
 }
 
 /** As the driver reports it. */
-type DueRow = Record<'id' | 'webhookId' | 'secrets', string> & {
-  position: string | null;
-} & Pick<DueDelivery, 'url' | 'eventId' | 'type' | 'createdAt' | 'attempts'>;
+type DueRow = Omit<DueDelivery, 'secrets'> & { secrets: string };
 
 /**
  * Deliveries that are due, in the table that all instances share. The deliveries of a webhook are sent by one instance, which
@@ -133,13 +131,7 @@ export class DeliveryQueue {
     const webhooks = underWay.map(({ webhookId }) => webhookId);
     const values = [now.toISOString(), this.sender, until, ids, webhooks, most];
     const rows = await this.database.run<DueRow>(TAKE, values);
-    return rows.map((row) => ({
-      ...row,
-      id: int8ToNumber(row.id),
-      webhookId: int8ToNumber(row.webhookId),
-      secrets: JSON.parse(row.secrets) as KeptSecret[],
-      position: row.position === null ? null : int8ToNumber(row.position),
-    }));
+    return rows.map((row) => ({ ...row, secrets: JSON.parse(row.secrets) as KeptSecret[] }));
   }
 
   /**
@@ -155,7 +147,7 @@ export class DeliveryQueue {
     const deadSince = now.getTime() - DISABLED_AFTER_MS;
     return receivers
       .filter((row) => row.gone || (row.failing_since !== null && row.failing_since.getTime() <= deadSince))
-      .map((row) => ({ webhookId: int8ToNumber(row.id), reason: row.gone ? GONE : DEAD }));
+      .map((row) => ({ webhookId: row.id, reason: row.gone ? GONE : DEAD }));
   }
 
   /** Ends the leases of this process. */

@@ -94,7 +94,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   /** @returns whether there are more events */
   private dispatch(): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      const [dispatched] = await transaction.query<{ position: string }[]>(LOCK);
+      const [dispatched] = await transaction.query<{ position: number }[]>(LOCK);
       if (dispatched === undefined) {
         return false;
       }
@@ -106,11 +106,11 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async disableFull(): Promise<void> {
-    for (const { id } of await this.database.run<{ id: string }>(FULL)) {
+    for (const { id } of await this.database.run<{ id: number }>(FULL)) {
       // In this order: after a crash in between, a disabled webhook would keep its backlog.
       await this.database.run(GIVE_UP, [id, BACKLOG_FULL]);
       const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
-      await this.webhooks.disable(Number(id), reason);
+      await this.webhooks.disable(id, reason);
     }
   }
 }

@@ -96,9 +96,9 @@ it('the counts are saved while the service runs, and only once', async () => {
   await service.callerWith(key).get('/usage');
   await statuses(service.callerWith(key), 2);
   await service.close();
-  const { rows } = await database.pool.query<{ requests: string }>(
+  const { rows } = await database.pool.query<{ requests: number }>(
     `SELECT requests FROM usage_days JOIN clients ON clients.id = client_id WHERE per_day = 4711`,
   );
-  expect(rows).toEqual([{ requests: '8' }]);
+  expect(rows).toEqual([{ requests: 8 }]);
   service = await startService({ database });
 });
