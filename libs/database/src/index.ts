@@ -36,4 +36,3 @@ export {
 export type { SharedRead } from './reads';
 export { giveUpSilentConnection, poolOf, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
-export { WriteBehind } from './write-behind';

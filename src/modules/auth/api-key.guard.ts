@@ -10,8 +10,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
-import { Clock } from '#libs/clock';
-import { Database, type SharedRead, type Statement, WriteBehind } from '#libs/database';
+import { Clock, WriteBehind } from '#libs/clock';
+import { Database, type SharedRead, type Statement } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import {
   ACCESS_RULE,

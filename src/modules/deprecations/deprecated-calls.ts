@@ -10,8 +10,7 @@ import { DECORATORS } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Repository } from 'typeorm';
-import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { WriteBehind } from '#libs/database';
+import { Clock, DAY_MS, utcDate, WriteBehind } from '#libs/clock';
 import { deprecationOf, isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThanOrEqual, Repository } from 'typeorm';
-import { Clock, utcDate } from '#libs/clock';
-import { Database, type Transaction, WriteBehind } from '#libs/database';
+import { Clock, utcDate, WriteBehind } from '#libs/clock';
+import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { QuotaReset, UsageDay } from '../quotas.entity';
 import type { BanState } from '../rules/decision';

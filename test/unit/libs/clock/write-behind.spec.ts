@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { WriteBehind } from '#libs/database';
+import { WriteBehind } from '#libs/clock';
 
 type Batch = Record<string, string>;
 
