@@ -6,8 +6,7 @@ import {
   PrimaryGeneratedColumn,
   type Table,
 } from 'typeorm';
-import type { SharedRead } from './reads';
-import type { Statement, StoredRow } from './session';
+import type { SharedRead, Statement, StoredRow } from './session';
 
 /** Rows that one statement reads by id. */
 const MAX_BATCH = 500;

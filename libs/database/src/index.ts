@@ -33,6 +33,5 @@ export {
   isSerializationConflict,
   violates,
 } from './postgres-errors';
-export type { SharedRead } from './reads';
-export { giveUpSilentConnection, poolOf, type Statement, type StoredRow } from './session';
+export { giveUpSilentConnection, poolOf, type SharedRead, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';

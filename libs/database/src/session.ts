@@ -38,6 +38,19 @@ export interface Statement {
 /** The columns of a row, in the order in which they were selected, as the driver reports them. */
 export type StoredRow = readonly unknown[];
 
+/**
+ * A read that one statement does for many requests. Requests that pass the same object share statements: those that
+ * arrive while a statement runs share the next one, so a result is never older than its request.
+ */
+export interface SharedRead<Key, Result> {
+  /** Maximum keys of a statement. */
+  readonly maxBatch: number;
+  /** @param keys of the requests, each once */
+  statementFor(keys: readonly Key[]): [Statement, values: unknown[]];
+  /** @returns the result for each key, in the order of the keys */
+  resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
+}
+
 /** PostgreSQL's code for a statement after the one that aborted its transaction. */
 const IGNORED = '25P02';
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Reads, type SharedRead } from '../../../../libs/database/src/reads';
-import type { Session, StoredRow } from '../../../../libs/database/src/session';
+import { Reads } from '../../../../libs/database/src/database';
+import type { Session, SharedRead, StoredRow } from '../../../../libs/database/src/session';
 
 /** A statement that was sent, and how the test answers it. */
 interface Sent {
