@@ -31,7 +31,7 @@ beforeAll(async () => {
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
   instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
   const count = 'SELECT (SELECT count(*) FROM pets) + (SELECT count(*) FROM clients) AS rows';
-  expect(await inDatabase(count)).toEqual({ rows: '0' });
+  expect(await inDatabase(count)).toEqual({ rows: 0 });
   expect(instances.map(({ stdout }) => stdout).join()).not.toContain('psk_live_');
   office = await startService({ database, settings: { redisUrl: redis.url } });
   ({ key } = await office.issueKey());
