@@ -23,8 +23,8 @@ function runCommandLine() {
   script.runInThisContext()(module.exports, Module.createRequire(BUNDLE), module, BUNDLE, dirname(BUNDLE));
 }
 
-/** The server reads files next to its own, and these packages are large. */
-const NOT_FOR_COMMANDS = ['../main.js', './openapi-document.js', 'prettier', 'typescript'];
+/** The server reads files next to its own, TypeORM finds the driver by itself, and the other packages are large. */
+const NOT_FOR_COMMANDS = ['../main.js', './openapi-document.js', 'pg', 'prettier', 'typescript'];
 /** Nest loads them where they are installed and used. */
 const OPTIONAL = [
   '@fastify/view',
