@@ -67,7 +67,6 @@ beforeAll(async () => {
      for await (const { name } of all(store.listPets, { query: { status: ['gone'] } })) console.log(name);
      for await (const { nmae } of all(store.listPets)) console.log(nmae);
      const units: number = (await store.getOrder({ path: { orderId: 1 } })).data.quantity;
-     const date: string = (await store.getOrder({ path: { orderId: 1 } })).data.shipDate;
      const isWrong = (error: PetStoreError) => error.code === 'pet_not_fuond';
      const next: string = (await store.listPets()).next;
      for await (const { items: [event] } of store.followEvents()) if (event?.type === 'order.placed') console.log(event.data.nmae);
@@ -88,7 +87,7 @@ it('Its types work with import and with require, in the README and in every samp
     ([, file, line]) => `${file}:${line}`,
   );
   expect([...new Set(found)]).toEqual(
-    [3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 18].map((line) => `wrong.mts:${line}`),
+    [3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 17].map((line) => `wrong.mts:${line}`),
   );
 });
 
