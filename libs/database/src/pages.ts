@@ -29,6 +29,8 @@ export interface Selection {
 
 /** Maximum rows of a page, and one more. */
 const MAX_ROWS = 101;
+/** Where at least one row in ten has a name, so many rows of the list have a page of it. */
+const MAX_PROBED = 2 * MAX_ROWS;
 
 /** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
 export class PageReader<Row extends object, Filters> {
@@ -52,21 +54,26 @@ export class PageReader<Row extends object, Filters> {
     parameter(after, 'bigint');
     parameter(limit + 1, 'int');
     const selection = this.select(filters, parameter);
-    if (selection.named !== undefined) {
-      return this.readNamed(this.listOf(selection), selection.named, { values, parameter, limit }, caller);
-    }
+    const { named } = selection;
+    const prefix = named && parameter(namePrefix(named.prefix), 'text');
     const table = this.database.table(this.entity);
-    const rows = await this.database.readPage(this.statementFor(selection), values, caller, table.rowOf);
+    const statement = this.statementFor(selection, prefix);
+    const rows = await this.database.readPage(statement, values, caller, table.rowOf);
+    if (prefix !== undefined && rows.length <= limit) {
+      const text = namedPageStatement(this.listOf(selection), prefix, named!.indexed);
+      return this.readNamed({ text, isUnprepared: true }, values, limit, caller);
+    }
     const entries = rows.slice(0, limit);
     return { entries, lastId: rows.length > limit ? table.idOf(entries.at(-1)!) : null };
   }
 
-  private statementFor(selection: Selection): Statement {
+  private statementFor(selection: Selection, prefix: string | undefined): Statement {
     const { conditions, within } = selection;
-    const filters = JSON.stringify([conditions, within]);
+    const filters = JSON.stringify([conditions, within, prefix]);
     let statement = this.statements.get(filters);
     if (statement === undefined) {
-      statement = { text: pageStatement(this.listOf(selection)) };
+      const list = this.listOf(selection);
+      statement = { text: prefix === undefined ? pageStatement(list) : frequentNameStatement(list, prefix) };
       this.statements.set(filters, statement);
     }
     return statement;
@@ -78,14 +85,13 @@ export class PageReader<Row extends object, Filters> {
   }
 
   private async readNamed(
-    list: List,
-    { prefix, indexed }: NonNullable<Selection['named']>,
-    { values, parameter, limit }: { values: unknown[]; parameter: Parameter; limit: number },
+    statement: Statement,
+    values: unknown[],
+    limit: number,
     caller: number | undefined,
   ): Promise<RowPage<Row>> {
     const table = this.database.table(this.entity);
-    const text = namedPageStatement(list, parameter(namePrefix(prefix), 'text'), indexed);
-    const stored = await this.database.read({ text, isUnprepared: true }, values, caller);
+    const stored = await this.database.read(statement, values, caller);
     // Each row begins with its place among those that were looked at, and whether it has the name.
     const found = stored.map(([place, hasName, ...row]) => ({ place, hasName, row: table.rowOf(row) }));
     const entries = found.filter(({ hasName }) => hasName).map(({ row }) => row);
@@ -114,6 +120,16 @@ function pageStatement(list: List): string {
     return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT $2`;
   });
   return parts.length === 1 ? parts[0]! : firstOf(parts, list, '$2');
+}
+
+/** The rows with a frequent name among the next rows of the list. A full page of them costs little more than any page. */
+function frequentNameStatement(list: List, prefix: string): string {
+  const parts = partsOf(list);
+  const walks = parts.map(({ conditions, order }) => select(list, conditions, order, `LIMIT ${MAX_PROBED}`));
+  // A single walk has the order already, so that it ends with the page.
+  const [next, order] =
+    parts.length === 1 ? [walks[0], parts[0]!.order] : [firstOf(walks, list, String(MAX_PROBED)), list.id];
+  return `SELECT ${list.columns} FROM (${next}) AS next WHERE lower(name) LIKE lower(${prefix}) ORDER BY ${order} LIMIT $2`;
 }
 
 /** Up to this many rows with a matching name are read and sorted; with more, this many rows of the list are looked at. */

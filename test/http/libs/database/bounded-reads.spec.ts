@@ -9,6 +9,7 @@ import { fillLargeStore } from './support/large-store';
 import { plainPage } from './support/plain-page';
 import {
   EVENTS_PAGES,
+  FREQUENT_NAMES_PAGES,
   NAMED_CATEGORIES_PAGES,
   NAMED_PETS_PAGES,
   NEW_STORE_PAGES,
@@ -78,6 +79,10 @@ describe('in a large store', () => {
     'GET %s reads no more rows than one name can have',
     async (target) => expectAtMost(NAMED_ROWS, () => caller.get(target)),
   );
+
+  it.each(FREQUENT_NAMES_PAGES)('GET %s reads no more rows than a page needs', async (target) => {
+    await expectPlansToReadAtMost(PAGE_ROWS, target);
+  });
 
   it('GET /pets?name= ends its page early where a frequent name is rare, and Link goes on to all of them', async () => {
     const { rows } = await database.pool.query<{ id: string }>(

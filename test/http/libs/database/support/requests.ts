@@ -74,6 +74,8 @@ export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events?type=pet.deleted', 2 * LOOKED_AT + FEW],
   ['/events?petId=7&type=pet.updated', 2 * LOOKED_AT + FEW],
 ];
+/** Many pets have these names. */
+export const FREQUENT_NAMES_PAGES = pagesOf('/pets', ['name=common', 'name=common&status=available'], 45_000);
 /** Pages that cost what their name does. */
 export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 45_000);
 export const NAMED_CATEGORIES_PAGES = pagesOf('/categories', ['name=common', 'name=nobody'], 2_000);
