@@ -77,6 +77,8 @@ export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): stri
     enable_mergejoin: 'off',
     enable_sort: 'off',
     jit: 'off',
+    // One plan for all values of a prepared statement, because planning a page takes longer than reading it.
+    plan_cache_mode: 'force_generic_plan',
     // What the code expects, however the database or the role is configured.
     DateStyle: 'ISO',
     TimeZone: 'UTC',

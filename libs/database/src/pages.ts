@@ -1,3 +1,4 @@
+import { escapeLiteral } from 'pg';
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
 import type { Statement } from './session';
@@ -60,7 +61,9 @@ export class PageReader<Row extends object, Filters> {
     const statement = this.statementFor(selection, prefix);
     const rows = await this.database.readPage(statement, values, caller, table.rowOf);
     if (prefix !== undefined && rows.length <= limit) {
-      const text = namedPageStatement(this.listOf(selection), prefix, named!.indexed);
+      // Written out, because only a plan that is made for the prefix reads the index from where it begins.
+      const pattern = escapeLiteral(String(values.pop()));
+      const text = namedPageStatement(this.listOf(selection), pattern, named!.indexed);
       return this.readNamed({ text, isUnprepared: true }, values, limit, caller);
     }
     const entries = rows.slice(0, limit);
@@ -142,7 +145,7 @@ const ARE_MANY = `(SELECT count(*) > ${MAX_LOOKED_AT} FROM named)`;
  * A statement for a page of rows whose name starts with a prefix. An index has them in the order of names: if they are few,
  * they are read from it and sorted by id. Otherwise reading the list in its own order soon finds a page of them; where it
  * does not, the page ends with the last row that was looked at.
- * @param prefix parameter with a `namePrefix`; the statement has to be planned for its value
+ * @param prefix a `namePrefix` as a literal
  * @param indexed conditions of the index `(lower(name) text_pattern_ops, id) INCLUDE (name)`
  */
 function namedPageStatement(list: List, prefix: string, indexed: readonly string[] = []): string {

@@ -31,7 +31,7 @@ export function poolOf({ driver }: DataSource): Pool {
 /** A statement that bypasses the ORM, for the hot paths. Each connection parses and plans it once. */
 export interface Statement {
   text: string;
-  /** Planned for its values each time it runs, or not a single statement. */
+  /** Planned each time it runs, or not a single statement. */
   isUnprepared?: boolean;
 }
 

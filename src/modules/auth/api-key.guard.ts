@@ -34,7 +34,7 @@ const FRESH_MS = 500;
 /** From this age on, the request waits for the read: changes must apply within a second, response included. */
 const OUTDATED_MS = 900;
 
-/** SQL, because all waiting requests share it. Planned for its values, because a plan for any number of digests may scan a table. */
+/** SQL, because all waiting requests share it. Planned each time, because a plan that was made while a table was small may scan it. */
 const HOLDERS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
       k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
