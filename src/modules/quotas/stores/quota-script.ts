@@ -27,11 +27,12 @@ export function keysOf(subject: Subject): string[] {
  * histories to detect any difference.
  *
  * KEYS: the windows of the client or address; for a client also the bans of the key.
- * ARGV: the step (take, refund or look), requests per minute, requests per day (-1 for none), for refund the time when the
- * request was taken; for a client the last reset and the last ban of the database (level, end, by an operator, stamp); and if
+ * ARGV: the step (take, refund or look), requests per minute, requests per day (-1 for none), for take the number of requests,
+ * for refund the time when the request was taken; for a client the last reset and the last ban of the database (level, end, by an operator, stamp); and if
  * the client's usage was read from the database: day, requests, start and requests of the minute, the last reset applied.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
- * windows and the bans}; or {'unknown'} if the client's usage must be read from the database first.
+ * windows and the bans}; {'unknown'} if the client's usage must be read from the database first; or {'one by one'} if several
+ * requests are not all allowed, and nothing was changed.
  */
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
@@ -43,7 +44,7 @@ local floor, max, min = math.floor, math.max, math.min
 local is_client = KEYS[2] ~= nil
 local step = ARGV[1]
 local function argument(index) return tonumber(ARGV[index]) end
-local per_minute, per_day, taken = argument(2), argument(3), argument(4)
+local per_minute, per_day, given = argument(2), argument(3), argument(4)
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + floor(time[2] / 1000)
@@ -92,6 +93,10 @@ elseif now < day * DAY - STEP_BACK then
 end
 
 local outcome, exhausted, newly = 'allowed', '', 0
+if step == 'take' and given > 1 then
+  local day_fits = per_day < 0 or used + given <= per_day
+  if now < banned or minute + given > per_minute or not day_fits then return {'one by one'} end
+end
 local minute_full, day_full = minute >= per_minute, per_day >= 0 and used >= per_day
 if step == 'take' and now < banned then
   outcome = 'banned'
@@ -114,13 +119,13 @@ elseif step == 'take' and (minute_full or day_full) then
   end
 elseif step == 'take' then
   if start == NOT_STARTED then start = now end
-  minute = minute + 1
-  if per_day >= 0 then used = used + 1 end
+  minute = minute + given
+  if per_day >= 0 then used = used + given end
 elseif step == 'refund' then
-  if taken >= start and taken < start + MINUTE and minute > 0 and minute_refunds < per_minute then
+  if given >= start and given < start + MINUTE and minute > 0 and minute_refunds < per_minute then
     minute, minute_refunds = minute - 1, minute_refunds + 1
   end
-  if floor(taken / DAY) == day and used > 0 and day_refunds < per_day then
+  if floor(given / DAY) == day and used > 0 and day_refunds < per_day then
     used, day_refunds, outcome = used - 1, day_refunds + 1, 'refunded'
   end
 end
@@ -136,15 +141,18 @@ return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used
   level, banned, by_operator, stamp, refusals, since}
 `;
 
-/** The arguments of QUOTA_SCRIPT. */
+/**
+ * The arguments of QUOTA_SCRIPT.
+ * @param given to take, the number of requests; to refund, the time when the request was taken
+ */
 export function argumentsOf(
   subject: Subject,
   step: 'take' | 'refund' | 'look',
-  takenAt: number,
+  given: number,
   usage?: StoredUsage,
 ): (string | number)[] {
   const { perMinute, perDay } = subject.limits;
-  const values = [step, perMinute, perDay ?? -1, takenAt];
+  const values = [step, perMinute, perDay ?? -1, given];
   if (subject.kind === 'client') {
     const { level, bannedUntil, byOperator, changedAt } = subject.ban;
     values.push(subject.resetAt, level, bannedUntil, Number(byOperator), changedAt);
@@ -160,7 +168,8 @@ type Numbers6 = [number, number, number, number, number, number, ...number[]];
 /** What QUOTA_SCRIPT returns. */
 export type Reply =
   | [outcome: Outcome | 'refunded', exhausted: WindowName | '', newly: number, now: number, ...number[]]
-  | ['unknown'];
+  | ['unknown']
+  | ['one by one'];
 
 /** The subject's state after a step, and the result of the step. */
 export interface StateAfter extends SubjectState {
@@ -169,7 +178,10 @@ export interface StateAfter extends SubjectState {
   isNewlyBanned: boolean;
 }
 
-export function toState(reply: Exclude<Reply, ['unknown']>, { kind, limits }: Subject): StateAfter {
+export function toState(
+  reply: Exclude<Reply, ['unknown'] | ['one by one']>,
+  { kind, limits }: Subject,
+): StateAfter {
   const [outcome, exhausted, newly, now, ...values] = reply;
   const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Numbers6;
   const [level, bannedUntil, byOperator, changedAt, refusals, refusedSince] = bans as Numbers6;

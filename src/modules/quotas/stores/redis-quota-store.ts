@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type Decision, decisionAfter, type Outcome, type Standing, standingOf } from '../rules/decision';
 import type { QuotaRecords } from './quota-records';
@@ -91,9 +92,21 @@ type Script = (...keysAndArguments: (string | number)[]) => Promise<Reply>;
 /** One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster. */
 type WithScripts = Record<'stepOfAddress' | 'stepOfClient', Script>;
 
-/** Counts in Redis, so that all instances share the limits. The calls of one turn of the event loop are sent together. */
+/** Requests of one turn of the event loop that count alike: by the same limits, with the same key or from the same address. */
+interface Group {
+  size: number;
+  /** After the last of them; null if not all of them are allowed. */
+  taken: Promise<StateAfter | null>;
+}
+
+/**
+ * Counts in Redis, so that all instances share the limits. The calls of one turn of the event loop are sent together, and
+ * requests that count alike are one call if all of them are allowed.
+ */
 export class RedisQuotaStore {
   private readonly redis: WithScripts;
+  /** Those of the current turn. */
+  private groups = new Map<string, Group>();
 
   constructor(
     client: Redis | Cluster,
@@ -105,7 +118,14 @@ export class RedisQuotaStore {
   }
 
   async take(subject: Subject): Promise<Decision> {
-    const state = await this.run(subject, 'take');
+    const group = this.groupOf(subject);
+    group.size += 1;
+    const place = group.size;
+    const together = await group.taken;
+    const state =
+      together === null
+        ? (await this.run(subject, 'take', 1))!
+        : before(together, group.size - place, subject.limits.perDay !== null);
     const { outcome, exhausted, isNewlyBanned, windows, bans, now } = state;
     if (subject.kind === 'client' && outcome === 'allowed') {
       this.records.count(subject.clientId, windows, 1);
@@ -116,7 +136,7 @@ export class RedisQuotaStore {
   }
 
   async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
-    const state = await this.run(subject, 'refund', takenAt);
+    const state = (await this.run(subject, 'refund', takenAt))!;
     if (subject.kind === 'client' && state.outcome === 'refunded') {
       this.records.count(subject.clientId, state.windows, -1);
     }
@@ -124,16 +144,42 @@ export class RedisQuotaStore {
   }
 
   async look(subject: Subject): Promise<Standing> {
-    return standingOf(await this.run(subject, 'look'));
+    return standingOf((await this.run(subject, 'look', 0))!);
   }
 
-  private async run(subject: Subject, step: 'take' | 'refund' | 'look', takenAt = 0): Promise<StateAfter> {
-    let reply = await this.call(subject, argumentsOf(subject, step, takenAt));
+  private groupOf(subject: Subject): Group {
+    const id = [...keysOf(subject), ...argumentsOf(subject, 'take', 1)].join(' ');
+    const known = this.groups.get(id);
+    if (known !== undefined) {
+      return known;
+    }
+    const group: Group = {
+      size: 0,
+      taken: this.endOfTurn().then(() => this.run(subject, 'take', group.size)),
+    };
+    this.groups.set(id, group);
+    return group;
+  }
+
+  private async endOfTurn(): Promise<void> {
+    await setImmediate();
+    this.groups = new Map();
+  }
+
+  /** @returns null if several requests are not all allowed */
+  private async run(
+    subject: Subject,
+    step: 'take' | 'refund' | 'look',
+    given: number,
+  ): Promise<StateAfter | null> {
+    let reply = await this.call(subject, argumentsOf(subject, step, given));
     if (reply[0] === 'unknown' && subject.kind === 'client') {
       const usage = await this.records.usageOf(subject.clientId);
-      reply = await this.call(subject, argumentsOf(subject, step, takenAt, usage));
+      reply = await this.call(subject, argumentsOf(subject, step, given, usage));
     }
-    return toState(reply as Exclude<Reply, ['unknown']>, subject);
+    return reply[0] === 'one by one'
+      ? null
+      : toState(reply as Exclude<Reply, ['unknown'] | ['one by one']>, subject);
   }
 
   private async call(subject: Subject, values: (string | number)[]): Promise<Reply> {
@@ -144,4 +190,15 @@ export class RedisQuotaStore {
       throw new RedisUnavailableError(error);
     }
   }
+}
+
+/** The state before the last requests of a group. */
+function before(state: StateAfter, last: number, countsDays: boolean): StateAfter {
+  const { minuteCount, dayCount } = state.windows;
+  const windows = {
+    ...state.windows,
+    minuteCount: minuteCount - last,
+    dayCount: countsDays ? dayCount - last : dayCount,
+  };
+  return { ...state, windows };
 }
