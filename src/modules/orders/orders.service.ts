@@ -30,11 +30,12 @@ import {
   UnknownPetError,
 } from './orders.dto';
 
+/** In the order of the index, because PostgreSQL may otherwise collect all of a pet's orders before it counts the first. */
 const COUNT: Aggregate = {
   name: 'open orders',
   text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
     (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
-     LIMIT ${MAX_COUNT}) AS open
+     ORDER BY complete DESC, id LIMIT ${MAX_COUNT}) AS open
     GROUP BY asked.id`,
 };
 
