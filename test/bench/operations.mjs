@@ -14,8 +14,8 @@ const CAREFUL = {
   'X-Request-Id': `order-${UNIQUE}`,
 };
 
-const get = (path, headers) => ({ method: 'GET', path, headers });
-const send = (method, path, body, headers) => ({ method, path, headers, body: JSON.stringify(body) });
+export const get = (path, headers) => ({ method: 'GET', path, headers });
+export const send = (method, path, body, headers) => ({ method, path, headers, body: JSON.stringify(body) });
 const read = (pathOf, headers) => (store) => store.pets.map((id) => get(pathOf(id), headers));
 const order = (headers) => (store) =>
   store.pets.map((petId) => send('POST', '/store/orders', { petId, quantity: 1 }, headers));
@@ -75,32 +75,34 @@ export const isRead = (name) => /^(get|find|list|jump)-/.test(name);
 
 /**
  * Fills a store through its API, and remembers what requests are made of.
- * @param cursorAfter what a list continues with after an id
- * @param imported the number of pets that there are already: requests name some of them
+ * @param contender with `cursorAfter`: what a list continues with after an id
  */
-export async function fill({ url, apiKey, cursorAfter }, imported = 0) {
-  const call = async (method, path, body) => {
-    const headers = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }) };
-    const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return { data: JSON.parse(text), headers: response.headers };
-  };
-  const { data: category } = await call('POST', '/categories', { name: 'Cats' });
-  const pets = await inTurns(Array.from({ length: PETS }).keys(), async (n) => {
-    if (imported > 0) return 1 + n * Math.floor(imported / PETS);
-    return (await call('POST', '/pets', { name: `Pet ${n}`, categoryId: category.id })).data.id;
+export async function fill(contender) {
+  const create = async (path, body) => (await call(contender, 'POST', path, body)).data.id;
+  const categoryId = await create('/categories', { name: 'Cats' });
+  const pets = await inTurns(Array.from({ length: PETS }).keys(), (n) =>
+    create('/pets', { name: `Pet ${n}`, categoryId }),
+  );
+  await inTurns(pets, (id) => call(contender, 'PUT', `/store/inventory/${id}`, { quantity: 1_000_000_000 }));
+  const placed = await inTurns(pets, (petId) => create('/store/orders', { petId }));
+  const tags = await tagsOf(contender, placed);
+  return { categoryId, pets, placed, tags, cursorAfter: contender.cursorAfter };
+}
+
+/** The paths of orders, each with its ETag. */
+export function tagsOf(contender, placed) {
+  return inTurns(placed, async (id) => {
+    const path = `/store/orders/${id}`;
+    return [path, (await call(contender, 'GET', path)).headers.get('ETag')];
   });
-  await inTurns(pets, (id) => call('PUT', `/store/inventory/${id}`, { quantity: 1_000_000_000 }));
-  const placed = await inTurns(
-    pets,
-    async (petId) => (await call('POST', '/store/orders', { petId })).data.id,
-  );
-  const tags = await inTurns(
-    placed.map((id) => `/store/orders/${id}`),
-    async (path) => [path, (await call('GET', path)).headers.get('ETag')],
-  );
-  return { categoryId: category.id, pets, placed, tags, cursorAfter };
+}
+
+async function call({ url, apiKey }, method, path, body) {
+  const headers = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }) };
+  const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return { data: JSON.parse(text), headers: response.headers };
 }
 
 /** Ten at a time; the results in order. */
