@@ -4,7 +4,6 @@ import { type Operation, operationsOf } from '../../support/document';
 import { RawConnection } from '../../support/raw-http';
 import { type TestService, startService } from '../../support/service';
 
-// Starting a service replaces it.
 // eslint-disable-next-line @typescript-eslint/unbound-method -- it is put back as it was
 const shipped = InterceptorsConsumer.prototype.intercept;
 
@@ -22,7 +21,6 @@ function requestOf([name, operation]: [string, Operation]): Request {
   return { method, path, body: example && JSON.stringify(example.value) };
 }
 
-/** Every operation as it succeeds, and in each way in which interceptors see it fail, or do not. */
 function requestsTo({ document }: TestService): Request[] {
   const deletesLast = ({ method }: Request) => (method === 'DELETE' ? 1 : 0);
   const all = [...operationsOf(document)].map(requestOf).sort((a, b) => deletesLast(a) - deletesLast(b));
@@ -58,7 +56,6 @@ function comparable(text: string): string {
     .replace(/cursor=[\w-]+|client-\d|requestId":"[^"]*|[0-9a-f]{8}-[0-9a-f-]{27}/g, '…');
 }
 
-/** @param intercept how Nest calls interceptors; by default as a service has it */
 async function responses(intercept?: typeof shipped): Promise<string[]> {
   const service = await startService();
   Object.assign(InterceptorsConsumer.prototype, intercept && { intercept });
@@ -90,7 +87,6 @@ async function responses(intercept?: typeof shipped): Promise<string[]> {
 test('responses have the same bytes as with interceptors called by Nest as it is shipped', async () => {
   const direct = await responses();
   expect(InterceptorsConsumer.prototype.intercept).not.toBe(shipped);
-  expect(direct.length).toBeGreaterThan(200);
   expect(new Set(direct.map((text) => /^\S+ \S+ (\d+)/.exec(text)![1])).size).toBeGreaterThan(8);
   expect(await responses(shipped)).toEqual(direct);
 });

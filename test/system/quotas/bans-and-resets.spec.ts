@@ -1,5 +1,7 @@
 import { auditEntries } from '../../support/audit';
 import { KeysService } from '../../../src/modules/auth';
+import { digestOf } from '../../../src/modules/auth/api-key';
+import { KeyDirectory } from '../../../src/modules/auth/api-key.guard';
 import { QuotasService } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
@@ -86,7 +88,7 @@ describe('an earned ban', () => {
   }
 
   test('applies on the other instance, and is recorded once, with the key as its actor and the time it was earned', async () => {
-    const { keyId, callers } = await pair.client({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+    const { key, keyId, callers } = await pair.client({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
     await callers[1]!.get('/rate-limit');
     await beBanned(callers[0]!);
     const at = new Date(pair.services[0].clock.now());
@@ -100,6 +102,8 @@ describe('an earned ban', () => {
     expect(await entries(keyId)).toMatchObject([first]);
 
     pair.advance(BAN_MS);
+    // A ban lasts longer than an instance takes to read the key again, with the ban.
+    await pair.services[0].app.get(KeyDirectory).lookUp(digestOf(key));
     await beBanned(callers[0]!);
     await flush();
     expect(await entries(keyId)).toMatchObject([{ details: { level: 2 } }, first]);

@@ -19,11 +19,13 @@ export class Pair {
   }
 
   /** A new client, with a caller for either instance. */
-  async client(options: KeyOptions = {}): Promise<{ clientId: number; keyId: number; callers: ApiClient[] }> {
+  async client(
+    options: KeyOptions = {},
+  ): Promise<{ clientId: number; key: string; keyId: number; callers: ApiClient[] }> {
     const { key, keyId, client } = await this.services[0].issueKey(options);
     const { id } = await this.services[0].app.get(ClientsService).named(client);
     const callers = this.services.map((service) => service.anonymous().with({ 'X-API-Key': key }));
-    return { clientId: id, keyId, callers };
+    return { clientId: id, key, keyId, callers };
   }
 
   /** Whether each instance counts alone. */
