@@ -23,7 +23,10 @@ function runCommandLine() {
   script.runInThisContext()(module.exports, Module.createRequire(BUNDLE), module, BUNDLE, dirname(BUNDLE));
 }
 
-/** The server reads files next to its own, TypeORM finds the driver by itself, and the other packages are large. */
+/**
+ * The server reads files next to its own. What is set for `pg` must reach the copy that TypeORM loads. The other packages
+ * are large.
+ */
 const NOT_FOR_COMMANDS = ['../main.js', './openapi-document.js', 'pg', 'prettier', 'typescript'];
 /** Nest loads them where they are installed and used. */
 const OPTIONAL = [
@@ -34,9 +37,10 @@ const OPTIONAL = [
   'class-transformer',
 ];
 
-/** Removes what was compiled for another branch: migrations and entities are found by looking into folders. */
+/** Removes what was compiled for another branch: migrations and entities are found by looking into folders. A package has no sources. */
 function removeLeftovers() {
-  for (const file of readdirSync(DIST, { recursive: true })) {
+  const isSource = existsSync(join(__dirname, '../src')) && existsSync(DIST);
+  for (const file of isSource ? readdirSync(DIST, { recursive: true }) : []) {
     const source = join(__dirname, '..', file.replace(/\.map$/, ''));
     const isCompiled = /^(src|libs).*\.js(\.map)?$/.test(file) && join(DIST, file) !== BUNDLE;
     if (isCompiled && !existsSync(source) && !existsSync(source.replace(/js$/, 'ts'))) {
@@ -77,7 +81,7 @@ async function bundle() {
   }
 }
 
-module.exports = { COMPILED, runCommandLine };
+module.exports = { COMPILED, removeLeftovers, runCommandLine };
 if (require.main === module) {
   void bundle();
 }
