@@ -22,8 +22,9 @@ const kept: object[] = [];
 process.nextTick(() => kept.push(executionAsyncResource()));
 
 /**
- * While the young generation is still small, most of what requests allocate lives through its collections, so V8 would go on
- * to allocate such objects in the old one. There they keep what they refer to alive: a seventh of a page's time.
+ * While the young generation is still small, most objects of requests survive its collections, so V8 would soon allocate
+ * their like in the old generation. There they keep others alive until a full collection: a seventh of a page's time. Only
+ * code that is compiled later depends on the flag, so it may be set now.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 

@@ -34,7 +34,7 @@ type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
 type AnyInput = { header?: Record<string, string>; body?: unknown; signal?: AbortSignal };
 
 /**
- * Creates the SDK's access to the Pet Store service. Use one per key: it delays requests after a 429.
+ * Creates an SDK client of the Pet Store service. Use one per key, because it holds back calls after a 429.
  * @throws TypeError for a key that cannot be sent
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {

@@ -30,7 +30,7 @@ export interface Selection {
 
 /** Maximum rows of a page, and one more. */
 const MAX_ROWS = 101;
-/** Where at least one row in ten has a name, so many rows of the list have a page of it. */
+/** How many rows of the list are searched first: enough for a page of 20 if one row in ten has the name. */
 const MAX_PROBED = 2 * MAX_ROWS;
 
 /** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
@@ -125,7 +125,7 @@ function pageStatement(list: List): string {
   return parts.length === 1 ? parts[0]! : firstOf(parts, list, '$2');
 }
 
-/** The rows with a frequent name among the next rows of the list. A full page of them costs little more than any page. */
+/** Searches the next rows of the list only, which is enough for a frequent name and costs little more than any page. */
 function frequentNameStatement(list: List, prefix: string): string {
   const parts = partsOf(list);
   const walks = parts.map(({ conditions, order }) => select(list, conditions, order, `LIMIT ${MAX_PROBED}`));

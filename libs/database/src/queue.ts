@@ -29,8 +29,8 @@ const CHECKS = 10;
 /** A queue that takes turns between owners, so that one owner's backlog does not delay the others. */
 export class FairQueue<Item extends object> {
   /**
-   * In the order of their turns. Replaced by each `take`, because of entries that come and go in a map for long, V8 keeps
-   * what is dead until it collects all garbage: each table of the map refers to the next one.
+   * In the order of their turns. Replaced by each `take`: a Map that lives long and changes often keeps its old hash tables
+   * alive until a full garbage collection, because each refers to the next.
    */
   private byOwner = new Map<number, (Item & Waiting)[]>();
   private count = 0;

@@ -51,7 +51,7 @@ export function completeDocument(document: OpenAPIObject): void {
   components.responses = share('responses', drafts.flatMap(responsesIn)) as Components['responses'];
 }
 
-/** Every operation of the OpenAPI document with its notes, which are removed from the OpenAPI document. */
+/** Every operation of the OpenAPI document with its notes, which are removed from it. */
 function draftsOf(document: OpenAPIObject): Draft[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {

@@ -67,7 +67,6 @@ export class KeyDto {
   @Timestamp({
     description:
       'When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.',
-    example: '2026-11-22T09:30:00.000Z',
     optional: true,
   })
   overlapEndsAt?: string;

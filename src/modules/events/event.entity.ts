@@ -2,7 +2,7 @@
 import { Column, Entity } from 'typeorm';
 import { GeneratedId } from '#libs/database';
 
-/** Whose events there are: how their types begin, what else can happen, and the schema of what they are about. */
+/** The resources that have events: the first part of their types, what can happen to them, and the schema of `data`. */
 export const RESOURCES = [
   { name: 'pet', events: ['created', 'updated', 'deleted'], schema: 'Pet' },
   { name: 'category', events: ['created', 'updated', 'deleted'], schema: 'Category' },

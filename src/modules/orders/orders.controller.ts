@@ -79,6 +79,7 @@ export class OrdersController {
     response: {
       description: 'The updated order.',
       resource: OrderDto,
+      example: { id: 1, petId: 1, quantity: 1, complete: true },
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',

@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { type ApiError, Documented } from '#libs/http';
 import { Authenticator, type Caller, RequiresKey } from '../auth';
-import { ApiKeyBannedError, DailyQuotaExceededError, refusalOf } from './rate-limit-errors';
+import { ApiKeyBannedError, DailyQuotaExceededError, limitErrorOf } from './rate-limit-errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders, type Standing } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf, MINUTE_MS } from './rules/limits';
 import { type AddressSubject, QuotaStore, type Subject } from './stores/quota-store';
@@ -67,7 +67,7 @@ export class RequestLimiter {
     const subject = await senderOf(request, this.authenticator);
     const decision = await this.store.take(subject);
     const clockOffset = decision.decidedAt - this.clock.now();
-    const refusal = decision.outcome === 'allowed' ? null : refusalOf(decision);
+    const refusal = decision.outcome === 'allowed' ? null : limitErrorOf(decision);
     request.admission = { subject, refusal, decision, isRefunded: false, clockOffset };
     return request.admission;
   }
@@ -120,7 +120,7 @@ export class RequestLimiter {
 }
 
 /** Whom a request counts for. Identifies the caller when it is asked for the first time. */
-export async function senderOf(request: FastifyRequest, authenticator: Authenticator): Promise<Subject> {
+async function senderOf(request: FastifyRequest, authenticator: Authenticator): Promise<Subject> {
   if (request.sender === undefined) {
     await authenticator.identify(request);
     request.sender = subjectOf(request.caller, request.ip);

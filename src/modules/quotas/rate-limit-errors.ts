@@ -48,7 +48,7 @@ export const ApiKeyBannedError = defineError({
 });
 
 /** The error for a request that is not allowed. */
-export function refusalOf({ outcome, exhausted, bans, decidedAt, retryAfterSeconds }: Decision): ApiError {
+export function limitErrorOf({ outcome, exhausted, bans, decidedAt, retryAfterSeconds }: Decision): ApiError {
   if (outcome === 'banned') {
     return new ApiKeyBannedError(retryAfterSeconds, bans!.byOperator);
   }

@@ -492,7 +492,6 @@ export interface components {
             /**
              * Format: date-time
              * @description When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.
-             * @example 2026-11-22T09:30:00.000Z
              */
             overlapEndsAt?: string;
         };
@@ -1885,8 +1884,7 @@ export interface operations {
                      *         "write"
                      *       ],
                      *       "createdAt": "2026-11-01T08:00:00.000Z",
-                     *       "expiresAt": "2027-11-01T08:00:00.000Z",
-                     *       "overlapEndsAt": "2026-11-22T09:30:00.000Z"
+                     *       "expiresAt": "2027-11-01T08:00:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Key"];
@@ -3470,8 +3468,7 @@ export interface operations {
                      *       "id": 1,
                      *       "petId": 1,
                      *       "quantity": 1,
-                     *       "shipDate": "2026-11-24T09:30:00.000Z",
-                     *       "complete": false
+                     *       "complete": true
                      *     }
                      */
                     "application/json": components["schemas"]["StoredOrder"];

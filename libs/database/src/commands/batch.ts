@@ -41,8 +41,8 @@ interface Needs {
 type MissingRows = [entity: Entity, ids: number[]];
 
 /**
- * The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. Without the
- * other setting PostgreSQL plans the statements of a small batch each time: it takes an array of unknown length for a longer one.
+ * The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. Plans are set as
+ * for each session, because a pooler may not keep its settings.
  */
 const BEGIN: Statement = {
   text: `BEGIN; ${IDLE_LIMIT}; SET LOCAL lock_timeout = '5s'; SET LOCAL plan_cache_mode = force_generic_plan`,

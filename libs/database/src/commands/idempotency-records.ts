@@ -95,7 +95,7 @@ export async function claim(session: Session, uses: readonly IdempotentUse[]): P
     claimed: new Set(uses.filter((_use, index) => claims[index]!.claimed)),
     kept: new Map(
       rows.map(({ place, body, ...kept }) => [
-        uses[Number(place) - 1]!,
+        uses[place - 1]!,
         { ...kept, body: JSON.parse(body) as object },
       ]),
     ),
@@ -103,7 +103,7 @@ export async function claim(session: Session, uses: readonly IdempotentUse[]): P
 }
 
 interface KeptResponseRow {
-  place: string;
+  place: number;
   fingerprint: string;
   status: number;
   body: string;
