@@ -46,6 +46,8 @@ export interface DataFolder {
  */
 export function openFolder(given: string, shared = '/var/lib/embedded-postgres'): DataFolder {
   const path = fs.realpathSync(given);
+  // Fails for a file: below one, Node 24 finds nothing where earlier versions fail.
+  fs.opendirSync(path).closeSync();
   const cluster = join(path, 'data');
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH) {
     throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter one`);
