@@ -45,14 +45,14 @@ function ask(requests: number): Promise<number[]> {
 it('two workers answer on one port, add up their metrics, are started again when they end, and stop together', async () => {
   expect(new Set(await ask(20))).toEqual(new Set([200]));
   const page = async () => (await fetch(`http://127.0.0.1:${environment.METRICS_PORT}/metrics`)).text();
-  // An answer is counted a moment after it is sent.
+  // An answer is counted and logged a moment after it is sent.
   await eventually(async () => {
     const labels = 'operation="/pets",method="GET",status="200"';
     expect(await page()).toContain(`petstore_http_request_duration_seconds_count{${labels}} 20\n`);
+    const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const answered = lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker);
+    expect(new Set(answered)).toEqual(new Set([1, 2]));
   });
-  const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const answered = lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker);
-  expect(new Set(answered)).toEqual(new Set([1, 2]));
 
   // The newest, so that it is the same one's successor.
   for (const listened of [3, 4]) {
