@@ -60,11 +60,11 @@ export class PageReader<Row extends object, Filters> {
     const table = this.database.table(this.entity);
     const statement = this.statementFor(selection, prefix);
     const rows = await this.database.readPage(statement, values, caller, table.rowOf);
-    if (prefix !== undefined && rows.length <= limit) {
+    if (named !== undefined && rows.length <= limit) {
       // Written out, because only a plan that is made for the prefix reads the index from where it begins.
-      const pattern = escapeLiteral(String(values.pop()));
-      const text = namedPageStatement(this.listOf(selection), pattern, named!.indexed);
-      return this.readNamed({ text, isUnprepared: true }, values, limit, caller);
+      const pattern = escapeLiteral(namePrefix(named.prefix));
+      const text = namedPageStatement(this.listOf(selection), pattern, named.indexed);
+      return this.readNamed({ text, isUnprepared: true }, values.slice(0, -1), limit, caller);
     }
     const entries = rows.slice(0, limit);
     return { entries, lastId: rows.length > limit ? table.idOf(entries.at(-1)!) : null };

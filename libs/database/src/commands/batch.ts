@@ -1,5 +1,5 @@
 import { type Database, IDLE_LIMIT } from '../database';
-import { type RowLock } from '../entity-table';
+import type { RowLock } from '../entity-table';
 import type { Waiting } from '../queue';
 import type { Session, Statement } from '../session';
 import {
@@ -40,12 +40,9 @@ interface Needs {
 /** Rows that could not be locked: they are locked elsewhere or do not exist. */
 type MissingRows = [entity: Entity, ids: number[]];
 
-/**
- * The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. Plans are set as
- * for each session, because a pooler may not keep its settings.
- */
+/** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
 const BEGIN: Statement = {
-  text: `BEGIN; ${IDLE_LIMIT}; SET LOCAL lock_timeout = '5s'; SET LOCAL plan_cache_mode = force_generic_plan`,
+  text: `BEGIN; ${IDLE_LIMIT}; SET LOCAL lock_timeout = '5s'`,
   isUnprepared: true,
 };
 const COMMIT: Statement = { text: 'COMMIT', isUnprepared: true };
