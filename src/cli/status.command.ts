@@ -93,7 +93,7 @@ type DatabaseStatus = typeof UNKNOWN & {
 
 /** SQL, because PostgreSQL's own tables and functions have no entities. */
 const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
-    pg_database_size(current_database())::float8 AS bytes,
+    pg_database_size(current_database()) AS bytes,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
     current_setting('max_connections')::int AS "maxConnections"`;
 

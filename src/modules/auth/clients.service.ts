@@ -31,8 +31,7 @@ export class ClientsService {
     try {
       return await this.database.transaction(async (transaction) => {
         const { identifiers } = await transaction.insert(Client, { name, ...details });
-        // As the driver returns it.
-        const clientId = Number(identifiers[0]!.id);
+        const clientId = identifiers[0]!.id as number;
         await this.trail.record(transaction, { action: 'client.created', clientId, details });
         return transaction.findOneByOrFail(Client, { id: clientId });
       }, outer);

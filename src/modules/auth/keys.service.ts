@@ -160,7 +160,7 @@ export class KeysService {
       scopes: [...scopes],
       expiresAt,
     });
-    return { key, record: await this.byId(Number(identifiers[0]!.id), transaction) };
+    return { key, record: await this.byId(identifiers[0]!.id as number, transaction) };
   }
 }
 
