@@ -166,9 +166,9 @@ const SYSTEM = new SystemClock();
  * Writes one batch atomically. If the promise rejects, the batch is written again. So a batch is written at least once,
  * and twice if it was committed but the response was lost: a sum then has it twice.
  */
-export type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
+type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
 
-export interface WriteBehindOptions<Entry> {
+interface WriteBehindOptions<Entry> {
   /** For the log, as the subject of a sentence: `Saving last uses of keys`. */
   name: string;
   /** How often collected entries are written, in milliseconds. */

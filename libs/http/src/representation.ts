@@ -60,7 +60,7 @@ export class Precondition {
 }
 
 /** Sets the ETag of a single resource, and returns 304 to a GET that sends the same one. */
-export function asSingleResource(
+function asSingleResource(
   resource: object,
   tagged: object,
   request: FastifyRequest,
@@ -98,7 +98,7 @@ export function IfMatch(): ParameterDecorator {
 /** A page whose body would be larger ends early, with at least one entry. */
 const MAX_PAGE_BYTES = 256 * 1024;
 
-export interface PageOptions {
+interface PageOptions {
   /** What its `Link` promises, if that is more than the next page of a list. */
   link?: Omit<HeaderNote, 'name'>;
   /** The id of an entry as it is sent; `id` by default. */
@@ -108,7 +108,7 @@ export interface PageOptions {
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
-export function asPage(
+function asPage(
   page: Page<unknown> | FeedPage<unknown>,
   { idOf = ({ id }: { id: number }) => id, single }: PageOptions,
   request: FastifyRequest,

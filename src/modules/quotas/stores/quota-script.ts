@@ -165,11 +165,15 @@ export function argumentsOf(
 
 type Numbers6 = [number, number, number, number, number, number, ...number[]];
 
-/** What QUOTA_SCRIPT returns. */
-export type Reply =
-  | [outcome: Outcome | 'refunded', exhausted: WindowName | '', newly: number, now: number, ...number[]]
-  | ['unknown']
-  | ['one by one'];
+/** What QUOTA_SCRIPT returns after a step. */
+export type StateReply = [
+  outcome: Outcome | 'refunded',
+  exhausted: WindowName | '',
+  newly: number,
+  now: number,
+  ...number[],
+];
+export type Reply = StateReply | ['unknown'] | ['one by one'];
 
 /** The subject's state after a step, and the result of the step. */
 export interface StateAfter extends SubjectState {
@@ -178,10 +182,7 @@ export interface StateAfter extends SubjectState {
   isNewlyBanned: boolean;
 }
 
-export function toState(
-  reply: Exclude<Reply, ['unknown'] | ['one by one']>,
-  { kind, limits }: Subject,
-): StateAfter {
+export function toState(reply: StateReply, { kind, limits }: Subject): StateAfter {
   const [outcome, exhausted, newly, now, ...values] = reply;
   const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Numbers6;
   const [level, bannedUntil, byOperator, changedAt, refusals, refusedSince] = bans as Numbers6;

@@ -2,7 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type Decision, decisionAfter, type Outcome, type Standing, standingOf } from '../rules/decision';
 import type { QuotaRecords } from './quota-records';
-import { argumentsOf, keysOf, QUOTA_SCRIPT, type Reply, type StateAfter, toState } from './quota-script';
+import {
+  argumentsOf,
+  keysOf,
+  QUOTA_SCRIPT,
+  type Reply,
+  type StateAfter,
+  type StateReply,
+  toState,
+} from './quota-script';
 import type { Receipt, Subject } from './quota-store';
 
 const OPTIONS = {
@@ -177,9 +185,7 @@ export class RedisQuotaStore {
       const usage = await this.records.usageOf(subject.clientId);
       reply = await this.call(subject, argumentsOf(subject, step, given, usage));
     }
-    return reply[0] === 'one by one'
-      ? null
-      : toState(reply as Exclude<Reply, ['unknown'] | ['one by one']>, subject);
+    return reply[0] === 'one by one' ? null : toState(reply as StateReply, subject);
   }
 
   private async call(subject: Subject, values: (string | number)[]): Promise<Reply> {
