@@ -45,6 +45,9 @@ export class UsageDay {
 
   @Column({ name: 'minute_requests', type: 'int', nullable: true })
   minuteRequests!: number | null;
+
+  @Column('int', { name: 'minute_refunds', default: 0 })
+  minuteRefunds!: number;
 }
 
 /** The last reset of a client's windows by an operator. */

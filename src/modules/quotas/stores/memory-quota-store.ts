@@ -167,14 +167,16 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
 
   /** @param before what was known here: its minute goes on, unless it was reset */
   private async readClient(clientId: number, before?: ClientEntry): Promise<ClientEntry> {
-    const { day, requests, minuteStart, minuteCount, resetAt } = await this.records.usageOf(clientId);
+    const usage = await this.records.usageOf(clientId);
+    const { day, requests, resetAt } = usage;
     const windows = { ...newWindowState(this.clock.now()), day, dayCount: requests };
-    if (before !== undefined && before.resetAt >= resetAt) {
-      const { minuteStart: start, minuteCount: count, minuteRefunds } = before.windows;
-      Object.assign(windows, { minuteStart: start, minuteCount: count, minuteRefunds });
-      windows.dayRefunds = before.windows.day === day ? before.windows.dayRefunds : 0;
-    } else if (this.instances === 1 && minuteCount > 0) {
-      Object.assign(windows, { minuteStart, minuteCount });
+    const goesOn = before !== undefined && before.resetAt >= resetAt;
+    if (goesOn || this.instances === 1) {
+      const { minuteStart, minuteCount, minuteRefunds } = goesOn ? before.windows : usage;
+      Object.assign(windows, { minuteStart, minuteCount, minuteRefunds });
+    }
+    if (goesOn && before.windows.day === day) {
+      windows.dayRefunds = before.windows.dayRefunds;
     }
     return { windows, usedBefore: requests, resetAt, isStale: false };
   }

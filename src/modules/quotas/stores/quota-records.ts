@@ -10,13 +10,16 @@ import { DAY_MS, type WindowState } from '../rules/limits';
 
 const INTERVAL_MS = 1_000;
 
+/** A day, and the last minute of it in which a client was counted. */
+type DayState = Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount' | 'minuteRefunds'>;
+
 /** The requests that count against the limits, and the last reset (unix milliseconds, 0 for never). */
-export interface StoredUsage extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount'> {
+export interface StoredUsage extends DayState {
   requests: number;
   resetAt: number;
 }
 
-interface DayCount extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount'> {
+interface DayCount extends DayState {
   clientId: number;
   /** To be added to those of the day. */
   requests: number;
@@ -62,8 +65,9 @@ export class QuotaRecords implements OnApplicationShutdown {
    * @param requests may be negative: a refunded request
    */
   count(clientId: number, windows: WindowState, requests: number): void {
-    const { day, minuteStart, minuteCount } = windows;
-    this.counts.add(`${clientId}/${day}`, { clientId, day, requests, minuteStart, minuteCount });
+    const { day, minuteStart, minuteCount, minuteRefunds } = windows;
+    const count = { clientId, day, requests, minuteStart, minuteCount, minuteRefunds };
+    this.counts.add(`${clientId}/${day}`, count);
   }
 
   /**
@@ -93,12 +97,14 @@ export class QuotaRecords implements OnApplicationShutdown {
     const counted = used?.day === day ? used.requests : 0;
     const forgiven = reset?.day === day ? reset.requests : 0;
     const resetAt = reset?.resetAt.getTime() ?? 0;
-    const minuteStart = used?.minuteStart?.getTime() ?? 0;
+    // A reset ends the minute.
+    const minute = (used?.minuteStart?.getTime() ?? 0) > resetAt ? used : null;
     return {
       day: Math.floor(now / DAY_MS),
       requests: Math.max(0, counted - forgiven),
-      minuteStart,
-      minuteCount: minuteStart > resetAt ? (used?.minuteRequests ?? 0) : 0,
+      minuteStart: minute?.minuteStart?.getTime() ?? 0,
+      minuteCount: minute?.minuteRequests ?? 0,
+      minuteRefunds: minute?.minuteRefunds ?? 0,
       resetAt,
     };
   }
@@ -117,23 +123,26 @@ export class QuotaRecords implements OnApplicationShutdown {
     // SQL, because TypeORM cannot add to what is stored.
     await this.usage.query(
       // Skips clients that have been deleted: one of them would make the batch fail repeatedly.
-      // Of minutes that several instances have seen, the latest is kept, and the later state of it.
-      `INSERT INTO usage_days (client_id, day, requests, minute_start, minute_requests)
+      // Of minutes that several instances have seen, the latest is kept, and the later state of it: each request and each
+      // refund adds one to requests + 2 * refunds.
+      `INSERT INTO usage_days (client_id, day, requests, minute_start, minute_requests, minute_refunds)
        SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests, to_timestamp(minute_start / 1000.0),
-         minute_requests
-       FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::int[])
-         AS counted (client_id, day, requests, minute_start, minute_requests)
+         minute_requests, minute_refunds
+       FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::int[], $6::int[])
+         AS counted (client_id, day, requests, minute_start, minute_requests, minute_refunds)
        WHERE EXISTS (SELECT FROM clients WHERE clients.id = counted.client_id)
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
-         (minute_start, minute_requests) = (
-           SELECT * FROM (VALUES (usage_days.minute_start, usage_days.minute_requests),
-             (excluded.minute_start, excluded.minute_requests)) AS seen ORDER BY 1 DESC NULLS LAST, 2 DESC LIMIT 1)`,
+         (minute_start, minute_requests, minute_refunds) = (
+           SELECT * FROM (VALUES (usage_days.minute_start, usage_days.minute_requests, usage_days.minute_refunds),
+             (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS seen (start, requests, refunds)
+           ORDER BY start DESC NULLS LAST, requests + 2 * refunds DESC LIMIT 1)`,
       [
         counts.map(({ clientId }) => clientId),
         counts.map(({ day }) => day),
         counts.map(({ requests }) => requests),
         counts.map(({ minuteStart }) => minuteStart),
         counts.map(({ minuteCount }) => minuteCount),
+        counts.map(({ minuteRefunds }) => minuteRefunds),
       ],
     );
   }

@@ -29,7 +29,7 @@ export function keysOf(subject: Subject): string[] {
  * KEYS: the windows of the client or address; for a client also the bans of the key.
  * ARGV: the step (take, refund or look), requests per minute, requests per day (-1 for none), for take the number of requests,
  * for refund the time when the request was taken; for a client the last reset and the last ban of the database (level, end, by an operator, stamp); and if
- * the client's usage was read from the database: day, requests, start and requests of the minute, the last reset applied.
+ * the client's usage was read from the database: day, requests, start, requests and refunds of the minute, the last reset applied.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
  * windows and the bans}; {'unknown'} if the client's usage must be read from the database first; or {'one by one'} if several
  * requests are not all allowed, and nothing was changed.
@@ -58,10 +58,10 @@ end
 local start, minute, minute_refunds, day, used, day_refunds, known_reset = read(KEYS[1])
 if not start then
   if is_client and not ARGV[10] then return {'unknown'} end
-  minute_refunds, day_refunds = 0, 0
-  start, minute, day, used, known_reset = NOT_STARTED, 0, today, 0, 0
+  start, minute, minute_refunds, day, used, day_refunds, known_reset = NOT_STARTED, 0, 0, today, 0, 0, 0
   if is_client then
-    day, used, start, minute, known_reset = argument(10), argument(11), argument(12), argument(13), argument(14)
+    day, used, start, minute, minute_refunds, known_reset =
+      argument(10), argument(11), argument(12), argument(13), argument(14), argument(15)
   end
 end
 local level, banned, by_operator, stamp, refusals, since = 0, 0, 0, 0, 0, 0
@@ -158,7 +158,8 @@ export function argumentsOf(
     values.push(subject.resetAt, level, bannedUntil, Number(byOperator), changedAt);
   }
   if (usage !== undefined) {
-    values.push(usage.day, usage.requests, usage.minuteStart, usage.minuteCount, usage.resetAt);
+    const { day, requests, minuteStart, minuteCount, minuteRefunds, resetAt } = usage;
+    values.push(day, requests, minuteStart, minuteCount, minuteRefunds, resetAt);
   }
   return values;
 }

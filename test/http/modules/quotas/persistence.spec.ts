@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../../../support/api-client';
+import { Arrange } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { COUNTED, MINUTE, earnBan, limitsIn, standing, statuses, without } from '../../../support/limits';
 import { type TestService, startService } from '../../../support/service';
@@ -59,6 +60,23 @@ it('a restart keeps what is left of the minute', async () => {
   expect(await statuses(service.callerWith(key), 2)).toEqual([200, 429]);
   service.clock.advance(1);
   expect(await statuses(service.callerWith(key), 1)).toEqual([200]);
+});
+
+it('a restart keeps what was refunded of the minute, even if the request was saved before', async () => {
+  const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
+  const caller = service.callerWith(key);
+  const other = await service.caller();
+  const { id } = await new Arrange(other).pet();
+  const holder = await database.pool.connect();
+  await holder.query('BEGIN; LOCK TABLE pets');
+  const waiting = caller.with({ 'If-None-Match': '*' }).get(`/pets/${id}`);
+  await until(async () => (await standing(caller)).minute.remaining === 0);
+  await other.get('/usage');
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect(limitsIn(await waiting).remaining).toBe(1);
+  await restart();
+  expect(await statuses(service.callerWith(key), 2)).toEqual([200, 429]);
 });
 
 it('a restart keeps the count of the day', async () => {

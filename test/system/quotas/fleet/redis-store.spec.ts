@@ -18,7 +18,8 @@ const FORGETFUL = {
   count: () => undefined,
   saveBan: () => undefined,
   hasUnsavedBan: () => false,
-  usageOf: () => Promise.resolve({ day: 0, requests: 0, minuteStart: 0, minuteCount: 0, resetAt: 0 }),
+  usageOf: () =>
+    Promise.resolve({ day: 0, requests: 0, minuteStart: 0, minuteCount: 0, minuteRefunds: 0, resetAt: 0 }),
 } as unknown as QuotaRecords;
 
 let server: RedisServer;

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 class Records {
   readonly counts = new Map<number, number>();
   readonly unsavedBans = new Set<number>();
-  minute = { minuteStart: 0, minuteCount: 0 };
+  minute = { minuteStart: 0, minuteCount: 0, minuteRefunds: 0 };
   lookUps = 0;
 
   count(clientId: number, _windows: object, requests: number): void {
