@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { poolOf } from '#libs/database';
+import { until } from '../../../../support/eventually';
 import type { TestService } from '../../../../support/service';
 
 /** What was read of some tables. */
@@ -28,12 +29,20 @@ export function onEachConnection({ app }: TestService, statement: string): Promi
   return onEach(poolOf(app.get(DataSource)), statement);
 }
 
-/** By PostgreSQL's own statistics, which its sessions pass on when they are told to. */
+const SESSIONS = `SELECT count(*)::int AS sessions FROM pg_stat_activity
+  WHERE datname = current_database() AND backend_type = 'client backend'`;
+
+/** By PostgreSQL's own statistics, which its sessions pass on when they are told to, and when they end. */
 async function countsOf(service: TestService, tables: readonly string[]): Promise<Counts> {
   const { pool } = service.database;
   // What the test has read itself would otherwise be counted late.
   await onEach(pool, 'SELECT pg_stat_force_next_flush()');
   await onEachConnection(service, 'SELECT pg_stat_force_next_flush()');
+  // Pools close idle connections: their sessions end a moment later.
+  await until(async () => {
+    const { rows } = await pool.query<{ sessions: number }>(SESSIONS);
+    return rows[0]!.sessions === pool.totalCount + poolOf(service.app.get(DataSource)).totalCount;
+  });
   const { rows } = await pool.query<{ table: string; scans: number; rows: number }>(COUNTS, [tables]);
   return new Map(rows.map(({ table, ...counts }) => [table, counts]));
 }
