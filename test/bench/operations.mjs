@@ -49,6 +49,7 @@ export const OPERATIONS = {
   'jump-orders': {
     requests: ({ placed, cursorAfter }) => pages('/store/orders?limit=20', placed, cursorAfter),
   },
+  'jump-events': { requests: ({ feed }) => feed.map((path) => get(path)) },
   'place-order': { status: 201, requests: order() },
   'place-order-keyed': { status: 201, requests: order(KEYED) },
   'place-order-careful': { status: 201, requests: order({ ...CAREFUL, ...KEYED }) },
@@ -86,7 +87,8 @@ export async function fill(contender) {
   await inTurns(pets, (id) => call(contender, 'PUT', `/store/inventory/${id}`, { quantity: 1_000_000_000 }));
   const placed = await inTurns(pets, (petId) => create('/store/orders', { petId }));
   const tags = await tagsOf(contender, placed);
-  return { categoryId, pets, placed, tags, cursorAfter: contender.cursorAfter };
+  const feed = await feedOf(contender);
+  return { categoryId, pets, placed, tags, feed, cursorAfter: contender.cursorAfter };
 }
 
 /** The paths of orders, each with its ETag. */
@@ -95,6 +97,16 @@ export function tagsOf(contender, placed) {
     const path = `/store/orders/${id}`;
     return [path, (await call(contender, 'GET', path)).headers.get('ETag')];
   });
+}
+
+/** The paths of the first pages of the feed. */
+export async function feedOf(contender) {
+  const paths = ['/events?limit=100'];
+  while (paths.length < 30) {
+    const { headers } = await call(contender, 'GET', paths.at(-1));
+    paths.push(/<(.*)>/.exec(headers.get('Link'))[1]);
+  }
+  return paths;
 }
 
 async function call({ url, apiKey }, method, path, body) {

@@ -81,6 +81,12 @@ const CATEGORY = object({ id: integer, name: string, description: string });
 const STOCK = object({ petId: integer, quantity: integer, status: string });
 const ORDER = object({ id: integer, petId: integer, quantity: integer, complete: { type: 'boolean' } });
 const one = (schema, status = 200) => ({ response: { [status]: schema } });
+const EVENT = object({
+  id: string,
+  type: string,
+  timestamp: string,
+  data: { additionalProperties: true, type: 'object' },
+});
 const many = (items) => one({ type: 'array', items });
 
 const toPet = ({ id, name, category_id, status }) => ({ id: +id, name, categoryId: +category_id, status });
@@ -247,6 +253,13 @@ app.post(
     return found(reply, rows, toStock);
   },
 );
+
+app.get('/events', { schema: many(EVENT) }, async ({ query: { cursor = 0, limit = 20 } }, reply) => {
+  const text = 'SELECT id, type, at, data FROM events WHERE id > $1 ORDER BY id LIMIT $2';
+  const rows = await query(text, [cursor, limit]);
+  reply.header('Link', `</events?limit=${limit}&cursor=${rows.at(-1)?.id ?? cursor}>; rel="next"`);
+  return rows.map(({ id, type, at, data }) => ({ id: `evt_${id}`, type, timestamp: at.toISOString(), data }));
+});
 
 if (cluster.isPrimary && PROCESSES > 1) {
   // Each process counts requests for itself.
