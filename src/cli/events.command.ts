@@ -6,6 +6,7 @@ import {
   type EventDto,
   EventReader,
   EventsLost,
+  MAX_SEARCHED,
   type EventType,
   toEventDto,
 } from '../modules/events';
@@ -24,6 +25,7 @@ const LOST =
 
 /** What an option of types says. */
 export const ONLY_TYPES = 'only events of these types: order.placed,order.cancelled';
+const NEWEST = `the newest ${MAX_SEARCHED.toLocaleString('en-US')} events`;
 
 type Filter = Parameters<EventReader['after']>[1];
 type StoredEvent = Parameters<typeof toEventDto>[0];
@@ -48,7 +50,7 @@ export class EventsCommand extends ResultCommand {
     commander
       .option('--types <types>', ONLY_TYPES, someOf(EVENT_TYPES))
       .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
-      .option('--limit <events>', 'maximum number of events', wholeNumber(1, 10_000), 20)
+      .option('--limit <events>', `maximum number, of ${NEWEST}`, wholeNumber(1, 10_000), 20)
       .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');
   }
 
@@ -63,7 +65,8 @@ export class EventsCommand extends ResultCommand {
     const rows = (await this.events.newest(filter, options.limit))
       .map(toEventDto)
       .map((event) => (isForPeople(options) ? toRow(event) : { ...event }));
-    printMany(rows, options, 'There are no events.');
+    const isFiltered = filter.type !== undefined || filter.petId !== undefined;
+    printMany(rows, options, isFiltered ? `None of ${NEWEST} matches.` : 'There are no events.');
   }
 
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */

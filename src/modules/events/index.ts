@@ -1,5 +1,5 @@
 export { EVENT_TYPES, type EventType, type StoredEvent } from './event.entity';
-export { EventReader, EventsLost } from './event-reader';
+export { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from './event-schemas';
 export { EventTail } from './event-tail';
 export { type EventDto, toEventDto } from './events.dto';

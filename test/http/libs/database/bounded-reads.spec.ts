@@ -1,11 +1,11 @@
-import { LOOKED_AT } from '../../../../src/modules/events/event-reader';
+import { EventReader, MAX_SEARCHED } from '../../../../src/modules/events/event-reader';
 import { type Answer, type ApiClient, nextOf } from '../../../support/api-client';
 import { Arrange, type Pet, aPet } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { useStore } from '../../../support/use-service';
 import { Follower } from '../../modules/events/support/feed';
-import { fillLargeStore } from './support/large-store';
+import { STORE, fillLargeStore } from './support/large-store';
 import { plainPage } from './support/plain-page';
 import {
   EVENTS_PAGES,
@@ -96,6 +96,18 @@ describe('in a large store', () => {
     await expectAtMost(most, () => caller.get(target), { tables: ['events'] });
   });
 
+  it('The newest events that match are looked for among 20,000', async () => {
+    const reader = service.app.get(EventReader);
+    const expectNewest = (petId: number, found: object[]) =>
+      expectAtMost(
+        MAX_SEARCHED + 2,
+        async () => expect(await reader.newest({ petId }, 20)).toMatchObject(found),
+        { tables: ['events'] },
+      );
+    await expectNewest(STORE.commits - MAX_SEARCHED, []);
+    await expectNewest(STORE.commits - MAX_SEARCHED + 1, [{ petId: STORE.commits - MAX_SEARCHED + 1 }]);
+  });
+
   it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
     const { rows } = await database.pool.query<{ commits: number }>(
       'SELECT count(*)::int AS commits FROM events',
@@ -106,7 +118,7 @@ describe('in a large store', () => {
       targets.push(follower.target);
       expect(await follower.read(caller)).toEqual([]);
     }
-    expect(targets.length).toBe(1 + Math.ceil(rows[0]!.commits / LOOKED_AT));
+    expect(targets.length).toBe(1 + Math.ceil(rows[0]!.commits / MAX_SEARCHED));
     const arrange = new Arrange(caller);
     const { id } = await arrange.order((await arrange.pet(aPet(), 3)).id);
     await caller.patch(`/store/orders/${id}`, { shipDate: '2026-12-01T00:00:00Z' });

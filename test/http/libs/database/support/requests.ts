@@ -1,5 +1,5 @@
 import { cursorAfter } from '#libs/http';
-import { LOOKED_AT } from '../../../../../src/modules/events/event-reader';
+import { MAX_SEARCHED } from '../../../../../src/modules/events/event-reader';
 import { cursorAt } from '../../../../../src/modules/events/events.dto';
 import { STORE } from './large-store';
 
@@ -71,8 +71,8 @@ export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', FEW],
   [`/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 })}`, FEW],
   ['/events?type=pet.updated', FEW],
-  ['/events?type=pet.deleted', 2 * LOOKED_AT + FEW],
-  ['/events?petId=7&type=pet.updated', 2 * LOOKED_AT + FEW],
+  ['/events?type=pet.deleted', 2 * MAX_SEARCHED + FEW],
+  ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + FEW],
 ];
 /** Many pets have these names. */
 export const FREQUENT_NAMES_PAGES = pagesOf('/pets', ['name=common', 'name=common&status=available'], 45_000);
