@@ -9,6 +9,7 @@ import { STORE, fillLargeStore } from './support/large-store';
 import { plainPage } from './support/plain-page';
 import {
   EVENTS_PAGES,
+  FEW,
   FREQUENT_NAMES_PAGES,
   NAMED_CATEGORIES_PAGES,
   NAMED_PETS_PAGES,
@@ -97,15 +98,11 @@ describe('in a large store', () => {
   });
 
   it('The newest events that match are looked for among 20,000', async () => {
-    const reader = service.app.get(EventReader);
-    const expectNewest = (petId: number, found: object[]) =>
-      expectAtMost(
-        MAX_SEARCHED + 2,
-        async () => expect(await reader.newest({ petId }, 20)).toMatchObject(found),
-        { tables: ['events'] },
-      );
-    await expectNewest(STORE.commits - MAX_SEARCHED, []);
-    await expectNewest(STORE.commits - MAX_SEARCHED + 1, [{ petId: STORE.commits - MAX_SEARCHED + 1 }]);
+    const newest = (petId: number) => service.app.get(EventReader).newest({ petId }, 20);
+    const miss = async () => expect(await newest(STORE.commits - MAX_SEARCHED)).toEqual([]);
+    await expectAtMost(MAX_SEARCHED + FEW, miss, { tables: ['events'] });
+    // Other tests add some.
+    expect(await newest(STORE.commits - MAX_SEARCHED + FEW)).toHaveLength(1);
   });
 
   it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {

@@ -65,7 +65,7 @@ export const OTHER_PAGES = [
   ...pagesOf('/store/orders', ORDERS, 35_000),
 ];
 /** Others of the service may look for new events meanwhile. */
-const FEW = 1_100;
+export const FEW = 100;
 /** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', FEW],

@@ -18,8 +18,9 @@ const COUNTS = `SELECT relname AS "table", seq_scan::int AS scans,
     (seq_tup_read + (SELECT coalesce(sum(idx_tup_read), 0) FROM pg_stat_user_indexes AS i WHERE i.relid = t.relid))::int AS rows
   FROM pg_stat_user_tables AS t WHERE relname = ANY($1)`;
 
+/** As many as the pool may have, so that those at work are waited for. */
 async function onEach(pool: Pool, statement: string): Promise<void> {
-  const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
+  const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   await Promise.all(clients.map((client) => client.query(statement)));
   clients.forEach((client) => client.release());
 }
