@@ -99,12 +99,14 @@ export function tagsOf(contender, placed) {
   });
 }
 
-/** The paths of the first pages of the feed. */
+/** The paths of the first full pages of the feed. */
 export async function feedOf(contender) {
-  const paths = ['/events?limit=100'];
-  while (paths.length < 30) {
-    const { headers } = await call(contender, 'GET', paths.at(-1));
-    paths.push(/<(.*)>/.exec(headers.get('Link'))[1]);
+  const paths = [];
+  for (let path = '/events?limit=100'; paths.length < 30; ) {
+    const { data, headers } = await call(contender, 'GET', path);
+    if (data.length < 100) break;
+    paths.push(path);
+    path = /<(.*)>/.exec(headers.get('Link'))[1];
   }
   return paths;
 }

@@ -36,13 +36,11 @@ const COMMANDS = [
   'quotas top --days 30',
   'deprecations --json',
   'deprecations',
-  'webhooks list',
   'webhooks show 1',
   'events',
   'events --pet 7',
   'events --types category.deleted',
   'status',
-  'db status',
 ];
 
 const cursorOf = (text) => Buffer.from(text).toString('base64url');
@@ -73,7 +71,7 @@ export const GROWING = {
   'delete-ordered-pet': { status: 409, requests: () => [send('DELETE', `/pets/${POPULAR}`)] },
   'feed-last': feed('limit=100', ({ last }) => last.events - 200),
   // It looks at 20,000 events at most.
-  'feed-pet': feed('petId=7', () => 1, ['feed-last', 2]),
+  'feed-pet': feed('petId=7', () => 1, ['feed-last', 5]),
   'get-usage': { requests: () => [get('/usage?days=30')] },
   ...Object.fromEntries(
     COMMANDS.map((command) => {
