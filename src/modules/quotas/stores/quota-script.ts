@@ -28,8 +28,9 @@ export function keysOf(subject: Subject): string[] {
  *
  * KEYS: the windows of the client or address; for a client also the bans of the key.
  * ARGV: the step (take, refund or look), requests per minute, requests per day (-1 for none), for take the number of requests,
- * for refund the time when the request was taken; for a client the last reset and the last ban of the database (level, end, by an operator, stamp); and if
- * the client's usage was read from the database: day, requests, start, requests and refunds of the minute, the last reset applied.
+ * for refund the time when the request was taken; for a client the last reset and the last ban of the database (level, end,
+ * by an operator, stamp); and if the client's usage was read from the database: day, requests, start, requests and refunds of
+ * the minute, the last reset applied.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
  * windows and the bans}; {'unknown'} if the client's usage must be read from the database first; or {'one by one'} if several
  * requests are not all allowed, and nothing was changed.
