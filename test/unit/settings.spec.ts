@@ -177,6 +177,10 @@ describe('a secret in a file', () => {
   });
 });
 
+it('Other variables are ignored', () => {
+  expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));
+});
+
 function failureOf(environment: Record<string, string>): Error {
   try {
     readSettings(environment);

@@ -49,6 +49,7 @@ describe('a body with an unsupported type, character set or coding is 415', () =
     ['a form', ['Content-Type: application/x-www-form-urlencoded']],
     ['a similar type', ['Content-Type: application/vnd.api+json']],
     ['two types', ['Content-Type: application/json, text/plain']],
+    ['no valid type', ['Content-Type: /']],
     ['another character set', ['Content-Type: application/json; charset=utf-16']],
     ['a coding', [JSON_TYPE, 'Content-Encoding: gzip']],
   ])('%s', async (_what, fields) => {

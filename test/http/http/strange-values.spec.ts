@@ -14,6 +14,7 @@ const TEXTS = [
   'null',
   '0',
   '-1',
+  '01',
   '1.5',
   '1e400',
   '9007199254740991',
@@ -93,7 +94,13 @@ it('Whatever is in a field, a parameter or a header field of an operation is ans
       requests.map(async ({ method, target, body, headers = {} }) => {
         // The caller holds the answer against the document.
         const { status } = await caller.with(headers).send(method, target, body);
-        expect({ method, target, body, headers, failed: status >= 500 }).toMatchObject({ failed: false });
+        expect([method, target, body, headers, status >= 500]).toEqual([
+          method,
+          target,
+          body,
+          headers,
+          false,
+        ]);
         statuses.add(status);
       }),
     );

@@ -66,6 +66,7 @@ const FILTERS: [path: Path, query: string, places: number[]][] = [
   ['/categories', 'name=%C3%A9CU', [7]],
   ['/categories', 'name=a?b%26c%3D', [8]],
   ['/categories', 'name=%25', []],
+  ['/categories', "name='", []],
   ['/pets', 'status=pending', [0, 1]],
   ['/pets', 'status=pending&status=sold', [0, 1, 2]],
   ['/pets', 'status=sold&status=sold', [2]],

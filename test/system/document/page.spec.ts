@@ -391,6 +391,14 @@ describe('On a guide', () => {
   });
 });
 
+test('The page for an unknown path is readable and links onward', async () => {
+  await open(WIDE, '/guides/nonsense', 'main h1');
+  expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
+  expect((await page.locator('main h1').boundingBox())!.height).toBeLessThan(80);
+  await page.getByRole('link', { name: 'the guides' }).click();
+  await page.waitForURL('**/docs/guides');
+});
+
 test('At no width is anything wider than the screen, or a cell that holds text narrower than 200 px', async () => {
   const height = 844;
   await open({ viewport: { width: 390, height }, isMobile: true, hasTouch: true });

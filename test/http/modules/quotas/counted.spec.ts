@@ -110,6 +110,7 @@ const STRANGERS: [string, Record<string, string>, string, string, number][] = [
   ['an unknown key', { 'X-API-Key': newApiKey() }, 'GET', COUNTED, 401],
   ['two keys', { 'X-API-Key': newApiKey(), Authorization: `Bearer ${newApiKey()}` }, 'GET', COUNTED, 400],
   ['no key for GET /rate-limit', {}, 'GET', '/rate-limit', 401],
+  ['an unknown key for GET /rate-limit', { 'X-API-Key': newApiKey() }, 'GET', '/rate-limit', 401],
   ['an unknown path', {}, 'GET', '/no/such/path', 404],
   ['an untrusted X-Forwarded-For', { 'X-Forwarded-For': '1.2.3.4' }, 'GET', COUNTED, 401],
   ['an untrusted Forwarded', { Forwarded: 'for=1.2.3.4' }, 'GET', COUNTED, 401],

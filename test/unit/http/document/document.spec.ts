@@ -7,6 +7,9 @@ import { openapiDocument } from '../../../../src/cli/openapi-document';
 import { type Operation, operationsOf } from '../../../support/document';
 import { ROOT } from '../../../support/files';
 
+/** Where it is unless somebody says otherwise. */
+const LOCAL = 'http://127.0.0.1:3000';
+
 const LIMIT_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -70,6 +73,20 @@ it('describes the same groups with x-tagGroups, for tools that ignore parent tag
     { name: 'Webhooks', tags: ['Webhooks'] },
     { name: 'Account', tags: ['Account'] },
   ]);
+});
+
+it('names a server URL that programs can use, and a contact for help', () => {
+  const [address, here] = document.servers!;
+  expect(address).toMatchObject({ url: '{address}', variables: { address: { default: LOCAL } } });
+  expect(here).toMatchObject({ url: '/' });
+  expect(document.info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
+});
+
+it('knows two ways to send a key, and neither is a query parameter', () => {
+  expect(document.components?.securitySchemes).toEqual({
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
+  });
 });
 
 it('describes every failure with the Error schema and its header fields', () => {

@@ -25,6 +25,7 @@ test.each([
   ['trailing characters', `${cursorAfter(20)}A`],
   ['padding', `${cursorAfter(1)}=`],
   ['the other base64 alphabet', `${cursorAfter(20)}+/`],
+  ['half a cursor', cursorAfter(20).slice(0, 6)],
   ['invalid base64', '🐕'],
 ])('rejects a cursor with %s', (_what, cursor) => {
   expect(() => idBefore(cursor)).toThrow(expect.objectContaining({ status: 400, code: 'invalid_cursor' }));

@@ -43,8 +43,11 @@ test.each([
   ['a surrogate', '"\xed\xa0\x80"'],
   ['a sequence that ends too early', '1\xe2\x82'],
   ['UTF-16', '\xff\xfe1\0'],
-  ['a second byte order mark', '\xef\xbb\xbf\xef\xbb\xbf1'],
 ])('%s is refused, not replaced', (_what, bytes) => {
   const parsed = () => parseJson(Buffer.from(bytes, 'latin1'));
   expect(parsed).toThrow(expect.objectContaining({ code: 'malformed_json' }));
+});
+
+test('One byte order mark is ignored, and a second one is invalid', () => {
+  expect(() => parse('\uFEFF\uFEFF1')).toThrow('The body is not valid JSON');
 });

@@ -19,28 +19,35 @@ import {
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
-it('During a ban with an exhausted day, a request will be accepted at midnight, and the windows are reported as they are', () => {
-  const windows = newWindowState(NOW);
-  const bans = newBanState();
-  const limits = { perMinute: 2, perDay: 2 };
-  const acceptedAt = Date.UTC(2026, 10, 22);
-  for (let sent = 0; sent < 3; sent += 1) decide(windows, bans, limits, NOW);
-  for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 1_000);
-  for (const now of [NOW + 1_000, NOW + 70_000]) {
-    const decision = decide(windows, bans, limits, now);
-    expect(decision).toMatchObject({
-      outcome: 'banned',
-      acceptedAt,
-      retryAfterSeconds: (acceptedAt - now) / 1_000,
-      standings: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: 0 }],
-    });
-    expect(rateLimitHeaders(decision, now, null)).toMatchObject({
-      'X-RateLimit-Remaining': '0',
-      'X-RateLimit-Reset': String(acceptedAt / 1_000),
-      RateLimit: expect.stringContaining('"day";r=0;') as string,
-    });
-  }
-  expect(decide(windows, bans, limits, acceptedAt).outcome).toBe('allowed');
+describe('during a ban', () => {
+  it.each([
+    ['at its end', 100, NOW + 121_000],
+    ['when the day is over, if it is exhausted', 2, Date.UTC(2026, 10, 22)],
+  ])(
+    'a request will be accepted %s, and the windows are reported as they are',
+    (_when, perDay, acceptedAt) => {
+      const windows = newWindowState(NOW);
+      const bans = newBanState();
+      const limits = { perMinute: 2, perDay };
+      for (let sent = 0; sent < 3; sent += 1) decide(windows, bans, limits, NOW);
+      for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 1_000);
+      for (const now of [NOW + 1_000, NOW + 70_000]) {
+        const decision = decide(windows, bans, limits, now);
+        expect(decision).toMatchObject({
+          outcome: 'banned',
+          acceptedAt,
+          retryAfterSeconds: (acceptedAt - now) / 1_000,
+          standings: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
+        });
+        expect(rateLimitHeaders(decision, now, null)).toMatchObject({
+          'X-RateLimit-Remaining': '0',
+          'X-RateLimit-Reset': String(acceptedAt / 1_000),
+          RateLimit: expect.stringContaining(`"day";r=${perDay - 2};`) as string,
+        });
+      }
+      expect(decide(windows, bans, limits, acceptedAt).outcome).toBe('allowed');
+    },
+  );
 });
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
@@ -73,6 +80,18 @@ describe('the rate limit headers', () => {
   it('report the exhausted window on a refusal, although both are at zero', () => {
     expect(headersOf([minute(0), day(0)], TOLD_AT, 'minute')['X-RateLimit-Limit']).toBe('60');
     expect(headersOf([minute(0), day(0)], TOLD_AT, 'day')['X-RateLimit-Limit']).toBe('1000');
+  });
+
+  it('round the reset time up, and keep a whole second', () => {
+    const whole = 1_795_222_800_000;
+    expect(headersOf([minute(1, whole)], whole - 60_000, null)).toMatchObject({
+      'X-RateLimit-Reset': '1795222800',
+      RateLimit: '"minute";r=1;t=60',
+    });
+    expect(headersOf([minute(1, whole + 1)], whole - 60_000, null)).toMatchObject({
+      'X-RateLimit-Reset': '1795222801',
+      RateLimit: '"minute";r=1;t=61',
+    });
   });
 });
 

@@ -20,6 +20,7 @@ it.each<[string, Parameters<typeof agreedPlan>, RegExp]>([
   ['a plan in capitals', ['Free'], /no plan Free/],
   ['no name', [''], /no plan/],
   ['a name that every object has', ['constructor'], /no plan constructor/],
+  ['enterprise without limits', ['enterprise'], /--per-minute and --per-day/],
   ['enterprise without the day', ['enterprise', 10], /--per-minute and --per-day/],
   ['enterprise without the minute', ['enterprise', undefined, 10], /--per-minute and --per-day/],
   ['a fixed plan with a minute of its own', ['free', 10], /fixed limits/],
@@ -39,6 +40,7 @@ describe('an address counts', () => {
   it.each([
     ['an IPv4 address as itself', '192.0.2.7', '192.0.2.7'],
     ['an IPv4-mapped address as the IPv4 address', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['an IPv4-mapped address in capitals', '::FFFF:192.0.2.7', '192.0.2.7'],
     ['an IPv4-mapped address in hexadecimal', '::ffff:c000:207', '192.0.2.7'],
     ['an IPv4 address without the port a proxy wrote', '192.0.2.7:51234', '192.0.2.7'],
     ['an IPv6 address without brackets and port', '[2001:db8:1:2ff::1]:443', '2001:db8:1:200::/56'],

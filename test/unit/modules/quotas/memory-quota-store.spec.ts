@@ -11,6 +11,7 @@ const MINUTE = 60_000;
 class Records {
   readonly counts = new Map<number, number>();
   readonly unsavedBans = new Set<number>();
+  minute = { minuteStart: 0, minuteCount: 0, minuteRefunds: 0 };
   lookUps = 0;
 
   count(clientId: number, _windows: object, requests: number): void {
@@ -25,8 +26,7 @@ class Records {
   usageOf(clientId: number): Promise<StoredUsage> {
     this.lookUps += 1;
     const requests = this.counts.get(clientId) ?? 0;
-    const minute = { minuteStart: 0, minuteCount: 0, minuteRefunds: 0 };
-    return Promise.resolve({ day: Math.floor(clock.now() / DAY_MS), requests, ...minute, resetAt: 0 });
+    return Promise.resolve({ day: Math.floor(clock.now() / DAY_MS), requests, ...this.minute, resetAt: 0 });
   }
 }
 
@@ -85,6 +85,14 @@ describe('what the database says of a key', () => {
       (await store.take({ ...subject, ban: { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 } }))
         .outcome,
     ).toBe('limited');
+  });
+
+  it('applies each reset once', async () => {
+    const subject = aClient(1, 2);
+    await takeTimes(3, subject);
+    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 1 });
+    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 0 });
+    expect((await store.take(subject)).outcome).toBe('limited');
   });
 });
 
