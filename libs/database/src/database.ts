@@ -96,15 +96,11 @@ export class Reads {
    * Requests for the same statement with the same values share it, and its rows.
    * @param isSlow it may read thousands of rows: a caller has one of them at a time
    */
-  one<Row>(
-    statement: Statement,
-    values: unknown[],
-    { caller, isSlow, rowOf }: { caller: number; isSlow: boolean; rowOf: (stored: StoredRow) => Row },
-  ): Promise<Row[]> {
+  one(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       maxBatch: Infinity,
       statementFor: () => [statement, values],
-      resultsOf: (rows) => [rows.map(rowOf)],
+      resultsOf: (rows) => [rows],
     };
     const id = `${statement.text} ${JSON.stringify(values)}`;
     return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE });
@@ -311,17 +307,12 @@ export class Database {
    * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
    */
   read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
-    return this.reads.one(statement, values, { caller, isSlow: true, rowOf: (stored) => stored });
+    return this.reads.one(statement, values, caller, true);
   }
 
   /** As `read`, for few rows, whatever the values are: a caller may read several pages at a time. */
-  readPage<Row>(
-    statement: Statement,
-    values: unknown[],
-    caller: number = SERVICE,
-    rowOf: (stored: StoredRow) => Row,
-  ): Promise<Row[]> {
-    return this.reads.one(statement, values, { caller, isSlow: false, rowOf });
+  readPage(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
+    return this.reads.one(statement, values, caller, false);
   }
 
   /**

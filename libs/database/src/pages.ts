@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg';
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
-import type { Statement } from './session';
+import type { SharedRead, Statement } from './session';
 
 /** Which entries of a list: at most `limit`, after the one with this id. */
 export interface PageRange {
@@ -15,8 +15,9 @@ export interface RowPage<Row> {
   lastId: number | null;
 }
 
-/** Adds a value to a statement and returns its placeholder, with the type. */
-export type Parameter = (value: unknown, type: 'bigint' | 'boolean' | 'int' | 'text') => string;
+/** Adds a value that the list is filtered with, and returns the SQL that stands for it. */
+export type Parameter = (value: unknown, type: ValueType) => string;
+type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
 /** The filters of a list, as SQL. */
 export interface Selection {
@@ -33,10 +34,13 @@ const MAX_ROWS = 101;
 /** How many rows of the list are searched first: enough for a page of 20 if one row in ten has the name. */
 const MAX_PROBED = 2 * MAX_ROWS;
 
+/** Maximum pages that one statement reads. */
+const MAX_BATCH = 20;
+
 /** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
 export class PageReader<Row extends object, Filters> {
-  /** By the filters that are used. */
-  private readonly statements = new Map<string, Statement>();
+  /** By the filters that are used. A page is known by its values, as JSON. */
+  private readonly pages = new Map<string, SharedRead<string, Row[]>>();
 
   /** @param select turns the filters of a request into SQL */
   constructor(
@@ -50,36 +54,59 @@ export class PageReader<Row extends object, Filters> {
    * @param caller the id of the client, whose turn the read takes
    */
   async read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<RowPage<Row>> {
-    const values: unknown[] = [];
-    const parameter: Parameter = (value, type) => `$${values.push(value)}::${type}`;
-    parameter(after, 'bigint');
-    parameter(limit + 1, 'int');
+    const values: unknown[] = [after, limit + 1];
+    const types: ValueType[] = ['bigint', 'int'];
+    const parameter: Parameter = (value, type) => {
+      types.push(type);
+      return `v${values.push(value)}`;
+    };
     const selection = this.select(filters, parameter);
     const { named } = selection;
     const prefix = named && parameter(namePrefix(named.prefix), 'text');
-    const table = this.database.table(this.entity);
-    const statement = this.statementFor(selection, prefix);
-    const rows = await this.database.readPage(statement, values, caller, table.rowOf);
+    const rows = await this.database.share(
+      this.pagesFor(selection, prefix, types),
+      JSON.stringify(values),
+      caller,
+    );
     if (named !== undefined && rows.length <= limit) {
       // Written out, because only a plan that is made for the prefix reads the index from where it begins.
       const pattern = escapeLiteral(namePrefix(named.prefix));
-      const text = namedPageStatement(this.listOf(selection), pattern, named.indexed);
-      return this.readNamed({ text, isUnprepared: true }, values.slice(0, -1), limit, caller);
+      const page = namedPageStatement(this.listOf(selection), pattern, named.indexed);
+      return this.readNamed({ text: onePage(page, types), isUnprepared: true }, values, limit, caller);
     }
     const entries = rows.slice(0, limit);
+    const table = this.database.table(this.entity);
     return { entries, lastId: rows.length > limit ? table.idOf(entries.at(-1)!) : null };
   }
 
-  private statementFor(selection: Selection, prefix: string | undefined): Statement {
+  private pagesFor(
+    selection: Selection,
+    prefix: string | undefined,
+    types: readonly ValueType[],
+  ): SharedRead<string, Row[]> {
     const { conditions, within } = selection;
-    const filters = JSON.stringify([conditions, within, prefix]);
-    let statement = this.statements.get(filters);
-    if (statement === undefined) {
+    const filters = `${conditions.join()} ${within?.parameters.join()} ${prefix}`;
+    let pages = this.pages.get(filters);
+    if (pages === undefined) {
       const list = this.listOf(selection);
-      statement = { text: prefix === undefined ? pageStatement(list) : frequentNameStatement(list, prefix) };
-      this.statements.set(filters, statement);
+      const page = prefix === undefined ? pageStatement(list) : frequentNameStatement(list, prefix);
+      const statement = { text: manyPages(page, types) };
+      const { rowOf } = this.database.table(this.entity);
+      pages = {
+        maxBatch: MAX_BATCH,
+        statementFor: (keys) => {
+          const wanted = keys.map((key) => JSON.parse(key) as unknown[]);
+          return [statement, types.map((_type, index) => wanted.map((values) => values[index]))];
+        },
+        resultsOf: (stored, keys) => {
+          const rows = keys.map((): Row[] => []);
+          stored.forEach((row) => rows[(row.at(-1) as number) - 1]!.push(rowOf(row)));
+          return rows;
+        },
+      };
+      this.pages.set(filters, pages);
     }
-    return statement;
+    return pages;
   }
 
   private listOf(selection: Selection): List {
@@ -107,7 +134,7 @@ export class PageReader<Row extends object, Filters> {
 // The SQL for one page of a list in ascending order of id. Its duration must not depend on how many rows the table has
 // or where the matching rows are, so the statements leave the planner no choice that depends on estimates.
 
-/** A list whose pages are read. In all of its SQL, $1 is the id before the page and $2 the number of rows. */
+/** A list whose pages are read. In all of its SQL, `after` is the id before the page and `most` the number of rows. */
 interface List extends Selection {
   /** Plain column names. */
   columns: string;
@@ -115,14 +142,32 @@ interface List extends Selection {
   id: string;
 }
 
+/** Reads many pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
+function manyPages(page: string, types: readonly ValueType[]): string {
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
+  return `SELECT page.*, place FROM unnest(${arrays}) WITH ORDINALITY AS wanted (${namesOf(types)}, place)
+    CROSS JOIN LATERAL (${page}) AS page`;
+}
+
+/** The planner knows the values of a single page. */
+function onePage(page: string, types: readonly ValueType[]): string {
+  const values = types.map((type, index) => `$${index + 1}::${type}`).join(', ');
+  return `SELECT page.* FROM (SELECT ${values}) AS wanted (${namesOf(types)}) CROSS JOIN LATERAL (${page}) AS page`;
+}
+
+/** What the SQL of a page calls its values. */
+function namesOf(types: readonly ValueType[]): string {
+  return ['after', 'most', ...types.map((_type, index) => `v${index + 1}`).slice(2)].join(', ');
+}
+
 /** For each value of `within` it reads no more rows than the page has. */
 function pageStatement(list: List): string {
   const parts = partsOf(list).map(({ conditions, order }) => {
     // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
     const most = select(list, conditions, order, `LIMIT ${MAX_ROWS}`);
-    return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT $2`;
+    return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
   });
-  return parts.length === 1 ? parts[0]! : firstOf(parts, list, '$2');
+  return parts.length === 1 ? parts[0]! : firstOf(parts, list, 'most');
 }
 
 /** Searches the next rows of the list only, which is enough for a frequent name and costs little more than any page. */
@@ -132,7 +177,7 @@ function frequentNameStatement(list: List, prefix: string): string {
   // A single walk has the order already, so that it ends with the page.
   const [next, order] =
     parts.length === 1 ? [walks[0], parts[0]!.order] : [firstOf(walks, list, String(MAX_PROBED)), list.id];
-  return `SELECT ${list.columns} FROM (${next}) AS next WHERE lower(name) LIKE lower(${prefix}) ORDER BY ${order} LIMIT $2`;
+  return `SELECT ${list.columns} FROM (${next}) AS next WHERE lower(name) LIKE lower(${prefix}) ORDER BY ${order} LIMIT most`;
 }
 
 /** Up to this many rows with a matching name are read and sorted; with more, this many rows of the list are looked at. */
@@ -161,14 +206,14 @@ function namedPageStatement(list: List, prefix: string, indexed: readonly string
   const wanted = within === undefined ? [] : [`${within.column} IN (${within.parameters.join(', ')})`];
   const oneByOne = [`${id} = ANY(ARRAY(SELECT ${id} FROM named))`, `NOT ${ARE_MANY}`];
   const marked = { ...list, columns: `0 AS place, true AS has_name, ${columns}` };
-  const few = select(marked, [...conditionsOf(list), ...wanted, ...oneByOne], id, 'LIMIT $2');
+  const few = select(marked, [...conditionsOf(list), ...wanted, ...oneByOne], id, 'LIMIT most');
   const walks = partsOf(list).map(({ conditions, order }) =>
     select(list, [...conditions, ARE_MANY], order, `LIMIT ${MAX_LOOKED_AT}`),
   );
   const walk = firstOf(walks, list, String(MAX_LOOKED_AT));
   const many = `SELECT * FROM (SELECT (row_number() OVER (ORDER BY ${id}))::int AS place, ${hasName} AS has_name, ${columns}
-    FROM (${walk}) AS walk) AS looked_at WHERE has_name OR place = ${MAX_LOOKED_AT} ORDER BY ${id} LIMIT $2`;
-  return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, many], list, '$2')}`;
+    FROM (${walk}) AS walk) AS looked_at WHERE has_name OR place = ${MAX_LOOKED_AT} ORDER BY ${id} LIMIT most`;
+  return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, many], list, 'most')}`;
 }
 
 /** A LIKE pattern for a prefix, with its wildcards escaped. */
@@ -201,7 +246,7 @@ function partsOf(list: List): Part[] {
 }
 
 function conditionsOf({ conditions, id }: List): string[] {
-  return [...conditions, `${id} > $1`];
+  return [...conditions, `${id} > after`];
 }
 
 function select({ columns, table }: List, conditions: string[], order: string, end: string): string {

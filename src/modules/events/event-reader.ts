@@ -110,7 +110,7 @@ export class EventReader {
     const mayReadThousands = type !== undefined || petId !== undefined;
     const [row] = mayReadThousands
       ? await this.database.read(PAGE, values, caller)
-      : await this.database.readPage(PAGE, values, caller, (stored) => stored);
+      : await this.database.readPage(PAGE, values, caller);
     const [newest, isKnown, again, againTime, looked, lookedTime, page] = row!;
     if (!isKnown && position > BEGINNING.position) {
       if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {

@@ -96,20 +96,18 @@ describe('reads', () => {
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
     const statement = { text: 'page' };
-    const one = (values: number[], caller: number) =>
-      reads.one(statement, values, { caller, isSlow: false, rowOf: ([name]) => name });
+    const one = (values: number[], caller: number) => reads.one(statement, values, caller, false);
     const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
     sent[0]!.succeed([['a']]);
     sent[1]!.succeed([['b']]);
-    expect(await results).toEqual([['a'], ['b'], ['a']]);
+    expect(await results).toEqual([[['a']], [['b']], [['a']]]);
   });
 
   it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
     await aReadUnderWay();
-    const slow = (text: string, caller: number) =>
-      reads.one({ text }, [], { caller, isSlow: true, rowOf: (stored) => stored });
+    const slow = (text: string, caller: number) => reads.one({ text }, [], caller, true);
     const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
     await aTurn();
     expect(texts()).toEqual(['page1', 'other']);
