@@ -17,15 +17,6 @@ import {
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
 
-/** Connections in use, idle connections, and requests that wait for one. */
-export interface PoolUse {
-  busy: number;
-  idle: number;
-  waiting: number;
-  /** Maximum number of connections. */
-  max: number;
-}
-
 const IS_READ_ONLY: Statement = {
   text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
   isUnprepared: true,
@@ -63,8 +54,11 @@ interface Entry {
   isSlow: boolean;
 }
 
-/** The requests that a statement is for; at least one. */
-type Group = (Entry & Waiting)[];
+/** The requests that a statement is for, at least one, and their keys. */
+interface Group {
+  entries: (Entry & Waiting)[];
+  keys: Set<unknown>;
+}
 
 /** By the id of their entries. */
 type Groups = Map<unknown, Group>;
@@ -126,7 +120,7 @@ export class Reads {
       }
       this.running.push(groups);
       void this.limiter.run(
-        first[0]!.context,
+        first.entries[0]!.context,
         () => this.send(groups),
         () => this.release(groups),
       );
@@ -136,10 +130,12 @@ export class Reads {
   private nextGroups(): Groups {
     const groups: Groups = new Map();
     const taken = this.queue.take((entry) => {
-      const { id, read, isSlow, owner } = entry;
-      const group = groups.get(id) ?? [];
-      const isFirst = group.length === 0;
-      const isFull = isFirst ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
+      const { id, read, key, isSlow, owner } = entry;
+      const group = groups.get(id) ?? { entries: [], keys: new Set() };
+      const isFirst = group.entries.length === 0;
+      const isFull = isFirst
+        ? groups.size === MAX_TOGETHER
+        : group.keys.size === read.maxBatch && !group.keys.has(key);
       const isAnother = isFirst && isSlow && this.slowCallers.has(owner);
       if (isFull || isAnother || this.running.some((others) => others.has(id))) {
         return false;
@@ -147,7 +143,8 @@ export class Reads {
       if (isFirst && isSlow) {
         this.slowCallers.add(owner);
       }
-      group.push(entry);
+      group.entries.push(entry);
+      group.keys.add(key);
       groups.set(id, group);
       return true;
     });
@@ -161,28 +158,31 @@ export class Reads {
       await this.session((session) =>
         Promise.all(
           session.together(() =>
-            all.map((group) => group[0]!.context.runInAsyncScope(() => this.load(session, group, groups))),
+            all.map((group) =>
+              group.entries[0]!.context.runInAsyncScope(() => this.load(session, group, groups)),
+            ),
           ),
         ),
       );
     } catch (error) {
       // No connection was available, or it failed.
-      all.flat().forEach(({ reject }) => reject(error));
+      all.flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
       all.forEach((group) => this.end(group, groups));
     }
     this.release(groups);
   }
 
   private async load(session: Session, group: Group, groups: Groups): Promise<void> {
+    const { entries } = group;
     try {
-      const { read } = group[0]!;
-      const keys = [...new Set(group.map(({ key }) => key))];
+      const { read } = entries[0]!;
+      const keys = [...group.keys];
       const [statement, values] = read.statementFor(keys);
       const rows = await withRetries(() => session.read(statement, values));
       const results = new Map(read.resultsOf(rows, keys).map((result, index) => [keys[index], result]));
-      group.forEach(({ key, resolve }) => resolve(results.get(key)));
+      entries.forEach(({ key, resolve }) => resolve(results.get(key)));
     } catch (error) {
-      group.forEach(({ reject }) => reject(error));
+      entries.forEach(({ reject }) => reject(error));
     }
     this.end(group, groups);
     // The other statements of the connection may still run.
@@ -191,7 +191,7 @@ export class Reads {
 
   /** Others may read the same. */
   private end(group: Group, groups: Groups): void {
-    const { id, isSlow, owner } = group[0]!;
+    const { id, isSlow, owner } = group.entries[0]!;
     if (isSlow) {
       this.slowCallers.delete(owner);
     }
@@ -217,9 +217,10 @@ export class Database {
     return this.dataSource.options.poolSize!;
   }
 
-  get poolUse(): PoolUse {
+  /** Connections in use, idle connections, and requests that wait for one. */
+  get poolUse() {
     const { totalCount, idleCount, waitingCount } = poolOf(this.dataSource);
-    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: this.poolSize };
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   /**

@@ -35,7 +35,7 @@ const MAX_ROWS = 101;
 const MAX_PROBED = 2 * MAX_ROWS;
 
 /** Maximum pages that one statement reads. */
-const MAX_BATCH = 20;
+const MAX_BATCH = 50;
 
 /** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
 export class PageReader<Row extends object, Filters> {
@@ -72,7 +72,8 @@ export class PageReader<Row extends object, Filters> {
       // Written out, because only a plan that is made for the prefix reads the index from where it begins.
       const pattern = escapeLiteral(namePrefix(named.prefix));
       const page = namedPageStatement(this.listOf(selection), pattern, named.indexed);
-      return this.readNamed({ text: onePage(page, types), isUnprepared: true }, values, limit, caller);
+      const statement = { text: onePage(page, types.slice(0, -1)), isUnprepared: true };
+      return this.readNamed(statement, values.slice(0, -1), limit, caller);
     }
     const entries = rows.slice(0, limit);
     const table = this.database.table(this.entity);
@@ -126,7 +127,9 @@ export class PageReader<Row extends object, Filters> {
     const found = stored.map(([place, hasName, ...row]) => ({ place, hasName, row: table.rowOf(row) }));
     const entries = found.filter(({ hasName }) => hasName).map(({ row }) => row);
     const end =
-      entries.length > limit ? entries[limit - 1] : found.find(({ place }) => place === MAX_LOOKED_AT)?.row;
+      entries.length > limit
+        ? entries[limit - 1]
+        : found.find(({ place }) => place === MAX_ROWS_SCANNED)?.row;
     return { entries: entries.slice(0, limit), lastId: end === undefined ? null : table.idOf(end) };
   }
 }
@@ -149,7 +152,7 @@ function manyPages(page: string, types: readonly ValueType[]): string {
     CROSS JOIN LATERAL (${page}) AS page`;
 }
 
-/** The planner knows the values of a single page. */
+/** Reads a page by itself, whose values are parameters instead of columns. */
 function onePage(page: string, types: readonly ValueType[]): string {
   const values = types.map((type, index) => `$${index + 1}::${type}`).join(', ');
   return `SELECT page.* FROM (SELECT ${values}) AS wanted (${namesOf(types)}) CROSS JOIN LATERAL (${page}) AS page`;
@@ -181,10 +184,10 @@ function frequentNameStatement(list: List, prefix: string): string {
 }
 
 /** Up to this many rows with a matching name are read and sorted; with more, this many rows of the list are looked at. */
-const MAX_LOOKED_AT = 2_000;
+const MAX_ROWS_SCANNED = 2_000;
 /** The order of `text_pattern_ops`. */
 const BY_NAME = 'lower(name) USING ~<~';
-const ARE_MANY = `(SELECT count(*) > ${MAX_LOOKED_AT} FROM named)`;
+const ARE_MANY = `(SELECT count(*) > ${MAX_ROWS_SCANNED} FROM named)`;
 
 /**
  * A statement for a page of rows whose name starts with a prefix. An index has them in the order of names: if they are few,
@@ -201,18 +204,18 @@ function namedPageStatement(list: List, prefix: string, indexed: readonly string
     { ...list, columns: id },
     [...indexed, hasName],
     BY_NAME,
-    `LIMIT ${MAX_LOOKED_AT + 1}`,
+    `LIMIT ${MAX_ROWS_SCANNED + 1}`,
   );
   const wanted = within === undefined ? [] : [`${within.column} IN (${within.parameters.join(', ')})`];
   const oneByOne = [`${id} = ANY(ARRAY(SELECT ${id} FROM named))`, `NOT ${ARE_MANY}`];
   const marked = { ...list, columns: `0 AS place, true AS has_name, ${columns}` };
   const few = select(marked, [...conditionsOf(list), ...wanted, ...oneByOne], id, 'LIMIT most');
   const walks = partsOf(list).map(({ conditions, order }) =>
-    select(list, [...conditions, ARE_MANY], order, `LIMIT ${MAX_LOOKED_AT}`),
+    select(list, [...conditions, ARE_MANY], order, `LIMIT ${MAX_ROWS_SCANNED}`),
   );
-  const walk = firstOf(walks, list, String(MAX_LOOKED_AT));
+  const walk = firstOf(walks, list, String(MAX_ROWS_SCANNED));
   const many = `SELECT * FROM (SELECT (row_number() OVER (ORDER BY ${id}))::int AS place, ${hasName} AS has_name, ${columns}
-    FROM (${walk}) AS walk) AS looked_at WHERE has_name OR place = ${MAX_LOOKED_AT} ORDER BY ${id} LIMIT most`;
+    FROM (${walk}) AS walk) AS looked_at WHERE has_name OR place = ${MAX_ROWS_SCANNED} ORDER BY ${id} LIMIT most`;
   return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, many], list, 'most')}`;
 }
 

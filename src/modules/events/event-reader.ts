@@ -45,22 +45,15 @@ const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * Events after the position `$1` of the time `$2`, in one row: the newest position, whether the event at `$1` is there, where
- * to go on if it is not, the last event that was looked at, and the page. It is one text of JSON, because the driver takes
+ * Events after the position `$1` of the time `$2`, in one row: the newest position, whether the event at `$1` is there, the
+ * last event that was looked at, and the page. It is one text of JSON, because the driver takes
  * longer for a hundred rows than PostgreSQL and `JSON.parse` together. Events that would make it too large have no data.
  */
 const PAGE = {
-  text: `SELECT (SELECT max(position) FROM events), is_known, again.position, again.time, looked.position, looked.time,
-      page.events
+  text: `SELECT (SELECT max(position) FROM events), is_known, looked.position, looked.time, page.events
     FROM (SELECT min(position) AS first,
       EXISTS (SELECT FROM events WHERE position = $1 AND ${MICROSECONDS} = $2::bigint) AS is_known
       FROM events WHERE position > $1) AS start
-    LEFT JOIN LATERAL (
-      SELECT position, ${MICROSECONDS} AS time FROM events
-      WHERE NOT is_known AND position <= $1 AND position > $1 - ${MAX_SEARCHED}
-        AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US}
-      ORDER BY position DESC LIMIT 1
-    ) AS again ON true
     LEFT JOIN LATERAL (
       SELECT position, ${MICROSECONDS} AS time FROM events
       WHERE position >= first AND position < first + ${MAX_SEARCHED} ORDER BY position DESC LIMIT 1
@@ -76,6 +69,12 @@ const PAGE = {
     ) AS page`,
 };
 
+/** Where to go on if the event at the position `$1` of the time `$2` is lost. */
+const AGAIN = {
+  text: `SELECT position, ${MICROSECONDS} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
+      AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`,
+};
+
 const NEWEST = {
   text: `SELECT ${COLUMNS}, data::json FROM events
     WHERE position > (SELECT max(position) FROM events) - ${MAX_SEARCHED} AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`,
@@ -85,7 +84,7 @@ const AT = { text: `SELECT ${COLUMNS}, data::json FROM events WHERE position = A
 
 const END = { text: `SELECT position, ${MICROSECONDS} FROM events ORDER BY position DESC LIMIT 1` };
 
-/** Reads of events, in SQL, because one statement verifies the cursor and bounds the page. They take their turn with other reads of the same caller (`Database.read`). */
+/** Reads of events, in SQL, because one statement verifies the cursor and bounds the page. They take their turn with other reads of the same caller. */
 @Injectable()
 export class EventReader {
   constructor(
@@ -111,10 +110,11 @@ export class EventReader {
     const [row] = mayReadThousands
       ? await this.database.read(PAGE, values, caller)
       : await this.database.readPage(PAGE, values, caller);
-    const [newest, isKnown, again, againTime, looked, lookedTime, page] = row!;
+    const [newest, isKnown, looked, lookedTime, page] = row!;
     if (!isKnown && position > BEGINNING.position) {
       if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {
-        throw new EventsLost(positionOf(again, againTime) ?? BEGINNING);
+        const [again] = await this.database.read(AGAIN, [position, time], caller);
+        throw new EventsLost(positionOf(again?.[0], again?.[1]) ?? BEGINNING);
       }
       return this.after(BEGINNING, { type, petId }, most, caller);
     }

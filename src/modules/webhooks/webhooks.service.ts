@@ -8,7 +8,15 @@ import {
   type State,
   violates,
 } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, type Page, type Precondition, idBefore, pageOf, rangeOf } from '#libs/http';
+import {
+  DEFAULT_PAGE_SIZE,
+  type Page,
+  type PageQuery,
+  type Precondition,
+  idBefore,
+  pageOf,
+  rangeOf,
+} from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { dueNow, lockOf, testOf } from './webhook-administration';
@@ -18,7 +26,6 @@ import {
   type DeliveryDto,
   DeliveryNotFoundError,
   type ListDeliveriesQuery,
-  type ListWebhooksQuery,
   type NewWebhookDto,
   TooManyWebhooksError,
   type WebhookDto,
@@ -47,7 +54,7 @@ export class WebhooksService {
     }));
   }
 
-  async list(clientId: number, query: ListWebhooksQuery): Promise<Page<WebhookDto>> {
+  async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
     const { entries, lastId } = await this.pages.read(rangeOf(query), { clientId }, clientId);
     return { entries: entries.map(toWebhookDto), lastId };
   }
@@ -151,7 +158,7 @@ export class WebhooksService {
     };
     const wanted = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [id, idBefore(cursor) || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
-    const stored = await this.database.read(statement, values, clientId);
+    const stored = await this.database.readPage(statement, values, clientId);
     const page = pageOf(
       stored.map((row) => table.rowOf(row)),
       limit,

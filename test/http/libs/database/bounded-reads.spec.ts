@@ -1,3 +1,4 @@
+import { cursorAfter } from '#libs/http';
 import { EventReader, MAX_SEARCHED } from '../../../../src/modules/events/event-reader';
 import { type Answer, type ApiClient, nextOf } from '../../../support/api-client';
 import { Arrange, type Pet, aPet } from '../../../support/builders';
@@ -58,6 +59,16 @@ describe('in a large store', () => {
   it.each([...PETS_PAGES, ...NAMED_PETS_PAGES])('GET %s returns the right page', async (target) => {
     const { body } = await caller.get<Pet[]>(target);
     expect(body.map(({ id }) => id)).toEqual(await plainPage(database.pool, target));
+  });
+
+  it('Pages that are asked for together are each their own', async () => {
+    const targets = Array.from({ length: 180 }, (_none, n) => {
+      const [one, other] = n % 3 === 0 ? ['sold', 'pending'] : ['pending', 'sold'];
+      return `/pets?status=${one}&status=${other}&cursor=${cursorAfter(1 + (n % 120) * 500)}`;
+    });
+    const answers = await Promise.all(targets.map((target) => caller.get<Pet[]>(target)));
+    const expected = await Promise.all(targets.map((target) => plainPage(database.pool, target)));
+    expect(answers.map(({ body }) => body.map(({ id }) => id))).toEqual(expected);
   });
 
   it.each([...PETS_PAGES, ...OTHER_PAGES])('GET %s reads no more rows than a page needs', async (target) => {

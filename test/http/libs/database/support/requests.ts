@@ -70,6 +70,10 @@ export const FEW = 100;
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', FEW],
   [`/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 })}`, FEW],
+  [
+    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 + 1 })}`,
+    MAX_SEARCHED + FEW,
+  ],
   ['/events?type=pet.updated', FEW],
   ['/events?type=pet.deleted', 2 * MAX_SEARCHED + FEW],
   ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + FEW],
