@@ -54,7 +54,7 @@ export function newBanState(): BanState {
 }
 
 /** Takes over what the database has, unless it is older than what is known. */
-export function applyStored(bans: BanState, stored: StoredBan): void {
+export function applyStoredBan(bans: BanState, stored: StoredBan): void {
   if (stored.changedAt > bans.changedAt) Object.assign(bans, stored);
 }
 
@@ -84,7 +84,7 @@ function isInSeries({ refusedSince }: BanState, now: number): boolean {
 }
 
 /** Notes a refused request. @returns true if it triggers a ban */
-export function strike(bans: BanState, now: number): boolean {
+export function countRefusal(bans: BanState, now: number): boolean {
   if (!isInSeries(bans, now)) {
     bans.refusals = 0;
     bans.refusedSince = now;
@@ -159,7 +159,7 @@ export function decide(windows: WindowState, bans: BanState | null, limits: Limi
   if (bans !== null && isBanned(bans, now)) return decisionAfter('banned', null, false, state);
   const exhausted = take(windows, limits, now);
   if (exhausted === null) return decisionAfter('allowed', null, false, state);
-  const isNewlyBanned = bans !== null && strike(bans, now);
+  const isNewlyBanned = bans !== null && countRefusal(bans, now);
   return isNewlyBanned
     ? decisionAfter('banned', null, true, state)
     : decisionAfter('limited', exhausted, false, state);

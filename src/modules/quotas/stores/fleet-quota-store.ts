@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { RepeatingTask } from '#libs/clock';
 import type { Decision, Standing } from '../rules/decision';
 import type { MemoryQuotaStore } from './memory-quota-store';
-import { type AddressSubject, QuotaStore, type Receipt, type Subject } from './quota-store';
+import { type AddressSubject, QuotaStore, type Taken, type Subject } from './quota-store';
 import { type RedisQuotaStore, RedisUnavailableError, reasonOf } from './redis-quota-store';
 
 const PROBE_MS = 250;
@@ -46,7 +46,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     );
   }
 
-  async refund(subject: Subject, taken: Receipt): Promise<Standing> {
+  async refund(subject: Subject, taken: Taken): Promise<Standing> {
     if (taken.takenLocally) {
       return this.local.refund(subject, taken);
     }

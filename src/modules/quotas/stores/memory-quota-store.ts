@@ -2,7 +2,7 @@ import type { OnModuleDestroy } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { type Clock, RepeatingTask } from '#libs/clock';
 import {
-  applyStored,
+  applyStoredBan,
   type BanState,
   decide,
   type Decision,
@@ -21,7 +21,7 @@ import {
   type WindowState,
 } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type ClientSubject, QuotaStore, type Receipt, type Subject } from './quota-store';
+import { type ClientSubject, QuotaStore, type Taken, type Subject } from './quota-store';
 
 const SWEEP_MS = 10_000;
 /** Idle entries leave after this long: windows are over, or in the database. */
@@ -91,13 +91,13 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return decision;
   }
 
-  async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
+  async refund(subject: Subject, { takenAt }: Taken): Promise<Standing> {
     const state = await this.stateOf(subject);
     const before = state.windows.dayCount;
     // The share of a whole day, so that all instances together refund at most the limit.
     refund(state.windows, shareOf(subject.limits, this.instances, 0), takenAt);
-    if (subject.kind === 'client' && state.windows.dayCount < before) {
-      this.records.count(subject.clientId, state.windows, -1);
+    if (subject.kind === 'client') {
+      this.records.count(subject.clientId, state.windows, state.windows.dayCount - before);
     }
     return standingOf(state);
   }
@@ -160,7 +160,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     }
     // A ban that is not yet written is newer than what the database has.
     if (!this.records.hasUnsavedBan(keyId)) {
-      applyStored(bans, ban);
+      applyStoredBan(bans, ban);
     }
     return bans;
   }

@@ -5,7 +5,7 @@ import { Clock, utcDate, WriteBehind } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { QuotaReset, UsageDay } from '../quotas.entity';
-import type { BanState } from '../rules/decision';
+import type { BanState, StoredBan } from '../rules/decision';
 import { DAY_MS, type WindowState } from '../rules/limits';
 
 const INTERVAL_MS = 1_000;
@@ -25,10 +25,8 @@ interface DayCount extends DayState {
   requests: number;
 }
 
-/** Times are unix milliseconds. */
-interface EarnedBan {
-  level: number;
-  bannedUntil: number;
+interface EarnedBan extends Pick<StoredBan, 'level' | 'bannedUntil'> {
+  /** Unix milliseconds. */
   earnedAt: number;
 }
 
@@ -62,7 +60,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /**
    * @param windows as they are now
-   * @param requests may be negative: a refunded request
+   * @param requests negative for a refund, 0 for one of the minute alone
    */
   count(clientId: number, windows: WindowState, requests: number): void {
     const { day, minuteStart, minuteCount, minuteRefunds } = windows;
@@ -163,12 +161,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 }
 
 /** A key's ban, to be saved. */
-interface UnsavedBan {
-  keyId: number | string;
-  level: number;
-  bannedUntil: number;
-  byOperator: boolean;
-}
+type UnsavedBan = Omit<StoredBan, 'changedAt'> & { keyId: number | string };
 
 /**
  * Saves bans, each with a later stamp than the key's ban before.

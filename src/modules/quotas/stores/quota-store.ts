@@ -22,7 +22,7 @@ export interface AddressSubject {
 export type Subject = ClientSubject | AddressSubject;
 
 /** What a refund needs to know. */
-export type Receipt = Pick<Decision, 'takenAt' | 'takenLocally'>;
+export type Taken = Pick<Decision, 'takenAt' | 'takenLocally'>;
 
 /** Counts requests. Every method is one atomic step on the subject's windows and bans. */
 export abstract class QuotaStore {
@@ -32,7 +32,7 @@ export abstract class QuotaStore {
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
   abstract take(subject: Subject): Promise<Decision>;
   /** Refunds a request; returns the subject's standing after it. */
-  abstract refund(subject: Subject, taken: Receipt): Promise<Standing>;
+  abstract refund(subject: Subject, taken: Taken): Promise<Standing>;
   /** The subject's standing. Read-only. */
   abstract look(subject: Subject): Promise<Standing>;
   /** Writes pending counts; false if not all could be written. Never rejects. */

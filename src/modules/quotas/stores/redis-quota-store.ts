@@ -11,7 +11,7 @@ import {
   type StateReply,
   toState,
 } from './quota-script';
-import type { Receipt, Subject } from './quota-store';
+import type { Taken, Subject } from './quota-store';
 
 const OPTIONS = {
   lazyConnect: true,
@@ -143,10 +143,10 @@ export class RedisQuotaStore {
     return decisionAfter(outcome as Outcome, exhausted, isNewlyBanned, state);
   }
 
-  async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
+  async refund(subject: Subject, { takenAt }: Taken): Promise<Standing> {
     const state = (await this.run(subject, 'refund', takenAt))!;
-    if (subject.kind === 'client' && state.outcome === 'refunded') {
-      this.records.count(subject.clientId, state.windows, -1);
+    if (subject.kind === 'client') {
+      this.records.count(subject.clientId, state.windows, state.outcome === 'refunded' ? -1 : 0);
     }
     return standingOf(state);
   }

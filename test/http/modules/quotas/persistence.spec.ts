@@ -17,6 +17,8 @@ afterAll(async () => {
   await database.drop();
 });
 
+const DAY = 24 * 60 * MINUTE;
+
 /** Stops the service and starts another one over the same database at the same time of day. */
 async function restart(): Promise<void> {
   const now = service.clock.now();
@@ -62,15 +64,21 @@ it('a restart keeps what is left of the minute', async () => {
   expect(await statuses(service.callerWith(key), 1)).toEqual([200]);
 });
 
-it('a restart keeps what was refunded of the minute, even if the request was saved before', async () => {
-  const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
+it.each([
+  ['even if the request was saved before', 0],
+  ['even if its day is over', 200],
+])('a restart keeps what was refunded of the minute, %s', async (_what, pause) => {
+  const { key } = await service.issueKey({ perMinute: 2, perDay: 1_000 });
+  service.clock.set(Math.ceil(service.clock.now() / DAY) * DAY - 100);
   const caller = service.callerWith(key);
   const other = await service.caller();
   const { id } = await new Arrange(other).pet();
   const holder = await database.pool.connect();
   await holder.query('BEGIN; LOCK TABLE pets');
   const waiting = caller.with({ 'If-None-Match': '*' }).get(`/pets/${id}`);
-  await until(async () => (await standing(caller)).minute.remaining === 0);
+  await until(async () => (await standing(caller)).minute.remaining === 1);
+  service.clock.advance(pause);
+  expect(await statuses(caller, 1)).toEqual([200]);
   await other.get('/usage');
   await holder.query('ROLLBACK');
   holder.release();
@@ -87,7 +95,7 @@ it('a restart keeps the count of the day', async () => {
   expect(await statuses(service.callerWith(key), 4)).toEqual([200, 200, 200, 429]);
   await restart();
   expect(await statuses(service.callerWith(key), 1)).toEqual([429]);
-  service.clock.set(Date.UTC(2026, 10, 22));
+  service.clock.advance(DAY);
   await restart();
   expect(limitsIn(await service.callerWith(key).get(COUNTED)).remaining).toBe(9);
 });

@@ -1,20 +1,20 @@
 import {
   FORGIVENESS_MS,
   NOTICE_MS,
-  applyStored,
+  applyStoredBan,
   ban,
   banLevel,
   isBanned,
   newBanState,
   nextBanMs,
-  strike,
+  countRefusal,
   type BanState,
 } from '../../../../src/modules/quotas/rules/decision';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
 function strikes(count: number, bans: BanState, now = NOW): boolean[] {
-  return Array.from({ length: count }, () => strike(bans, now));
+  return Array.from({ length: count }, () => countRefusal(bans, now));
 }
 
 /** One refusal that gives notice, and those that count. @returns when they were refused */
@@ -28,7 +28,7 @@ function earnBan(bans: BanState, now = NOW): number {
 function refusedAfter(pauses: readonly number[]): boolean {
   const bans = newBanState();
   let now = NOW;
-  return pauses.some((pause) => strike(bans, (now += pause)));
+  return pauses.some((pause) => countRefusal(bans, (now += pause)));
 }
 
 describe('a series of refused requests', () => {
@@ -52,14 +52,14 @@ describe('what the database has', () => {
   it('is taken over once, and never replaces what is newer', () => {
     const bans = newBanState();
     const stored = { level: 1, bannedUntil: NOW + 1, byOperator: true, changedAt: 7 };
-    applyStored(bans, stored);
+    applyStoredBan(bans, stored);
     expect(bans).toMatchObject(stored);
     earnBan(bans, NOW + 1);
     const earned = { ...bans };
-    applyStored(bans, stored);
-    applyStored(bans, { ...stored, changedAt: 6 });
+    applyStoredBan(bans, stored);
+    applyStoredBan(bans, { ...stored, changedAt: 6 });
     expect(bans).toEqual(earned);
-    applyStored(bans, { ...stored, changedAt: 8 });
+    applyStoredBan(bans, { ...stored, changedAt: 8 });
     expect(isBanned(bans, NOW + 2_000)).toBe(false);
   });
 });
