@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import split from 'split2';
 import { Database, type Origin } from '#libs/database';
@@ -108,6 +108,8 @@ class ImportRun {
   /** Kind and id of those that it has made itself: a file may have a name twice. */
   private readonly created = new Set<string>();
   private linesRead = 0;
+  /** How long the last group took. */
+  private writingMs = 0;
   private mayRepeat: boolean;
 
   constructor(
@@ -127,10 +129,9 @@ class ImportRun {
     const writeAll = async (lines: AsyncIterable<string>): Promise<void> => {
       for await (const group of this.groupsOf(lines)) {
         signal?.throwIfAborted();
-        const since = performance.now();
-        await this.write(group);
         // Half of the time the processors and the database are free for others.
-        await setTimeout(performance.now() - since, undefined, { signal });
+        await pause(this.writingMs, undefined, { signal });
+        await this.write(group);
       }
     };
     try {
@@ -251,7 +252,9 @@ class ImportRun {
 
   /** @returns how many were created: what the store refuses is reported as a bad line */
   private async create<Kind>(lines: Line<Kind>[], one: (record: Kind) => Promise<void>): Promise<number> {
+    const since = performance.now();
     const outcomes = await Promise.allSettled(lines.map(({ record }) => one(record)));
+    this.writingMs = performance.now() - since;
     const errors = outcomes.map((outcome) =>
       outcome.status === 'rejected' ? (outcome.reason as Error) : null,
     );
