@@ -257,7 +257,7 @@ async function loadCommand(command, { admin, database }) {
 
 async function load(name, { name: contender, url, server, database, admin }, script, seconds) {
   if (script === undefined) return loadCommand(OPERATIONS[name].command, { admin, database });
-  numbers += 1_000_000;
+  numbers += 200_000 * seconds;
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '-s', script, url, String(numbers)];
   const before = [processorTime(server), processorTime(database)];
   const { stdout } = await run('wrk', args, { signal: interrupt.signal });
