@@ -6,13 +6,13 @@ import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
-import { migrateToNewest } from '../runtime/data-source';
+import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { EnvironmentReader } from '../runtime/environment';
 import { PETSTORE } from '../runtime/messages';
 import { WEBHOOK_KEY_FILE, openDatabase, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readDatabaseUrl, readSettings } from '../settings';
-import { CommandGroup, type Commander, ResultCommand, withConnection, withDatabase } from './command/command';
+import { CommandGroup, type Commander, ResultCommand, withDatabase } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
 import { interruptible, withProgress } from './command/operator';
 import {

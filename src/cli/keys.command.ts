@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
-import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../modules/auth';
+import { KeysService, SCOPES, type Scope, describeKey } from '../modules/auth';
 import { QuotasService } from '../modules/quotas';
 import { WebhookAdministration } from '../modules/webhooks';
 import {
@@ -33,7 +33,7 @@ abstract class KeyCommand extends ResultCommand {
 
 type Key = Awaited<ReturnType<KeysService['byId']>>;
 
-function describe(key: Key): KeyDescription {
+function describe(key: Key) {
   return describeKey(key, Date.now());
 }
 

@@ -94,17 +94,25 @@ export function administrationOptions(url: string): DataSourceOptions {
   return { ...commandOptions(url), extra: { keepAlive: true } } as DataSourceOptions;
 }
 
+/** Connects to a database for work on its tables as they are, which may take minutes. */
+export async function withConnection<Result>(
+  url: string,
+  work: (dataSource: DataSource) => Promise<Result>,
+): Promise<Result> {
+  const dataSource = await new DataSource(administrationOptions(url)).initialize();
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
 /**
  * Migrates the database on connections of its own.
  * @param report called with a line about what it waits for
  */
-export async function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
-  const dataSource = await new DataSource(administrationOptions(url)).initialize();
-  try {
-    return await migrate(dataSource, report);
-  } finally {
-    await dataSource.destroy();
-  }
+export function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
+  return withConnection(url, (dataSource) => migrate(dataSource, report));
 }
 
 /** Opens the database of a service, at the newest migration. */

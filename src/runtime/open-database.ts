@@ -31,16 +31,6 @@ export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>)
   return findData(dataDirectory, DATABASE);
 }
 
-/** @throws StartError if there is no embedded database; only the server creates one */
-export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void {
-  if (findEmbedded(settings) === undefined) {
-    throw new StartError(
-      `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
-        'Or set DATA_DIR or DATABASE_URL to an existing one.',
-    );
-  }
-}
-
 /**
  * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, starting it if necessary.
  * @param forServer creates the embedded one if there is none, and has it for itself; a command may share that of a server
@@ -65,8 +55,11 @@ export async function openDatabase(
         'Set DATABASE_URL to a database of your own: postgres://user:password@host:5432/name.',
     );
   }
-  if (!forServer) {
-    assertEmbedded(settings);
+  if (!forServer && findEmbedded(settings) === undefined) {
+    throw new StartError(
+      `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
+        'Or set DATA_DIR or DATABASE_URL to an existing one.',
+    );
   }
   const postgres = await startEmbeddedPostgres({
     dataDirectory: resolve(settings.dataDirectory),

@@ -62,8 +62,8 @@ export interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */
   name: string;
   work: () => unknown;
-  /** Milliseconds from the end of a run to the start of the next. Without it, only `runNow` starts runs. */
-  everyMs?: number | (() => number);
+  /** Milliseconds from the end of a run to the start of the next. */
+  everyMs: number;
   /** Milliseconds from `start` to the first run. Default: `everyMs`. */
   firstMs?: number;
   /**
@@ -91,7 +91,7 @@ export class RepeatingTask {
 
   start(): this {
     this.isStarted = true;
-    this.schedule(this.options.firstMs ?? this.pause);
+    this.schedule(this.options.firstMs ?? this.options.everyMs);
     return this;
   }
 
@@ -126,7 +126,7 @@ export class RepeatingTask {
     await this.running;
     this.running = undefined;
     if (this.isStarted && this.next === undefined) {
-      this.schedule(this.pause);
+      this.schedule(this.options.everyMs);
     }
   }
 
@@ -146,14 +146,9 @@ export class RepeatingTask {
     }
   }
 
-  private get pause(): number | undefined {
-    const { everyMs } = this.options;
-    return typeof everyMs === 'function' ? everyMs() : everyMs;
-  }
-
-  private schedule(milliseconds: number | undefined): void {
+  private schedule(milliseconds: number): void {
     this.cancel?.();
-    if (!this.isStopped && milliseconds !== undefined) {
+    if (!this.isStopped) {
       const { clock = SYSTEM } = this.options;
       this.cancel = clock.later(milliseconds, () => void this.runNow());
     }

@@ -73,7 +73,7 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
     return (await executor.executePendingMigrations()).map(({ name }) => name);
   } catch (error) {
     throw TAKEN.includes(codeOf(error))
-      ? new UnsuitableDatabaseError(`${(error as Error).message}, ${OF_ITS_OWN}`)
+      ? new UnsuitableDatabaseError(`${(error as Error).message}, ${NEEDS_OWN_SCHEMA}`)
       : error;
   }
 }
@@ -101,13 +101,13 @@ export async function doneMigrations({ dataSource, queryRunner }: EntityManager)
   } catch (error) {
     if (codeOf(error) === UNKNOWN_COLUMN) {
       const owner = `its table ${dataSource.options.migrationsTableName} belongs to another program`;
-      throw new UnsuitableDatabaseError(`${owner}, ${OF_ITS_OWN}`);
+      throw new UnsuitableDatabaseError(`${owner}, ${NEEDS_OWN_SCHEMA}`);
     }
     throw error;
   }
 }
 
-const OF_ITS_OWN = 'and the service needs a schema of its own';
+const NEEDS_OWN_SCHEMA = 'and the service needs a schema of its own';
 
 /**
  * An older program would not know what a newer one has changed. A migration of before its own newest one is part of it by
@@ -136,7 +136,7 @@ function timeOf(name: string): number {
 
 const MIN_VERSION = 15;
 
-interface Facts {
+interface ServerFacts {
   version: string;
   number: number;
   encoding: string;
@@ -145,7 +145,7 @@ interface Facts {
 
 /** Checks what no session can set. @throws UnsuitableDatabaseError */
 async function assertSuitable(reader: EntityManager): Promise<void> {
-  const [facts] = await reader.query<Facts[]>(
+  const [facts] = await reader.query<ServerFacts[]>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
       current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
   );

@@ -110,7 +110,7 @@ export function keepSecret(file: string, make: () => string): string {
  */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<string> {
   const { path, cluster, account } = folder;
-  if (!isMade(folder)) {
+  if (!isComplete(folder)) {
     // Written first, so that a cluster always has one, and several processes that create it at once have the same.
     const password = keepSecret(folder.password, () => randomBytes(24).toString('base64url'));
     await makeCluster(folder, password, sync);
@@ -128,7 +128,7 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
 }
 
 /** Whether the cluster exists and belongs to this major version of PostgreSQL. */
-function isMade(folder: DataFolder): boolean {
+function isComplete(folder: DataFolder): boolean {
   const { cluster } = folder;
   if (!holdsData(folder)) return false;
   const made = readText(join(cluster, 'PG_VERSION'));

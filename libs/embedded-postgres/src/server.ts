@@ -45,7 +45,7 @@ type Connection = Client & { ref(): void; unref(): void };
  *
  * @throws EmbeddedPostgresError with the server's reason
  */
-async function reach(server: Server): Promise<Connection> {
+async function connectOrFail(server: Server): Promise<Connection> {
   const { folder } = server;
   const end = Date.now() + PATIENCE;
   let launched: ChildProcess | undefined;
@@ -283,7 +283,7 @@ export class OwnedServer {
 }
 
 async function connectAsOwner(server: Server): Promise<Connection> {
-  const connection = await reach(server);
+  const connection = await connectOrFail(server);
   const sql = 'SELECT pg_try_advisory_lock($1) AS "isOwner"';
   const { rows } = await connection.query<{ isOwner: boolean }>(sql, [LOCK]);
   if (rows[0]!.isOwner) return connection;

@@ -55,13 +55,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, response, bodies, errors, stability } = options;
   const { deprecated, hideTryItPanel, callbacks } = options;
   return applyDecorators(
-    ApiOperation({
-      operationId: id,
-      summary,
-      description,
-      ...(callbacks ? { callbacks } : {}),
-      ...(deprecated ? { deprecated: true } : {}),
-    }),
+    ApiOperation({ operationId: id, summary, description, callbacks, deprecated: deprecated && true }),
     Documented({ errors, bodies }),
     ...(deprecated ? [Deprecated(deprecated)] : []),
     ...(response ? responding(response) : noContent),
@@ -75,9 +69,9 @@ const noContent = [HttpCode(204), ApiResponse({ status: 204, description: 'Done;
 function responding(response: ResponseOptions): MethodDecorator[] {
   const { status = 200, description, resource, page, body, example, examples } = response;
   const type = resource ?? page ?? body!;
-  const entry = { $ref: typeof type === 'string' ? pathOf(type) : getSchemaPath(type) };
+  const entry = { $ref: getSchemaPath(type) };
   const array = response.schema
-    ? { $ref: pathOf(response.schema) }
+    ? { $ref: getSchemaPath(response.schema) }
     : { type: 'array', maxItems: MAX_PAGE_SIZE, items: entry };
   const content = { schema: page ? array : entry, ...(examples ? { examples } : { example }) };
   return [
@@ -103,8 +97,4 @@ function noted({ status, resource, page, paging: { link, single } = {} }: Respon
     parameters: resource || single ? ['If-None-Match'] : [],
     errors: page ? [InvalidCursorError] : [],
   });
-}
-
-function pathOf(schema: string): string {
-  return `#/components/schemas/${schema}`;
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { assertNotNewer, migrationStates } from '#libs/database';
-import { administrationOptions, migrateToNewest } from '../../runtime/data-source';
+import { migrateToNewest } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
@@ -118,19 +118,6 @@ export async function withDatabase<Result>(work: (url: string) => Promise<Result
     return await work(url);
   } finally {
     await close();
-  }
-}
-
-/** Connects to a database for work on its tables as they are, which may take minutes. */
-export async function withConnection<Result>(
-  url: string,
-  work: (dataSource: DataSource) => Promise<Result>,
-): Promise<Result> {
-  const dataSource = await new DataSource(administrationOptions(url)).initialize();
-  try {
-    return await work(dataSource);
-  } finally {
-    await dataSource.destroy();
   }
 }
 

@@ -5,18 +5,13 @@ import { formatError, printableJson, withoutKeys } from '../../runtime/messages'
 
 export const BAD_USAGE = 2;
 
-interface FailureOptions {
-  /** For programs. */
-  code?: string;
-  exitCode?: number;
-}
-
 /** The command failed. The message is one line that follows the program's name. */
 export class CommandFailure extends Error {
+  /** For programs. */
   readonly code: string;
   readonly exitCode: number;
 
-  constructor(message: string, { code = 'failed', exitCode = 1 }: FailureOptions = {}) {
+  constructor(message: string, { code = 'failed', exitCode = 1 } = {}) {
     super(message);
     this.code = code;
     this.exitCode = exitCode;

@@ -1,5 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, type SchemaObject, SwaggerModule } from '@nestjs/swagger';
+import {
+  DocumentBuilder,
+  type OpenAPIObject,
+  type SchemaObject,
+  SwaggerModule,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import { type TagOptions, definedTags } from '#libs/http';
@@ -67,12 +73,8 @@ function tagParts(): object {
 /** What every response has, beyond what the specification requires of Pet and Order. */
 const ALWAYS_PRESENT = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
 const STORED = new Map(
-  Object.keys(ALWAYS_PRESENT).map((name) => [schemaPath(name), schemaPath(`Stored${name}`)]),
+  Object.keys(ALWAYS_PRESENT).map((name) => [getSchemaPath(name), getSchemaPath(`Stored${name}`)]),
 );
-
-function schemaPath(name: string): string {
-  return `#/components/schemas/${name}`;
-}
 
 /** Requests have schemas of their own, so that every reference to Pet and Order belongs to a response. */
 function withStoredSchema(_key: string, value: { $ref?: string } | null): unknown {
@@ -90,7 +92,7 @@ function addStoredSchemas(schemas: Record<string, SchemaObject>): void {
     schemas[`Stored${name}`] = {
       description: `${name} as every response has it.`,
       allOf: [
-        { $ref: schemaPath(name) },
+        { $ref: getSchemaPath(name) },
         { type: 'object', required, properties: Object.fromEntries(fields) as SchemaObject['properties'] },
       ],
     };

@@ -75,7 +75,7 @@ const HOLDERS: SharedRead<string, KeyHolder | null> = {
   },
 };
 
-interface Known {
+interface KnownKey {
   /** Null if no valid key has this digest. */
   holder: KeyHolder | null;
   /** When the read started, on the monotonic clock. */
@@ -86,9 +86,9 @@ interface Known {
 /** Looks up keys: a bounded cache in front of the database, whose entries are never older than a second. */
 @Injectable()
 export class KeyDirectory {
-  private readonly valid = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  private readonly valid = new LRUCache<string, KnownKey>({ max: MAX_KNOWN });
   /** Apart, so that forged keys evict no valid ones. */
-  private readonly unknown = new LRUCache<string, Known>({ max: MAX_UNKNOWN });
+  private readonly unknown = new LRUCache<string, KnownKey>({ max: MAX_UNKNOWN });
 
   constructor(private readonly database: Database) {}
 
@@ -123,7 +123,7 @@ export class KeyDirectory {
     return holder;
   }
 
-  private knownOf(digest: string): Known | undefined {
+  private knownOf(digest: string): KnownKey | undefined {
     return this.valid.get(digest) ?? this.unknown.get(digest);
   }
 }

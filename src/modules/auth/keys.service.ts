@@ -185,8 +185,6 @@ export function describeKey(key: ApiKey, now: number) {
   };
 }
 
-export type KeyDescription = ReturnType<typeof describeKey>;
-
 function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
   if (revokedAt !== null) {
     return 'revoked';

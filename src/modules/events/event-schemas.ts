@@ -1,5 +1,5 @@
 // Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
-import type { SchemaObject } from '@nestjs/swagger';
+import { type SchemaObject, getSchemaPath } from '@nestjs/swagger';
 import { TIMESTAMP_SCHEMA } from '#libs/http';
 import { EVENT_TYPES, RESOURCES, eventTypesOf } from './event.entity';
 import type { EventDto } from './events.dto';
@@ -52,7 +52,7 @@ function ofResource(resource: Resource): SchemaObject {
     id: '^evt_[0-9a-f]{32}$',
     types: eventTypesOf(resource),
     data: {
-      allOf: [reference(resource.schema)],
+      allOf: [{ $ref: getSchemaPath(resource.schema) }],
       description: 'The resource right after the event; right before, if it was deleted or cancelled.',
     },
   });
@@ -63,21 +63,17 @@ function schemaName({ name }: Resource): string {
   return `${name[0]!.toUpperCase()}${name.slice(1)}Event`;
 }
 
-function reference(name: string): { $ref: string } {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
 /** By name, for `components.schemas`. */
 export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
   EventType: { type: 'string', enum: [...EVENT_TYPES], description: TYPE },
   Event: {
     description: 'Something that happened in the store. `type` says what, and what `data` is.',
-    oneOf: RESOURCES.map((resource) => reference(schemaName(resource))),
+    oneOf: RESOURCES.map((resource) => ({ $ref: getSchemaPath(schemaName(resource)) })),
     discriminator: {
       propertyName: 'type',
       mapping: Object.fromEntries(
         RESOURCES.flatMap((resource) =>
-          eventTypesOf(resource).map((type) => [type, reference(schemaName(resource)).$ref]),
+          eventTypesOf(resource).map((type) => [type, getSchemaPath(schemaName(resource))]),
         ),
       ),
     },

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Operation, Tag } from '#libs/http';
-import { type KeyHolder, ScopeByMethod } from '../auth';
+import { ClientId, ScopeByMethod } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan, type Standing } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/limits';
@@ -49,7 +49,8 @@ export class AccountController {
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
     const standing = await this.store.look(request.sender!);
-    return toStatus(holderOf(request).plan, standing);
+    // ApiKeyGuard has checked that there is a valid key.
+    return toStatus(request.caller!.holder!.plan, standing);
   }
 
   @Get('usage')
@@ -63,15 +64,10 @@ export class AccountController {
     },
     stability: 'experimental',
   })
-  async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {
+  async getUsage(@ClientId() clientId: number, @Query() query: UsageQuery): Promise<UsageDto> {
     await this.store.flush();
-    return { days: await this.quotas.usageOf(holderOf(request).clientId, query.days) };
+    return { days: await this.quotas.usageOf(clientId, query.days) };
   }
-}
-
-/** ApiKeyGuard has checked that there is a valid key. */
-function holderOf(request: FastifyRequest): KeyHolder {
-  return request.caller!.holder!;
 }
 
 function toStatus(plan: string, { standings, bans, decidedAt }: Standing): RateLimitStatusDto {

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IfMatch, Precondition, Operation, type Page, IdParam, Tag } from '#libs/http';
+import { IfMatch, Precondition, Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, CommandOrigin } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
@@ -9,7 +9,6 @@ import {
   DeliveryDto,
   DeliveryNotFoundError,
   ListDeliveriesQuery,
-  ListWebhooksQuery,
   NewWebhookDto,
   TooManyWebhooksError,
   WebhookDto,
@@ -45,7 +44,7 @@ export class WebhooksController {
     response: { description: 'One page of webhooks.', page: WebhookDto },
     stability: 'experimental',
   })
-  list(@Query() query: ListWebhooksQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
+  list(@Query() query: PageQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
     return this.webhooks.list(clientId, query);
   }
 

@@ -121,8 +121,6 @@ export class WebhookWithSecretDto extends WebhookDto {
   secret!: string;
 }
 
-export class ListWebhooksQuery extends PageQuery {}
-
 export function toWebhookDto(webhook: Webhook): WebhookDto {
   const { id, url, types, description, enabled, disabledReason, createdAt } = webhook;
   return {

@@ -24,12 +24,6 @@ export interface Entry {
 
 export type QueuedCommand = Entry & Waiting;
 
-/** The entities in the order in which they are locked and written, and their tables. */
-interface Tables {
-  entities: readonly Entity[];
-  table: Database['table'];
-}
-
 /** What the commands of a batch need, grouped by the statement that loads it. */
 interface Needs {
   rows: Map<Entity, Map<RowLock | undefined, Set<number>>>;
@@ -73,7 +67,8 @@ export class Batch {
   /** @param locked wait for rows that another transaction has locked, or skip their commands */
   constructor(
     private readonly session: Session,
-    private readonly tables: Tables,
+    private readonly database: Database,
+    private readonly entities: readonly Entity[],
     private readonly entries: readonly QueuedCommand[],
     private readonly locked: 'wait' | 'skip',
     private readonly state: State,
@@ -125,7 +120,7 @@ export class Batch {
   }
 
   private loadRows(needs: Needs['rows']): Promise<MissingRows[]> {
-    const loads = this.tables.entities.flatMap((entity) =>
+    const loads = this.entities.flatMap((entity) =>
       [...(needs.get(entity) ?? [])].map(([lock, ids]) => this.loadTable(entity, ids, lock)),
     );
     return Promise.all(loads);
@@ -133,7 +128,7 @@ export class Batch {
 
   private async loadTable(entity: Entity, ids: ReadonlySet<number>, lock?: RowLock): Promise<MissingRows> {
     const { rows } = this.state.batch;
-    const table = this.tables.table(entity);
+    const table = this.database.table(entity);
     const found = new Set<number>();
     for (const stored of await this.session.read(table.load(lock, this.locked), [[...ids]])) {
       const row = table.rowOf(stored);
@@ -160,7 +155,7 @@ export class Batch {
   private async loadNewIds(needs: Needs['newIds']): Promise<void> {
     await Promise.all(
       [...needs].map(async ([entity, count]) => {
-        const rows = await this.session.run<{ id: number }>(this.tables.table(entity).newIds, [count]);
+        const rows = await this.session.run<{ id: number }>(this.database.table(entity).newIds, [count]);
         // `newId` pops, so the smallest id is used first.
         this.state.batch.newIds.set(entity, rows.map(({ id }) => id).reverse());
       }),
@@ -171,7 +166,7 @@ export class Batch {
   private async heldByOthers(missing: readonly MissingRows[]): Promise<Set<string>> {
     const held = new Set<string>();
     for (const [entity, ids] of missing.filter(([, absent]) => absent.length > 0)) {
-      const table = this.tables.table(entity);
+      const table = this.database.table(entity);
       const rows = await this.session.read(table.load(), [ids]);
       rows.forEach((row) => held.add(nameOf(entity, table.idOf(table.rowOf(row)))));
     }
@@ -199,7 +194,7 @@ export class Batch {
   private async write(): Promise<void> {
     // Builds all statements before sending the first, because a build error must prevent the commit.
     const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
-      this.tables.entities.flatMap((entity) => this.writeOf(entity, change)),
+      this.entities.flatMap((entity) => this.writeOf(entity, change)),
     );
     // Last, because a journal may serialize its writes: only the commit follows while it is locked.
     const writes = [...changes, ...this.appends()];
@@ -227,7 +222,7 @@ export class Batch {
     if (ids.length === 0) {
       return [];
     }
-    const table = this.tables.table(entity);
+    const table = this.database.table(entity);
     if (change === 'deleted') {
       return [{ statement: table.delete, values: [ids] }];
     }

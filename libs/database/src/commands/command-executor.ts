@@ -133,8 +133,10 @@ export class CommandExecutor {
   private runTransaction(entries: QueuedCommand[], locked: 'wait' | 'skip') {
     const { database, participants } = this;
     const state = new State(new Date(this.clock.now()), (decided) => participants.decided(decided));
-    const tables = { entities: participants.entities, table: database.table.bind(database) };
-    return database.session((session) => new Batch(session, tables, entries, locked, state).run());
+    const { entities } = participants;
+    return database.session((session) =>
+      new Batch(session, database, entities, entries, locked, state).run(),
+    );
   }
 }
 
