@@ -88,7 +88,7 @@ export const EVERY_RESPONSE: Record<string, HeaderObject> = {
   },
   'X-RateLimit-Reset': {
     required: true,
-    description: 'Unix timestamp at which that window resets; during a ban, the end of the ban.',
+    description: 'Unix timestamp at which that window resets; during a ban, when a request will be accepted.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: LAST_SECOND },
     example: 1795253460,
   },

@@ -128,7 +128,6 @@ class ImportRun {
     const { signal } = this.options;
     const writeAll = async (lines: AsyncIterable<string>): Promise<void> => {
       for await (const group of this.groupsOf(lines)) {
-        signal?.throwIfAborted();
         // Half of the time the processors and the database are free for others.
         await pause(this.writingMs, undefined, { signal });
         await this.write(group);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type Aggregate,
   CommandExecutor,
   Database,
   type Need,
@@ -26,6 +27,7 @@ import {
   type DeliveryDto,
   DeliveryNotFoundError,
   type ListDeliveriesQuery,
+  MAX_WEBHOOKS,
   type NewWebhookDto,
   TooManyWebhooksError,
   type WebhookDto,
@@ -36,6 +38,13 @@ import {
   toDeliveryDto,
   toWebhookDto,
 } from './webhooks.dto';
+
+/** By client. */
+const COUNT: Aggregate = {
+  name: 'webhooks',
+  text: `SELECT client_id AS id, count(*) AS value FROM webhooks
+    WHERE client_id = ANY($1::bigint[]) AND deleted_at IS NULL GROUP BY client_id`,
+};
 
 /** The webhooks of clients, and their deliveries. */
 @Injectable()
@@ -65,15 +74,19 @@ export class WebhooksService {
   }
 
   /**
-   * The response is the only one with the secret. A trigger enforces the maximum: after a check in advance, another instance
-   * could still add one.
+   * The response is the only one with the secret. A trigger enforces the maximum as well: another instance may add one
+   * meanwhile.
    */
   async create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     this.assertAllowed(body.url);
     const created = await this.commands.run<WebhookWithSecretDto>(
       {
-        needs: [{ newId: Webhook }],
+        needs: [{ aggregate: COUNT, id: origin.owner }, { newId: Webhook }],
         decide: (state) => {
+          if (state.aggregate(COUNT, origin.owner) >= MAX_WEBHOOKS) {
+            throw new TooManyWebhooksError();
+          }
+          state.adjust(COUNT, origin.owner, 1);
           const id = state.newId(Webhook);
           const sealed = this.vault.seal(newSecret(), id);
           const webhook: Webhook = {
@@ -127,6 +140,7 @@ export class WebhooksService {
     const decide = (state: State): void => {
       const webhook = foundWebhook(state, id, origin.owner);
       precondition.assertHolds(toWebhookDto(webhook));
+      state.adjust(COUNT, origin.owner, -1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
     await this.commands.run({ needs: [lockOf(id)], decide }, origin);

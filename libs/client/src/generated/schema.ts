@@ -1751,7 +1751,7 @@ export interface components {
          */
         "X-RateLimit-Limit": number;
         /**
-         * @description Unix timestamp at which that window resets; during a ban, the end of the ban.
+         * @description Unix timestamp at which that window resets; during a ban, when a request will be accepted.
          * @example 1795253460
          */
         "X-RateLimit-Reset": number;

@@ -88,8 +88,11 @@ describe('webhooks', () => {
 
       await caller.delete(`/webhooks/${list.body[0]!.id}`);
       expect((await caller.post('/webhooks', { url: URL })).status).toBe(201);
-      const refused = await caller.post<ErrorBody>('/webhooks', { url: URL });
+      const keyed = caller.with({ 'Idempotency-Key': 'eleventh' });
+      const refused = await keyed.post<ErrorBody>('/webhooks', { url: URL });
       expect(refused.body.code).toBe('too_many_webhooks');
+      await caller.delete(`/webhooks/${list.body[1]!.id}`);
+      expect((await keyed.post('/webhooks', { url: URL })).status).toBe(409);
     });
   });
 
