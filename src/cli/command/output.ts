@@ -1,7 +1,6 @@
 // What commands print: tables for people, JSON and CSV for programs.
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
-import { type ColumnUserConfig, getBorderCharacters, table } from 'table';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
 import { CommandFailure } from './failure';
 import { OutputFailure, writeOutput } from './files';
@@ -107,37 +106,29 @@ export function recordLines(row: Row): string[] {
   return Object.entries(row).map(([name, value]) => `${heading(name.padEnd(nameWidth))}  ${cellOf(value)}`);
 }
 
-/** Below this width a column is harder to read than records. */
-const NARROWEST = 20;
 const GAP = 2;
 
 /**
- * A table of at least one row, whose fields are the columns. The widest text wraps where the table is wider than the
- * terminal; where that does not suffice, one record follows the other.
+ * A table of at least one row, whose fields are the columns; numbers are aligned right. Where it is wider than the terminal,
+ * one record follows the other.
  */
 export function tableLines(rows: Row[], terminalColumns: number): string[] {
   const names = Object.keys(rows[0]!);
-  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
-  const columns = names.map((name, index): ColumnUserConfig & { width: number } => ({
-    width: Math.max(widthOf(name), ...cells.map((line) => widthOf(line[index]!))),
-    alignment: rows.some((row) => typeof row[name] === 'number') ? 'right' : 'left',
-  }));
-  const excess = columns.reduce((sum, { width }) => sum + width + GAP, -GAP) - terminalColumns;
-  if (excess > 0) {
-    const texts = columns.filter(({ alignment }) => alignment === 'left');
-    const [widest] = texts.toSorted((a, b) => b.width - a.width);
-    if (widest === undefined || widest.width - excess < NARROWEST) {
-      return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
-    }
-    widest.width -= excess;
+  const lines = [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))];
+  const lengths = lines.map((cells) => cells.map((cell) => widthOf(cell)));
+  const widths = names.map((_name, index) => Math.max(...lengths.map((line) => line[index]!)));
+  if (widths.reduce((sum, width) => sum + width + GAP, -GAP) > terminalColumns) {
+    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
   }
-  const text = table([names.map(heading), ...cells], {
-    border: getBorderCharacters('void'),
-    drawHorizontalLine: () => false,
-    columnDefault: { paddingLeft: 0, paddingRight: GAP },
-    columns,
+  const areNumbers = names.map((name) => rows.some((row) => typeof row[name] === 'number'));
+  return lines.map((cells, line) => {
+    const aligned = cells.map((cell, index) => {
+      const space = ' '.repeat(widths[index]! - lengths[line]![index]!);
+      const text = line === 0 ? heading(cell) : cell;
+      return areNumbers[index] ? space + text : text + space;
+    });
+    return aligned.join(' '.repeat(GAP)).trimEnd();
   });
-  return text.split('\n').flatMap((line) => line.trimEnd() || []);
 }
 
 function cellOf(value: unknown): string {

@@ -15,15 +15,6 @@ describe('a table', () => {
     ]);
   });
 
-  it('fits the terminal by wrapping the widest text, and nothing is lost', () => {
-    const row = { long: 'x'.repeat(20), longer: 'y'.repeat(50), short: 'twelve chars' };
-    expect(tableLines([row], 60).slice(1)).toEqual([
-      `${'x'.repeat(20)}  ${'y'.repeat(24)}  twelve chars`,
-      `${' '.repeat(20)}  ${'y'.repeat(24)}`,
-      `${' '.repeat(20)}  yy`,
-    ]);
-  });
-
   it('has bold names on a terminal that has colours', () => {
     const hasColors = jest.fn().mockReturnValueOnce(true).mockReturnValueOnce(true).mockReturnValue(false);
     const output = { hasColors } as unknown as NodeJS.WriteStream & { fd: 1 };
@@ -34,10 +25,13 @@ describe('a table', () => {
     expect(lines).toEqual([bold('name'), '犬', `${bold('id')}  1`, 'id  1']);
   });
 
-  it('never breaks a number, and prints one record after another where nothing else fits', () => {
-    const row = { requests: 123_456_789_012_345, name: 'x'.repeat(30) };
-    expect(tableLines([row], 37)[1]).toBe(`123456789012345  ${'x'.repeat(20)}`);
-    expect(tableLines([row, { requests: 7, name: 'y' }], 36)).toEqual([
+  it('is printed as one record after another where the terminal is narrower', () => {
+    const rows = [
+      { requests: 123_456_789_012_345, name: 'x'.repeat(30) },
+      { requests: 7, name: 'y' },
+    ];
+    expect(tableLines(rows, 47)[1]).toBe(`123456789012345  ${'x'.repeat(30)}`);
+    expect(tableLines(rows, 46)).toEqual([
       'requests  123456789012345',
       `name      ${'x'.repeat(30)}`,
       '',
