@@ -72,8 +72,9 @@ export class PageReader<Row extends object, Filters> {
       // Written out, because only a plan that is made for the prefix reads the index from where it begins.
       const pattern = escapeLiteral(namePrefix(named.prefix));
       const page = namedPageStatement(this.listOf(selection), pattern, named.indexed);
-      const statement = { text: onePage(page, types.slice(0, -1)), isUnprepared: true };
-      return this.readNamed(statement, values.slice(0, -1), limit, caller);
+      const statement = { text: together(page, types.slice(0, -1)), isUnprepared: true };
+      const arrays = values.slice(0, -1).map((value) => [value]);
+      return this.readNamed(statement, arrays, limit, caller);
     }
     const entries = rows.slice(0, limit);
     const table = this.database.table(this.entity);
@@ -91,7 +92,7 @@ export class PageReader<Row extends object, Filters> {
     if (pages === undefined) {
       const list = this.listOf(selection);
       const page = prefix === undefined ? pageStatement(list) : frequentNameStatement(list, prefix);
-      const statement = { text: manyPages(page, types) };
+      const statement = { text: together(page, types) };
       const { rowOf } = this.database.table(this.entity);
       pages = {
         maxBatch: MAX_BATCH,
@@ -123,7 +124,7 @@ export class PageReader<Row extends object, Filters> {
   ): Promise<RowPage<Row>> {
     const table = this.database.table(this.entity);
     const stored = await this.database.read(statement, values, caller);
-    // Each row begins with its place among those that were looked at, and whether it has the name.
+    // Before its columns each row has its place among those that were looked at, and whether it has the name.
     const found = stored.map(([place, hasName, ...row]) => ({ place, hasName, row: table.rowOf(row) }));
     const entries = found.filter(({ hasName }) => hasName).map(({ row }) => row);
     const end =
@@ -145,22 +146,12 @@ interface List extends Selection {
   id: string;
 }
 
-/** Reads many pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
-function manyPages(page: string, types: readonly ValueType[]): string {
+/** Reads pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
+function together(page: string, types: readonly ValueType[]): string {
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  return `SELECT page.*, place FROM unnest(${arrays}) WITH ORDINALITY AS wanted (${namesOf(types)}, place)
+  const names = types.map((_type, index) => ['after', 'most'][index] ?? `v${index + 1}`).join(', ');
+  return `SELECT page.*, wanted.place FROM unnest(${arrays}) WITH ORDINALITY AS wanted (${names}, place)
     CROSS JOIN LATERAL (${page}) AS page`;
-}
-
-/** Reads a page by itself, whose values are parameters instead of columns. */
-function onePage(page: string, types: readonly ValueType[]): string {
-  const values = types.map((type, index) => `$${index + 1}::${type}`).join(', ');
-  return `SELECT page.* FROM (SELECT ${values}) AS wanted (${namesOf(types)}) CROSS JOIN LATERAL (${page}) AS page`;
-}
-
-/** What the SQL of a page calls its values. */
-function namesOf(types: readonly ValueType[]): string {
-  return ['after', 'most', ...types.map((_type, index) => `v${index + 1}`).slice(2)].join(', ');
 }
 
 /** For each value of `within` it reads no more rows than the page has. */
