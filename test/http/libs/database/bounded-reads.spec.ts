@@ -223,6 +223,30 @@ describe('in a new store', () => {
     return found;
   }
 
+  it('finds a kept response by its key, with a plan that was made while there was one', async () => {
+    const used = caller.with({ 'Idempotency-Key': 'used' });
+    const ask = () => used.post('/store/orders', { petId: 1_000_000_000 });
+    // Each time on another connection of the pool, probably.
+    const readFourTimes = async () => {
+      const rows: number[] = [];
+      for (let time = 0; time < 4; time += 1) {
+        rows.push((await rowsRead(service, ['idempotency_records'], ask)).rows);
+      }
+      return rows;
+    };
+    await ask();
+    await change(
+      'ALTER TABLE idempotency_records SET (autovacuum_enabled = false)',
+      'ANALYZE idempotency_records',
+    );
+    await readFourTimes();
+    await change(
+      `INSERT INTO idempotency_records SELECT owner_id, 'kept ' || n, fingerprint, status, body
+       FROM (SELECT * FROM idempotency_records LIMIT 1) AS kept, generate_series(1, ${PETS}) n`,
+    );
+    expect(await readFourTimes()).toEqual([1, 1, 1, 1]);
+  });
+
   // Nothing is ever analysed; statements are prepared while the tables are empty, and the plans kept while they grow.
   it('plans that were made on empty tables read no more rows than a page needs while it grows and changes', async () => {
     await change(...STORE_TABLES.map((table) => `ALTER TABLE ${table} SET (autovacuum_enabled = false)`));
