@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type CallHandler,
   type ExecutionContext,
@@ -149,9 +149,8 @@ function apiErrorOf(error: unknown): unknown {
 
 function keyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  const fields = key === undefined ? 0 : request.raw.headersDistinct['idempotency-key']!.length;
-  // Node joins repeated headers into one value, so they are counted separately.
-  if (fields > 1) {
+  // Node joins repeated headers into one value, with a comma and a space between them.
+  if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }
   if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
@@ -163,7 +162,7 @@ function keyOf(request: FastifyRequest): string | undefined {
 /** The same for the same JSON value, however it is spaced and in whatever order its fields are. */
 function fingerprintOf({ method, url, body }: FastifyRequest): string {
   const value = body === undefined ? '' : jsonOf(body);
-  return createHash('sha256').update(`${method} ${url}\n${value}`).digest('base64url');
+  return hash('sha256', `${method} ${url}\n${value}`, 'base64url');
 }
 
 function jsonOf(body: unknown): string {
