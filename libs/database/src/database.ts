@@ -121,6 +121,7 @@ export class Reads {
       this.running.push(groups);
       void this.limiter.run(
         first.entries[0]!.context,
+        groups.size,
         () => this.send(groups),
         () => this.release(groups),
       );

@@ -155,6 +155,8 @@ const MAX_RUNNING = 4;
 export class ConcurrencyLimiter {
   private running = 0;
   private blocking = 0;
+  /** Those for whom the tasks are that block others. */
+  private served = 0;
   private isScheduled = false;
 
   /**
@@ -171,6 +173,11 @@ export class ConcurrencyLimiter {
   /** True if a task may start. */
   get isFree(): boolean {
     return this.blocking < this.max && this.running < this.maxWithSlow;
+  }
+
+  /** True if a task may start for those who wait: as many as the running tasks are for, or more. */
+  isFreeFor(waiting: number): boolean {
+    return this.isFree && waiting >= this.served;
   }
 
   /** True if no task runs. */
@@ -196,17 +203,25 @@ export class ConcurrencyLimiter {
    * Runs a task; requires `isFree`.
    * @param context in which the task runs, so that it is in the trace of the request that it is for, and not of the one
    * whose end made it start
+   * @param size how many the task is for
    * @param work must not reject
    * @param onSlow called if the task has stopped blocking others before its end
    */
-  async run(context: AsyncResource, work: () => Promise<void>, onSlow?: () => void): Promise<void> {
+  async run(
+    context: AsyncResource,
+    size: number,
+    work: () => Promise<void>,
+    onSlow?: () => void,
+  ): Promise<void> {
     let isBlocking = true;
     this.blocking += 1;
+    this.served += size;
     this.running += 1;
     const stopBlocking = (): void => {
       if (isBlocking) {
         isBlocking = false;
         this.blocking -= 1;
+        this.served -= size;
       }
     };
     const patience = setTimeout(() => {

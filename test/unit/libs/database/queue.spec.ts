@@ -1,4 +1,5 @@
-import { FairQueue } from '../../../../libs/database/src/queue';
+import { AsyncResource } from 'node:async_hooks';
+import { ConcurrencyLimiter, FairQueue } from '../../../../libs/database/src/queue';
 
 interface Item {
   name: string;
@@ -84,5 +85,27 @@ describe('A fair queue', () => {
     expect(take(5)).toEqual(['a2']);
     await jest.advanceTimersByTimeAsync(10_000);
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('A concurrency limiter', () => {
+  afterEach(() => jest.useRealTimers());
+
+  it('starts a task beside another for as many as that is for, or more, and for anybody once that is slow', async () => {
+    jest.useFakeTimers();
+    const limiter = new ConcurrencyLimiter(() => undefined, 2);
+    const isFreeFor = (...waiting: number[]) => waiting.map((some) => limiter.isFreeFor(some));
+    let end = (): void => undefined;
+    const task = limiter.run(new AsyncResource('task'), 3, () => new Promise((resolve) => (end = resolve)));
+    expect(isFreeFor(1, 2, 3, 4)).toEqual([false, false, true, true]);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(isFreeFor(1)).toEqual([true]);
+    end();
+    await task;
+    const other = limiter.run(new AsyncResource('task'), 1, () => new Promise((resolve) => (end = resolve)));
+    expect(isFreeFor(0, 1)).toEqual([false, true]);
+    end();
+    await other;
+    expect(isFreeFor(0)).toEqual([true]);
   });
 });
