@@ -119,12 +119,9 @@ export class Reads {
         return;
       }
       this.running.push(groups);
-      void this.limiter.run(
-        first.entries[0]!.context,
-        groups.size,
-        () => this.send(groups),
-        () => this.release(groups),
-      );
+      void this.limiter.run(first.entries[0]!.context, () => this.send(groups), {
+        onSlow: () => this.release(groups),
+      });
     }
   }
 

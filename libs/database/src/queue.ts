@@ -155,8 +155,8 @@ const MAX_RUNNING = 4;
 export class ConcurrencyLimiter {
   private running = 0;
   private blocking = 0;
-  /** Those for whom the tasks are that block others. */
-  private served = 0;
+  /** How many must wait before a task starts beside those that block others. */
+  private minWaiting = 0;
   private isScheduled = false;
 
   /**
@@ -175,9 +175,9 @@ export class ConcurrencyLimiter {
     return this.blocking < this.max && this.running < this.maxWithSlow;
   }
 
-  /** True if a task may start for those who wait: as many as the running tasks are for, or more. */
+  /** True if a task may start for this many. */
   isFreeFor(waiting: number): boolean {
-    return this.isFree && waiting >= this.served;
+    return this.isFree && waiting >= this.minWaiting;
   }
 
   /** True if no task runs. */
@@ -203,25 +203,24 @@ export class ConcurrencyLimiter {
    * Runs a task; requires `isFree`.
    * @param context in which the task runs, so that it is in the trace of the request that it is for, and not of the one
    * whose end made it start
-   * @param size how many the task is for
    * @param work must not reject
-   * @param onSlow called if the task has stopped blocking others before its end
+   * @param options.minWaiting how many `isFreeFor` asks for while this task blocks others
+   * @param options.onSlow called if the task has stopped blocking others before its end
    */
   async run(
     context: AsyncResource,
-    size: number,
     work: () => Promise<void>,
-    onSlow?: () => void,
+    { minWaiting = 0, onSlow }: { minWaiting?: number; onSlow?: () => void } = {},
   ): Promise<void> {
     let isBlocking = true;
     this.blocking += 1;
-    this.served += size;
+    this.minWaiting += minWaiting;
     this.running += 1;
     const stopBlocking = (): void => {
       if (isBlocking) {
         isBlocking = false;
         this.blocking -= 1;
-        this.served -= size;
+        this.minWaiting -= minWaiting;
       }
     };
     const patience = setTimeout(() => {

@@ -14,6 +14,12 @@ import { type Command, type Origin, Participants, State } from './state';
 const AT_ONCE = 2;
 /** Commands per transaction, limited to keep latency low. */
 const MAX_BATCH = 150;
+/**
+ * Beside a batch another starts once as many commands wait, held ones included, or this many, or after 100 ms. Clients whose
+ * answers were just sent come back over several turns of the event loop, and alone in a transaction a command costs six times
+ * as much as among thirty.
+ */
+const ENOUGH = 50;
 /** Share of the connection pool for batches that wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
 /** Queue limits, in total and per client. */
@@ -74,8 +80,6 @@ export class CommandExecutor {
   }
 
   private takeBatch(): void {
-    // Clients whose answers were just sent come back over several turns of the event loop. The first of them wait for the
-    // others, because alone in a transaction a command costs six times as much as among thirty.
     while (this.limiter.isFreeFor(this.queue.size)) {
       const entries = this.queue.take(
         (entry) => entry.heldRow === undefined && this.isFree(entry),
@@ -84,7 +88,9 @@ export class CommandExecutor {
       if (entries.length === 0) {
         break;
       }
-      void this.limiter.run(entries[0]!.context, entries.length, () => this.work(entries, 'skip'));
+      void this.limiter.run(entries[0]!.context, () => this.work(entries, 'skip'), {
+        minWaiting: Math.min(entries.length, ENOUGH),
+      });
     }
     this.takeHeld();
   }
@@ -101,7 +107,7 @@ export class CommandExecutor {
       if (entries.length === 0) {
         break;
       }
-      void this.heldLimiter.run(entries[0]!.context, entries.length, () => this.work(entries, 'wait'));
+      void this.heldLimiter.run(entries[0]!.context, () => this.work(entries, 'wait'));
     }
   }
 

@@ -91,18 +91,19 @@ describe('A fair queue', () => {
 describe('A concurrency limiter', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('starts a task beside another for as many as that is for, or more, and for anybody once that is slow', async () => {
+  it('starts a task beside another for as many as that wants to wait, or for anybody once that is slow', async () => {
     jest.useFakeTimers();
     const limiter = new ConcurrencyLimiter(() => undefined, 2);
+    const context = new AsyncResource('task');
     const isFreeFor = (...waiting: number[]) => waiting.map((some) => limiter.isFreeFor(some));
     let end = (): void => undefined;
-    const task = limiter.run(new AsyncResource('task'), 3, () => new Promise((resolve) => (end = resolve)));
+    const task = limiter.run(context, () => new Promise((resolve) => (end = resolve)), { minWaiting: 3 });
     expect(isFreeFor(1, 2, 3, 4)).toEqual([false, false, true, true]);
     await jest.advanceTimersByTimeAsync(200);
     expect(isFreeFor(1)).toEqual([true]);
     end();
     await task;
-    const other = limiter.run(new AsyncResource('task'), 1, () => new Promise((resolve) => (end = resolve)));
+    const other = limiter.run(context, () => new Promise((resolve) => (end = resolve)), { minWaiting: 1 });
     expect(isFreeFor(0, 1)).toEqual([false, true]);
     end();
     await other;
