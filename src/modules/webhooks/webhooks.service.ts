@@ -127,8 +127,9 @@ export class WebhooksService {
       precondition.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
       const { enabled = webhook.enabled } = patch;
-      // Another receiver has neither asked for a pause nor accepted anything.
-      const receiver = url === webhook.url ? {} : { proven: false, pausedUntil: null, probeAfter: null };
+      // Another receiver has neither failed, nor asked for a pause, nor accepted anything.
+      const another = { failingSince: null, proven: false, pausedUntil: null, probeAfter: null };
+      const receiver = url === webhook.url ? {} : another;
       const changed = { ...switched(webhook, enabled), url, types, description, ...receiver };
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);

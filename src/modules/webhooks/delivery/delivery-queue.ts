@@ -72,8 +72,7 @@ const TAKE = {
 /**
  * Writes what attempts mean for their deliveries and receivers, in ascending id, to avoid deadlocks. Skips deliveries that
  * have got another outcome meanwhile: the lease has ended, or the client has asked for a retry. A success of a healthy
- * receiver writes nothing to its webhook. What an attempt at another URL than the present one says about a probation does
- * not count.
+ * receiver writes nothing to its webhook. An attempt at another URL than the present one says nothing of the receiver.
  */
 const RECORD = {
   text: `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, webhook bigint,
@@ -87,14 +86,13 @@ const RECORD = {
     UPDATE webhooks SET
       failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $2) END,
       paused_until = greatest(webhooks.paused_until, found.paused),
-      proven = webhooks.proven OR coalesce(webhooks.url = ANY(found.proved), false),
-      probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL
-        WHEN webhooks.url = ANY(found.urls) THEN found.due ELSE webhooks.probe_after END
-    FROM (SELECT webhook, bool_or(status = 'delivered') AS succeeded, bool_or(gone) AS gone, max(paused) AS paused,
-        max(due) AS due, array_agg(url) AS urls, array_agg(url) FILTER (WHERE status = 'delivered') AS proved
-      FROM outcome GROUP BY webhook ORDER BY webhook) AS found
-    WHERE webhooks.id = found.webhook AND (NOT found.succeeded OR webhooks.failing_since IS NOT NULL OR found.gone
-      OR found.paused IS NOT NULL OR NOT webhooks.proven)
+      proven = webhooks.proven OR found.succeeded,
+      probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL ELSE found.due END
+    FROM (SELECT webhook, url, bool_or(status = 'delivered') AS succeeded, bool_or(gone) AS gone, max(paused) AS paused,
+        max(due) AS due
+      FROM outcome GROUP BY webhook, url ORDER BY webhook) AS found
+    WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
+      OR webhooks.failing_since IS NOT NULL OR found.gone OR found.paused IS NOT NULL OR NOT webhooks.proven)
     RETURNING webhooks.id, found.gone, webhooks.failing_since`,
 };
 

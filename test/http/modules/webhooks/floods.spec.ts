@@ -32,11 +32,11 @@ async function startReceiver(): Promise<Receiver> {
 /** It keeps requests open until they are answered all at once. */
 async function holdingReceiver() {
   const receiver = await startReceiver();
-  const held: (() => void)[] = [];
-  receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
-  const answerAll = () => {
-    receiver.answers(204);
-    held.splice(0).forEach((answer) => answer());
+  const held: ((status: number) => void)[] = [];
+  receiver.answer = (response) => void held.push((status) => response.writeHead(status).end());
+  const answerAll = (status = 204) => {
+    receiver.answers(status);
+    held.splice(0).forEach((answer) => answer(status));
   };
   return { receiver, answerAll };
 }
@@ -111,6 +111,20 @@ describe('Until its first success a webhook', () => {
     await bothHaveLooked();
     expect(next.receiver.received).toHaveLength(1);
     next.answerAll();
+  });
+
+  it('is not disabled when the receiver at its old URL responds 410 Gone', async () => {
+    const old = await holdingReceiver();
+    const path = await register(old.receiver);
+    await change(1);
+    await until(() => old.receiver.received.length === 1);
+    const next = await startReceiver();
+    await caller.patch(path, { url: next.url });
+    old.answerAll(410);
+    await until(async () => (await deliveries(path)).at(-1)?.attempts === 1);
+    await change(1);
+    await until(() => next.received.length === 1);
+    expect((await caller.get(path)).body).toMatchObject({ enabled: true });
   });
 });
 
