@@ -15,7 +15,7 @@ import { CommandFailure } from './command/failure';
 import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
 import { confirm, interruptible, withProgress } from './command/operator';
 import { wholeNumber } from './command/option';
-import { type OutputOptions, counted, formatOf, printDone } from './command/output';
+import { type OutputOptions, counted, formatOf, isForPeople, printDone } from './command/output';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
@@ -58,10 +58,13 @@ ${lines.join('')}Lines before the first bad one are imported. --from goes on at 
     }
     const { created, badLines, nextLine } = progress;
     if (badLines > 0) {
-      reportBadLines(progress);
+      const problems = problemsOf(progress);
+      if (isForPeople(options)) {
+        problems.splice(0).forEach((problem) => process.stderr.write(`${printable(problem)}\n`));
+      }
       const bad = counted(badLines, 'line is', 'lines are');
-      const message = `${bad} bad. Imported ${created.inWords()}. ${howToGoOn(file, nextLine)}`;
-      throw new CommandFailure(message, { code: 'bad_lines' });
+      const done = `${bad} bad. Imported ${created.inWords()}. ${howToGoOn(file, nextLine)}`;
+      throw new CommandFailure([...problems, done].join(' '), { code: 'bad_lines' });
     }
     printDone(`Imported ${created.inWords()}.`, created.counts, options);
   }
@@ -107,14 +110,12 @@ function stopped({ progress, cause }: ImportStoppedError, file: string): Command
   return new CommandFailure(`${message} ${done}`, { code, exitCode });
 }
 
-function reportBadLines({ badLines, problems }: ImportProgress): void {
-  for (const { line, problem } of problems) {
-    process.stderr.write(`line ${line}: ${printable(problem)}\n`);
-  }
-  if (badLines > problems.length) {
-    const more = counted(badLines - problems.length, 'more bad line', 'more bad lines');
-    process.stderr.write(`… and ${more}\n`);
-  }
+function problemsOf({ badLines, problems }: ImportProgress): string[] {
+  const more = counted(badLines - problems.length, 'more bad line', 'more bad lines');
+  return [
+    ...problems.map(({ line, problem }) => `line ${line}: ${problem}`),
+    ...(badLines > problems.length ? [`… and ${more}.`] : []),
+  ];
 }
 
 @Command({

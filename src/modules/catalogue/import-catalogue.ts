@@ -16,7 +16,7 @@ import {
   type PetLine,
 } from './catalogue-format';
 
-/** They share a transaction: so the lines before a failure are in the store, and none after it. */
+/** They share a transaction, as long as the database refuses none of them. */
 const GROUP_LINES = 50;
 /** As large as a request's body. */
 const MAX_LINE_LENGTH = 64 * 1024;
@@ -107,8 +107,9 @@ class ImportRun {
   private readonly ids: ReadonlyMap<string, Map<number, number | undefined>>;
   /** Kind and id of those that it has made itself: a file may have a name twice. */
   private readonly created = new Set<string>();
+  private linesSplit = 0;
   private linesRead = 0;
-  /** How long the last group took. */
+  /** How long it took to create the last group. */
   private writingMs = 0;
   private mayRepeat: boolean;
 
@@ -133,13 +134,17 @@ class ImportRun {
         await this.write(group);
       }
     };
+    const count = (line: string): string => {
+      this.linesSplit += 1;
+      return line;
+    };
     try {
-      await pipeline(source, split({ maxLength: MAX_LINE_LENGTH }), writeAll, { signal });
+      await pipeline(source, split(count, { maxLength: MAX_LINE_LENGTH }), writeAll, { signal });
     } catch (error) {
       if ((error as Error).message !== 'maximum buffer reached') {
         throw error;
       }
-      this.leaveOut(this.linesRead + 1, `must be at most ${MAX_LINE_LENGTH} characters long.`);
+      this.leaveOut(this.linesSplit + 1, `must be at most ${MAX_LINE_LENGTH} characters long.`);
     }
   }
 
@@ -249,7 +254,7 @@ class ImportRun {
     return others;
   }
 
-  /** @returns how many were created: what the store refuses is reported as a bad line */
+  /** @returns how many were created: what the store or the database refuses is reported as a bad line */
   private async create<Kind>(lines: Line<Kind>[], one: (record: Kind) => Promise<void>): Promise<number> {
     const since = performance.now();
     const outcomes = await Promise.allSettled(lines.map(({ record }) => one(record)));
@@ -257,13 +262,15 @@ class ImportRun {
     const errors = outcomes.map((outcome) =>
       outcome.status === 'rejected' ? (outcome.reason as Error) : null,
     );
+    const created = errors.filter((error) => error === null).length;
     for (const [index, error] of errors.entries()) {
-      if (error instanceof ApiError && error.status < 500) {
-        this.leaveOut(lines[index]!.number, error.message);
-      } else if (error !== null) {
+      if (error !== null && created === 0 && !(error instanceof ApiError && error.status < 500)) {
         throw error;
       }
+      if (error !== null) {
+        this.leaveOut(lines[index]!.number, error.message);
+      }
     }
-    return errors.filter((error) => error === null).length;
+    return created;
   }
 }

@@ -50,11 +50,17 @@ describe('import', () => {
     expect(lines[0]).toBe('line 3: categoryId 9 is not the id of a category above.');
     expect(lines[1]).toMatch(/^line 4: "\\u009b\\u202e\\u001b\[2J" is not allowed here/);
     expect(lines[19]).toMatch(/^line 22: must be a JSON object/);
-    expect(lines[20]).toBe('… and 7 more bad lines');
+    expect(lines[20]).toBe('… and 7 more bad lines.');
     expect(lines[21]).toMatch(
       /^petstore: 27 lines are bad\. Imported 1 category and 1 pet\. To go on: .* import \S+bad\.ndjson --from 3$/,
     );
     expect(await pets()).toBe(before + 1);
+    const failed = await run('import', file, '--from', '4', '--json');
+    const { error } = JSON.parse(failed.stderr) as { error: { code: string; message: string } };
+    expect(error.code).toBe('bad_lines');
+    expect(error.message).toMatch(
+      /^line 4: .* line 23: .* … and 6 more bad lines\. 26 lines are bad\. Imported /,
+    );
   });
 
   it('reads standard input, ends on Ctrl-C, and says how to go on', async () => {
