@@ -84,7 +84,7 @@ function completeOperation(draft: Draft, components: Components): void {
   if (parameters.includes('If-None-Match')) {
     responses['304'] = { description: NOT_MODIFIED };
   }
-  const errors = possibleErrors(operation.requestBody !== undefined, notes);
+  const errors = possibleErrors(method !== 'get', notes);
   for (const error of errors) {
     const { code, example: message, status } = error;
     components.examples![nameOf(error)] = { value: { code, message, status } };
