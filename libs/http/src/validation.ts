@@ -269,9 +269,9 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
   return instance as Shape;
 }
 
-/** A name chosen by the caller, made safe for a message. */
+/** A name chosen by the caller, made safe for a message: too short for a key that was sent in the wrong place. */
 export function quoted(name: string): string {
-  const short = name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  const short = name.length > 30 ? `${name.slice(0, 30)}…` : name;
   return JSON.stringify(short.toWellFormed());
 }
 
