@@ -5,6 +5,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
+import { ClientsService } from '../modules/auth';
 import { EVENT_TYPES, type EventType } from '../modules/events';
 import { WebhookAdministration, type WebhookOverview } from '../modules/webhooks';
 import { PETSTORE, printable } from '../runtime/messages';
@@ -59,6 +60,7 @@ abstract class WebhookCommand extends ResultCommand {
 })
 export class ListWebhooksCommand extends ResultCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme'];
+  @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly webhooks!: WebhookAdministration;
 
   override accept(commander: Commander): void {
@@ -67,6 +69,9 @@ export class ListWebhooksCommand extends ResultCommand {
 
   async work(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
     await this.store.open();
+    if (options.client !== undefined) {
+      await this.clients.named(options.client);
+    }
     const rows = (await this.webhooks.list(options.client)).map((webhook) => describe(webhook, options));
     printMany(rows, options, 'There are no webhooks.');
   }
