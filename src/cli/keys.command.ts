@@ -203,17 +203,17 @@ export class BanKeyCommand extends KeyCommand {
 
 @SubCommand({ name: 'unban', ...KEY, description: 'lift the ban of a key' })
 export class UnbanKeyCommand extends KeyCommand {
-  protected override readonly examples = ['keys unban 1', 'keys unban 1 --yes'];
+  protected override readonly examples = ['keys unban 1'];
 
+  /** Nothing needs to be confirmed, but scripts may say so. */
   override accept(commander: Commander): void {
     commander.option(...YES_OPTION);
   }
 
-  async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const key = await this.named(text);
-    await confirm(`Lift the ban of ${nameOf(key)}?`, options.yes);
-    await this.quotas.unban(key.id);
-    printOne({ id: key.id, bannedUntil: null }, options);
+  async work([text = '']: string[], options: OutputOptions): Promise<void> {
+    const { id } = await this.named(text);
+    await this.quotas.unban(id);
+    printOne({ id, bannedUntil: null }, options);
   }
 }
 

@@ -94,7 +94,7 @@ describe('keys', () => {
     const { bannedUntil } = await json<{ bannedUntil: string }>('keys', 'ban', id, '--for', '2h', '--yes');
     const shown = () => json<Key>('keys', 'show', id);
     expect(await shown()).toMatchObject({ state: 'active', bannedUntil });
-    await json('keys', 'unban', id, '--yes');
+    await json('keys', 'unban', id);
     expect(await shown()).toMatchObject({ bannedUntil: null });
     for (let time = 0; time < 2; time += 1) {
       expect(await json('keys', 'revoke', id, '--yes')).toMatchObject({ state: 'revoked' });
@@ -175,7 +175,7 @@ it('webhooks are shown without the path of their URL, disabled and enabled with 
 it('what destroys or cuts off needs --yes in a script, and is in the audit log with who did it', async () => {
   await json('clients', 'create', '--name', 'ended');
   const { id } = await json<Key>('keys', 'issue', '--client', 'ended');
-  for (const command of [`keys revoke ${id}`, `keys ban ${id}`, `keys unban ${id}`, 'quotas reset ended']) {
+  for (const command of [`keys revoke ${id}`, `keys ban ${id}`, 'quotas reset ended']) {
     const refused = failure('confirmation_required', /\\? Add --yes/, 2);
     expect(await run(...command.split(' '), '--json')).toEqual(refused);
   }
