@@ -13,13 +13,6 @@ const HTML = 'text/html; charset=utf-8';
 /** How long a cached copy may be used before it is revalidated by its ETag, in seconds. */
 const FRESH_SECONDS = 300;
 
-/** Addresses below the guides that lead elsewhere. */
-const MOVED = [
-  ['/', INDEX_PATH],
-  ['/webhooks', `${guidePath('events')}#webhooks`],
-  ['/changelog', `${guidePath('deprecation')}#changes`],
-] as const;
-
 const BROWSER = join(__dirname, 'browser');
 
 /** Files that the pages load: our own, and the used files of packages. Other package files are not served. */
@@ -78,7 +71,7 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
 function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
   // Rendered on first use: most processes never serve a page.
   const guides = once(readGuides);
-  for (const path of ['/docs', '/docs/', '/docs/index.html']) {
+  for (const path of ['/docs', '/docs/']) {
     serveText(fastify, path, HTML, async () => operationsPage(document, await guides()));
   }
   for (const [index, name] of GUIDES.entries()) {
@@ -90,9 +83,7 @@ function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
   serveText(fastify, '/docs/search.json', JSON_TYPE, async () =>
     JSON.stringify(searchIndex(document, await guides())),
   );
-  for (const [path, target] of MOVED) {
-    fastify.get(`${INDEX_PATH}${path}`, (_request, reply) => reply.redirect(target, 301));
-  }
+  fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
 }
 
 /** Answers GET and HEAD of the path, the same for all callers; 304 for a client that has the response. */

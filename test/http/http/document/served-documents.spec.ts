@@ -126,13 +126,9 @@ describe('requests for pages', () => {
     ({ key } = await service.issueKey({ plan: 'free' }));
   });
 
-  it.each([
-    ['/docs/guides/', '/docs/guides'],
-    ['/docs/guides/webhooks', '/docs/guides/events#webhooks'],
-    ['/docs/guides/changelog', '/docs/guides/deprecation#changes'],
-  ])('are redirected from %s', async (path, target) => {
-    const { status, headers } = await get(path);
-    expect([status, headers.get('location')]).toEqual([301, target]);
+  it('are redirected from /docs/guides/', async () => {
+    const { status, headers } = await get('/docs/guides/');
+    expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
   });
 
   it.each([
