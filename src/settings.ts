@@ -44,7 +44,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const PORTS = { min: 0, max: 65_535 };
 const MAX_WORKERS = 256;
 export const WEBHOOK_KEY_BYTES = 32;
-const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
  * Reads and checks the environment.
@@ -109,11 +108,7 @@ function readAll(reader: EnvironmentReader): Settings {
     metrics: readMetricsAddress(reader),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
-    webhookNetworks: reader.list(
-      'WEBHOOK_NETWORKS',
-      'networks or addresses, such as 10.0.0.0/8',
-      isPlainNetwork,
-    ),
+    webhookNetworks: reader.list('WEBHOOK_NETWORKS', 'networks or addresses, such as 10.0.0.0/8', isNetwork),
     webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
     workers: reader.text('WORKERS') === 'auto' ? usableCores() : readWorkers(reader),
@@ -243,10 +238,6 @@ function readWebhookKey(reader: EnvironmentReader): Buffer | undefined {
 }
 
 function isNetwork(text: string): boolean {
-  return NAMED_NETWORKS.includes(text) || isPlainNetwork(text);
-}
-
-function isPlainNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
   const hasPrefix = prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits);
