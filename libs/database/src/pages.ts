@@ -72,8 +72,8 @@ export class PageReader<Row extends object, Filters> {
       // Written out, because only a plan that is made for the prefix reads the index from where it begins.
       const pattern = escapeLiteral(namePrefix(named.prefix));
       const page = namedPageStatement(this.listOf(selection), pattern, named.indexed);
-      const statement = { text: together(page, types.slice(0, -1)), isUnprepared: true };
-      const arrays = values.slice(0, -1).map((value) => [value]);
+      const statement = { text: together(page, types), isUnprepared: true };
+      const arrays = values.map((value) => [value]);
       return this.readNamed(statement, arrays, limit, caller);
     }
     const entries = rows.slice(0, limit);

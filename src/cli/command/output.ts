@@ -121,10 +121,10 @@ export function tableLines(rows: Row[], terminalColumns: number): string[] {
     return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
   }
   const areNumbers = names.map((name) => rows.some((row) => typeof row[name] === 'number'));
-  return lines.map((cells, line) => {
+  return lines.map((cells, row) => {
     const aligned = cells.map((cell, index) => {
-      const space = ' '.repeat(widths[index]! - lengths[line]![index]!);
-      const text = line === 0 ? heading(cell) : cell;
+      const space = ' '.repeat(widths[index]! - lengths[row]![index]!);
+      const text = row === 0 ? heading(cell) : cell;
       return areNumbers[index] ? space + text : text + space;
     });
     return aligned.join(' '.repeat(GAP)).trimEnd();

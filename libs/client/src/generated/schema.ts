@@ -1257,6 +1257,40 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `payload_too_large`: The body is larger than 64 KiB. */
+        PayloadTooLarge: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_media_type`: The operation does not accept this media type, charset or content encoding. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /**
          * @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.
          *
@@ -1285,43 +1319,11 @@ export interface components {
          *
          *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
          *
+         *     `malformed_json`: The body is not valid JSON in UTF-8.
+         *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
         BadRequest: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `payload_too_large`: The body is larger than 64 KiB. */
-        PayloadTooLarge: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `unsupported_media_type`: The operation does not accept this media type, charset or content encoding. */
-        UnsupportedMediaType: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1359,6 +1361,55 @@ export interface components {
          *
          *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
          *
+         *     `malformed_json`: The body is not valid JSON in UTF-8.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         */
+        "BadRequest.Idempotent-Replayed": {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *
+         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         */
+        "BadRequest.getKey": {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *
+         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+         *
          *     `invalid_cursor`: The cursor was not issued by this service.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
@@ -1373,57 +1424,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
-         *
-         *     `malformed_json`: The body is not valid JSON in UTF-8.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        "BadRequest.malformed_json": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
-         *
-         *     `malformed_json`: The body is not valid JSON in UTF-8.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        "BadRequest.malformed_json.Idempotent-Replayed": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1559,30 +1559,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        "BadRequest.Idempotent-Replayed": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1890,7 +1866,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             /** @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. */
             403: {
@@ -1943,7 +1919,7 @@ export interface operations {
                     "application/json": components["schemas"]["RateLimitStatus"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             /** @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds. */
@@ -2008,7 +1984,7 @@ export interface operations {
                     "application/json": components["schemas"]["Usage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
@@ -2125,7 +2101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Category"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json.Idempotent-Replayed"];
+            400: components["responses"]["BadRequest.Idempotent-Replayed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -2183,7 +2159,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.category_not_found"];
@@ -2241,7 +2217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Category"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.category_not_found"];
@@ -2297,6 +2273,8 @@ export interface operations {
                 };
             };
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2438,7 +2416,7 @@ export interface operations {
                     "application/json": components["schemas"]["StoredPet"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json.Idempotent-Replayed"];
+            400: components["responses"]["BadRequest.Idempotent-Replayed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -2787,7 +2765,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UpdatedPet"];
-            400: components["responses"]["BadRequest.malformed_json"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2845,6 +2823,8 @@ export interface operations {
                 };
             };
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2875,7 +2855,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UpdatedPet"];
-            400: components["responses"]["BadRequest.malformed_json"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2992,7 +2972,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound"];
@@ -3050,7 +3030,7 @@ export interface operations {
                     "application/json": components["schemas"]["InventoryItem"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -3112,7 +3092,7 @@ export interface operations {
                     "application/json": components["schemas"]["InventoryItem"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json.Idempotent-Replayed"];
+            400: components["responses"]["BadRequest.Idempotent-Replayed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             /** @description `pet_not_found`: No pet has this id, or it was deleted. */
@@ -3278,7 +3258,7 @@ export interface operations {
                     "application/json": components["schemas"]["StoredOrder"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json.Idempotent-Replayed"];
+            400: components["responses"]["BadRequest.Idempotent-Replayed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -3382,7 +3362,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.order_not_found"];
@@ -3419,6 +3399,8 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict.order_already_complete"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3474,7 +3456,7 @@ export interface operations {
                     "application/json": components["schemas"]["StoredOrder"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.order_not_found"];
@@ -3693,7 +3675,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json.Idempotent-Replayed"];
+            400: components["responses"]["BadRequest.Idempotent-Replayed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -3799,7 +3781,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.webhook_not_found"];
@@ -3835,6 +3817,8 @@ export interface operations {
             404: components["responses"]["NotFound.webhook_not_found"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3895,7 +3879,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest.malformed_json"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.webhook_not_found"];
@@ -3983,6 +3967,8 @@ export interface operations {
             404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -4015,6 +4001,8 @@ export interface operations {
             404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -4136,6 +4124,8 @@ export interface operations {
             };
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

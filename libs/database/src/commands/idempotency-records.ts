@@ -72,7 +72,7 @@ const CLAIM = {
   text: `SELECT pg_try_advisory_xact_lock(hashtextextended(claim, 0)) AS claimed
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (claim, place) ORDER BY place`,
 };
-/** Row by row, and with an age that no index has: a plan made while the table was empty would later read all of its rows. */
+/** Row by row, and with an age that no index has: a plan made while there were few rows would later read those of a whole day. */
 const KEPT = {
   text: `SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record

@@ -223,28 +223,22 @@ describe('in a new store', () => {
     return found;
   }
 
-  it('finds a kept response by its key, with a plan that was made while there was one', async () => {
+  it('finds a kept response by its key, with a plan that was made while it was the only one', async () => {
     const used = caller.with({ 'Idempotency-Key': 'used' });
     const ask = () => used.post('/store/orders', { petId: 1_000_000_000 });
-    // Each time on another connection of the pool, probably.
-    const readFourTimes = async () => {
-      const rows: number[] = [];
-      for (let time = 0; time < 4; time += 1) {
-        rows.push((await rowsRead(service, ['idempotency_records'], ask)).rows);
-      }
-      return rows;
-    };
+    const read = async () => (await rowsRead(service, ['idempotency_records'], ask)).rows;
     await ask();
     await change(
       'ALTER TABLE idempotency_records SET (autovacuum_enabled = false)',
       'ANALYZE idempotency_records',
     );
-    await readFourTimes();
+    await read();
+    await read();
     await change(
       `INSERT INTO idempotency_records SELECT owner_id, 'kept ' || n, fingerprint, status, body
        FROM (SELECT * FROM idempotency_records LIMIT 1) AS kept, generate_series(1, ${PETS}) n`,
     );
-    expect(await readFourTimes()).toEqual([1, 1, 1, 1]);
+    expect([await read(), await read()]).toEqual([1, 1]);
   });
 
   // Nothing is ever analysed; statements are prepared while the tables are empty, and the plans kept while they grow.
