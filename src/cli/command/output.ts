@@ -52,7 +52,7 @@ export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string
     print(printable(whenEmpty));
   } else {
     // A pipe has no width, and a terminal of unknown width reports 0.
-    tableLines(rows, process.stdout.columns || Infinity).forEach(print);
+    print(tableLines(rows, process.stdout.columns || Infinity).join('\n'));
   }
 }
 
@@ -91,7 +91,7 @@ function printForPrograms(value: Row | Row[], options: OutputOptions): void {
     // In a pipe, one line for each result.
     print(printableJson(value, process.stdout.isTTY ? 2 : 0));
   } else {
-    csvLines([value].flat()).forEach(print);
+    print(csvLines([value].flat()).join('\n'));
   }
 }
 
@@ -115,7 +115,7 @@ const GAP = 2;
 export function tableLines(rows: Row[], terminalColumns: number): string[] {
   const names = Object.keys(rows[0]!);
   const lines = [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))];
-  const lengths = lines.map((cells) => cells.map((cell) => widthOf(cell)));
+  const lengths = lines.map((cells) => cells.map(lengthOf));
   const widths = names.map((_name, index) => Math.max(...lengths.map((line) => line[index]!)));
   if (widths.reduce((sum, width) => sum + width + GAP, -GAP) > terminalColumns) {
     return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
@@ -129,6 +129,11 @@ export function tableLines(rows: Row[], terminalColumns: number): string[] {
     });
     return aligned.join(' '.repeat(GAP)).trimEnd();
   });
+}
+
+/** The package needs several regular expressions for each cell. */
+function lengthOf(cell: string): number {
+  return /^[ -~]*$/.test(cell) ? cell.length : widthOf(cell);
 }
 
 function cellOf(value: unknown): string {
