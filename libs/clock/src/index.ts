@@ -180,7 +180,6 @@ interface WriteBehindOptions<Entry> {
 export class WriteBehind<Entry> {
   private waiting = new Map<string, Entry>();
   private batch: Map<string, Entry> | null = null;
-  private hasSucceeded = true;
   private readonly task: RepeatingTask;
 
   constructor(private readonly options: WriteBehindOptions<Entry>) {
@@ -202,23 +201,20 @@ export class WriteBehind<Entry> {
   }
 
   /**
-   * Writes what is pending; resolves to false on failure. Never rejects. Waits for two writes at most: those who ask
-   * while a batch is being written share the next one.
+   * Writes what is pending. Never rejects. Waits for two writes at most: those who ask while a batch is being written share
+   * the next one.
    */
-  async flush(): Promise<boolean> {
-    await this.task.runNow();
-    return this.hasSucceeded;
+  flush(): Promise<void> {
+    return this.task.runNow();
   }
 
-  /** Writes what is pending, and stops; resolves to false on failure. */
-  async close(): Promise<boolean> {
-    const written = await this.flush();
+  /** Writes what is pending, and stops. */
+  async close(): Promise<void> {
+    await this.flush();
     await this.task.stop();
-    return written;
   }
 
   private async write(): Promise<void> {
-    this.hasSucceeded = true;
     if (this.waiting.size === 0) {
       return;
     }
@@ -227,7 +223,6 @@ export class WriteBehind<Entry> {
     try {
       await this.options.write(batch);
     } catch (error) {
-      this.hasSucceeded = false;
       const later = this.waiting;
       this.waiting = batch;
       later.forEach((entry, key) => this.add(key, entry));

@@ -117,12 +117,12 @@ describe('an earned ban', () => {
     };
     await without(pair.services[0], 'audit_entries', async () => {
       await beBanned(callers[0]!);
-      expect((await flush())[0]).toBe(false);
+      await flush();
       expect(await known()).toBe(0);
       pair.advance(BAN_MS);
       await beBanned(callers[0]!);
     });
-    expect(await flush()).toEqual([true, true]);
+    await flush();
     expect(await known()).toBe(1);
     expect((await entries(keyId)).map(({ details }) => details.level)).toEqual([2, 1]);
   });

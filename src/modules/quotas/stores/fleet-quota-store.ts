@@ -63,7 +63,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     );
   }
 
-  flush(): Promise<boolean> {
+  flush(): Promise<void> {
     return this.local.flush();
   }
 

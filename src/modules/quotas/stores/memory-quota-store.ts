@@ -106,7 +106,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return standingOf(await this.stateOf(subject));
   }
 
-  flush(): Promise<boolean> {
+  flush(): Promise<void> {
     return this.records.flush();
   }
 

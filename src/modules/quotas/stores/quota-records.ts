@@ -33,9 +33,19 @@ interface EarnedBan extends Pick<StoredBan, 'level' | 'bannedUntil'> {
 /** Persists counts and bans: written every second and at shutdown. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
-  private readonly counts: WriteBehind<DayCount>;
+  private readonly counts = new WriteBehind<DayCount>({
+    name: 'Saving counts',
+    intervalMs: INTERVAL_MS,
+    merge: (earlier, later) => Object.assign(later, { requests: earlier.requests + later.requests }),
+    write: (batch) => this.writeCounts([...batch.values()]),
+  });
   /** By key, oldest first: the last one is in force, but each gets an audit entry. */
-  private readonly bansEarned: WriteBehind<EarnedBan[]>;
+  private readonly bansEarned = new WriteBehind<EarnedBan[]>({
+    name: 'Saving bans',
+    intervalMs: INTERVAL_MS,
+    merge: (earlier, later) => [...earlier, ...later],
+    write: (batch) => this.writeBans(batch),
+  });
 
   constructor(
     @InjectRepository(UsageDay) private readonly usage: Repository<UsageDay>,
@@ -43,20 +53,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
-  ) {
-    this.counts = new WriteBehind<DayCount>({
-      name: 'Saving counts',
-      intervalMs: INTERVAL_MS,
-      merge: (earlier, later) => Object.assign(later, { requests: earlier.requests + later.requests }),
-      write: (batch) => this.writeCounts([...batch.values()]),
-    });
-    this.bansEarned = new WriteBehind<EarnedBan[]>({
-      name: 'Saving bans',
-      intervalMs: INTERVAL_MS,
-      merge: (earlier, later) => [...earlier, ...later],
-      write: (batch) => this.writeBans(batch),
-    });
-  }
+  ) {}
 
   /**
    * @param windows as they are now
@@ -107,10 +104,9 @@ export class QuotaRecords implements OnApplicationShutdown {
     };
   }
 
-  /** Writes what is pending; resolves to false if not all of it could be written. Never rejects. */
-  async flush(): Promise<boolean> {
-    const written = await Promise.all([this.counts.flush(), this.bansEarned.flush()]);
-    return written.every(Boolean);
+  /** Writes what is pending. Never rejects. */
+  async flush(): Promise<void> {
+    await Promise.all([this.counts.flush(), this.bansEarned.flush()]);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -35,6 +35,6 @@ export abstract class QuotaStore {
   abstract refund(subject: Subject, taken: Taken): Promise<Standing>;
   /** The subject's standing. Read-only. */
   abstract look(subject: Subject): Promise<Standing>;
-  /** Writes pending counts; false if not all could be written. Never rejects. */
-  abstract flush(): Promise<boolean>;
+  /** Writes pending counts. Never rejects. */
+  abstract flush(): Promise<void>;
 }

@@ -63,17 +63,8 @@ export function reasonOf(client: Redis | Cluster, error: unknown): string {
   return (errors.get(client) ?? (error as Error)).message;
 }
 
-export interface RedisStatus {
-  answers: boolean;
-  /** Why it does not answer. */
-  reason: string | null;
-  version: string | null;
-  /** Of one node of a cluster. */
-  bytes: number | null;
-}
-
-/** Checks Redis for a command, on a connection of its own. */
-export async function redisStatus(url: string): Promise<RedisStatus> {
+/** Checks Redis for a command, on a connection of its own. @returns the bytes of one node of a cluster */
+export async function redisStatus(url: string) {
   const redis = redisClient(url);
   try {
     await redis.connect();

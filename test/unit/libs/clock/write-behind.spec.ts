@@ -50,7 +50,7 @@ describe('a batch that fails', () => {
     behind.add('a', '3');
     behind.add('c', '4');
     underWay[0]!.reject(new Error('database is away'));
-    expect(await flushed).toBe(false);
+    await flushed;
     expect(warnings.mock.calls).toEqual([['Saving letters failed; will retry: Error: database is away']]);
     expect(behind.has('c')).toBe(true);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -67,15 +67,8 @@ describe('closing', () => {
     underWay[0]!.resolve();
     await jest.advanceTimersByTimeAsync(0);
     underWay[1]!.resolve();
-    expect(await closed).toBe(true);
+    await closed;
     expect(batches).toEqual([{ a: '1' }, { b: '2' }]);
     expect(jest.getTimerCount()).toBe(0);
-  });
-
-  it('reports that the remaining entries could not be written', async () => {
-    behind.add('a', '1');
-    const closed = behind.close();
-    underWay[0]!.reject(new Error('database is away'));
-    expect(await closed).toBe(false);
   });
 });
