@@ -111,21 +111,12 @@ function readAll(reader: EnvironmentReader): Settings {
     webhookNetworks: reader.list('WEBHOOK_NETWORKS', 'networks or addresses, such as 10.0.0.0/8', isNetwork),
     webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
-    workers: reader.text('WORKERS') === 'auto' ? usableCores() : readWorkers(reader),
+    workers:
+      reader.text('WORKERS') === 'auto'
+        ? usableCores()
+        : reader.integer('WORKERS', 1, { min: 1, max: MAX_WORKERS }, ', or auto'),
     tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
   };
-}
-
-function readWorkers(reader: EnvironmentReader): number {
-  try {
-    return reader.integer('WORKERS', 1, { min: 1, max: MAX_WORKERS });
-  } catch {
-    throw new EnvironmentError(
-      'WORKERS',
-      `a number from 1 to ${MAX_WORKERS}, or auto`,
-      reader.text('WORKERS', ''),
-    );
-  }
 }
 
 /** Where Linux reports the CPU limit of a container (control groups, version 2). */

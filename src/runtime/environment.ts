@@ -38,14 +38,18 @@ export class EnvironmentReader {
     return this.environment[variable]?.trim() || fallback;
   }
 
-  integer(variable: string, fallback: number, range: { min: number; max: number }): number {
+  integer(variable: string, fallback: number, range: { min: number; max: number }, alternative = ''): number {
     const text = this.text(variable);
     if (text === undefined) {
       return fallback;
     }
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
     if (!(value >= range.min && value <= range.max)) {
-      throw new EnvironmentError(variable, `a whole number from ${range.min} to ${range.max}`, text);
+      throw new EnvironmentError(
+        variable,
+        `a whole number from ${range.min} to ${range.max}${alternative}`,
+        text,
+      );
     }
     return value;
   }
