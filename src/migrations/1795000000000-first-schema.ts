@@ -290,14 +290,6 @@ const WEBHOOKS = [
   `INSERT INTO webhook_dispatch (position) VALUES (199)`,
 ];
 
-const DOWN = [
-  `DROP VIEW inventory_items`,
-  `DROP TABLE webhook_dispatch, webhook_deliveries, webhooks, event_blocks, audit_entries, idempotency_records,
-    deprecated_calls, key_bans, quota_resets, usage_days, api_keys, clients, orders, inventory, pets, categories`,
-  `DROP FUNCTION begin_webhook_now, limit_webhooks_of_client, put_events_in_order, refuse_audit_change, note_ban_change,
-    notify_ban_changed, notify_quota_reset, notify_client_changed, notify_key_changed`,
-];
-
 export class FirstSchema1795000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of [...CATALOGUE, ...CLIENTS, ...AUDIT, ...EVENTS, ...WEBHOOKS]) {
@@ -305,9 +297,7 @@ export class FirstSchema1795000000000 implements MigrationInterface {
     }
   }
 
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
+  down(): Promise<void> {
+    return Promise.reject(new Error('Nothing comes before this schema: drop the database.'));
   }
 }

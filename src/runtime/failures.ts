@@ -4,7 +4,6 @@ import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { AdministrationError } from '../modules/auth';
 import { formatError, printable } from './messages';
-import { InvalidPlanError } from '../modules/quotas';
 import { WebhookKeyError } from '../modules/webhooks';
 
 /** The service could not start; the message is one line for the operator. */
@@ -21,7 +20,6 @@ const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, co
   [EnvironmentError, 'invalid_configuration'],
   [EnvironmentFileError, 'invalid_configuration'],
   [EmbeddedPostgresError, 'database_unavailable'],
-  [InvalidPlanError, 'invalid_plan'],
   [MigrationLockError, 'database_locked'],
   [UnsuitableDatabaseError, 'database_unsuitable'],
   [StartError, 'cannot_start'],

@@ -37,7 +37,9 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u
 
 /** Escapes characters that a terminal would interpret or that would break a table: a name may contain anything. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => escape(character));
+  return text.replace(UNPRINTABLE, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** JSON, on one line unless it is indented. Also escapes what JSON allows unescaped but a terminal would interpret. */
@@ -46,8 +48,4 @@ export function printableJson(value: unknown, indentation = 0): string {
     .split('\n')
     .map((line) => printable(line))
     .join('\n');
-}
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -301,17 +301,18 @@ export class Database {
 
   /**
    * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
-   * hundreds of them does not delay the others, and each client has one at a time.
+   * hundreds of them does not delay the others.
    * @param caller the id of the client that the read is for (`@ClientId()`); by default the service itself
+   * @param isSlow it may read thousands of rows: a client has one of them at a time
    * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
    */
-  read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
-    return this.reads.one(statement, values, caller, true);
-  }
-
-  /** As `read`, for few rows, whatever the values are: a caller may read several pages at a time. */
-  readPage(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
-    return this.reads.one(statement, values, caller, false);
+  read(
+    statement: Statement,
+    values: unknown[],
+    caller: number = SERVICE,
+    isSlow = true,
+  ): Promise<StoredRow[]> {
+    return this.reads.one(statement, values, caller, isSlow);
   }
 
   /**

@@ -313,11 +313,7 @@ function fieldsOf(shape: Type<object>): Map<string, DescribedField> {
 /** Reads a query parameter as the type that its field documents. Text that cannot be read so stays as it is. */
 function read({ type, isArray }: DescribedField, given: unknown): unknown {
   const isList = isArray === true || type === 'array';
-  return isList ? listOf(given).map((item) => parse(item, type)) : parse(given, type);
-}
-
-function listOf(given: unknown): unknown[] {
-  return Array.isArray(given) ? given : [given];
+  return isList ? [given].flat().map((item) => parse(item, type)) : parse(given, type);
 }
 
 function parse(given: unknown, type: string | undefined): unknown {

@@ -150,23 +150,14 @@ ${guide.html.replace('</h1>\n', (end) => end + (entries.length > 1 ? onThisPage 
   });
 }
 
-/** An entry of the search index, with its title and text. */
-interface Findable {
-  title: string;
-  kind: string;
-  text: string;
-  /** Searched, but not shown. */
-  words?: string;
-  href: string;
-}
-
 /** All searchable entries: operations, error codes and the guides' sections. */
-export function searchIndex(document: OpenAPIObject, guides: Guide[]): Findable[] {
+export function searchIndex(document: OpenAPIObject, guides: Guide[]) {
   const operations = operationsOf(document).map(({ path, method, operation, href, marks }) => {
     const { summary = '', description = '', tags = [], operationId, parameters = [] } = operation;
     const names = parameters.map((part) =>
       'name' in part ? part.name : part.$ref.slice(part.$ref.lastIndexOf('/') + 1),
     );
+    // Searched, but not shown.
     const words = [...tags, operationId, ...names, ...marks].join(' ');
     const text = `${method.toUpperCase()} ${path} – ${description.replace(/[`*]/g, '')}`;
     return { title: summary, kind: 'Operation', text, words, href };

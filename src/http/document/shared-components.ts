@@ -173,11 +173,7 @@ export const HEADERS: Record<string, HeaderObject> = {
 
 /** Those whose shared values would be wrong for 429. */
 export const LIMITED: Record<string, HeaderObject> = {
-  'X-RateLimit-Remaining': {
-    required: true,
-    ...HEADERS['X-RateLimit-Remaining']!,
-    example: 0,
-  },
+  'X-RateLimit-Remaining': { ...HEADERS['X-RateLimit-Remaining']!, example: 0 },
   RateLimit: { ...HEADERS.RateLimit!, example: '"minute";r=0;t=42, "day";r=940;t=40211' },
 };
 

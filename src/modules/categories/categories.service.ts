@@ -24,14 +24,12 @@ import { Category } from './category.entity';
 /** The use cases of categories. */
 @Injectable()
 export class CategoriesService {
-  private readonly pages: PageReader<Category, ListCategoriesQuery>;
+  private readonly pages = new PageReader(this.database, Category, selectCategories);
 
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-  ) {
-    this.pages = new PageReader(database, Category, selectCategories);
-  }
+  ) {}
 
   async list(query: ListCategoriesQuery, caller?: number): Promise<Page<CategoryDto>> {
     const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);

@@ -52,19 +52,17 @@ interface Calls {
 /** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
-  private readonly calls: WriteBehind<Calls>;
+  private readonly calls = new WriteBehind<Calls>({
+    name: 'Saving calls of deprecated operations',
+    intervalMs: INTERVAL_MS,
+    merge: (earlier, later) => Object.assign(later, { calls: earlier.calls + later.calls }),
+    write: (batch) => this.write([...batch.values()]),
+  });
 
   constructor(
     @InjectRepository(DeprecatedCall) private readonly recorded: Repository<DeprecatedCall>,
     private readonly clock: Clock,
-  ) {
-    this.calls = new WriteBehind<Calls>({
-      name: 'Saving calls of deprecated operations',
-      intervalMs: INTERVAL_MS,
-      merge: (earlier, later) => Object.assign(later, { calls: earlier.calls + later.calls }),
-      write: (batch) => this.write([...batch.values()]),
-    });
-  }
+  ) {}
 
   record(keyId: number, operation: string): void {
     const lastCallAt = this.clock.now();

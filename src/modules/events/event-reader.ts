@@ -107,9 +107,7 @@ export class EventReader {
     const { position, time } = from;
     const values = [position, time, type ?? null, petId ?? null, most];
     const mayReadThousands = type !== undefined || petId !== undefined;
-    const [row] = mayReadThousands
-      ? await this.database.read(PAGE, values, caller)
-      : await this.database.readPage(PAGE, values, caller);
+    const [row] = await this.database.read(PAGE, values, caller, mayReadThousands);
     const [newest, isKnown, looked, lookedTime, page] = row!;
     if (!isKnown && position > BEGINNING.position) {
       if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {

@@ -57,14 +57,10 @@ class EventLog implements Participants {
     const created: NewEvent[] = [];
     const others: NewEvent[] = [];
     for (const { eventsOf } of this.reporting) {
-      eventsOf?.(state).forEach((one) => (isCreation(one) ? created : others).push(one));
+      eventsOf?.(state).forEach((one) => (one.type.endsWith('.created') ? created : others).push(one));
     }
     [...created, ...others].forEach((event) => state.append(EVENT_JOURNAL, event));
   }
-}
-
-function isCreation({ type }: NewEvent): boolean {
-  return type.endsWith('.created');
 }
 
 /** Writing and reading events. */

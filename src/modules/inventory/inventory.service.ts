@@ -31,15 +31,13 @@ import { InventoryItem, Stock } from './stock.entity';
 /** The use cases of the stock. */
 @Injectable()
 export class InventoryService {
-  private readonly pages: PageReader<InventoryItem, ListInventoryQuery>;
+  private readonly pages = new PageReader(this.database, InventoryItem, selectItems);
 
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
     private readonly dependents: PetDependents,
-  ) {
-    this.pages = new PageReader(database, InventoryItem, selectItems);
-  }
+  ) {}
 
   async list(query: ListInventoryQuery, caller?: number): Promise<Page<InventoryItemDto>> {
     const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);

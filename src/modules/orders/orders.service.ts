@@ -50,14 +50,12 @@ export const OpenOrders = {
 /** The use cases of orders. */
 @Injectable()
 export class OrdersService {
-  private readonly pages: PageReader<Order, ListOrdersQuery>;
+  private readonly pages = new PageReader(this.database, Order, selectOrders);
 
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-  ) {
-    this.pages = new PageReader(database, Order, selectOrders);
-  }
+  ) {}
 
   async list(query: ListOrdersQuery, caller?: number): Promise<Page<OrderDto>> {
     const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);

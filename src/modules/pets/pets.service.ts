@@ -47,15 +47,13 @@ export abstract class PetDependents {
 /** The use cases of pets. */
 @Injectable()
 export class PetsService {
-  private readonly pages: PageReader<Pet, ListPetsQuery>;
+  private readonly pages = new PageReader(this.database, Pet, selectPets);
 
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
     private readonly dependents: PetDependents,
-  ) {
-    this.pages = new PageReader(database, Pet, selectPets);
-  }
+  ) {}
 
   async get(id: number, caller?: number): Promise<PetDto> {
     const pet = await this.database.find(Pet, id, caller);

@@ -56,13 +56,13 @@ export class WebhookAdministration {
     return (await this.overviews('webhook.id = :id', { id }))[0];
   }
 
-  /** Has no effect if it is enabled already. @returns false if there is no such webhook */
-  enable(id: number): Promise<boolean> {
+  /** Has no effect if it is enabled already, or deleted. */
+  enable(id: number): Promise<void> {
     return this.switch(id, true);
   }
 
   /** @param reason shown to the client */
-  disable(id: number, reason: string): Promise<boolean> {
+  disable(id: number, reason: string): Promise<void> {
     return this.switch(id, false, reason);
   }
 
@@ -104,19 +104,15 @@ export class WebhookAdministration {
     return due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
   }
 
-  private switch(id: number, enabled: boolean, reason?: string): Promise<boolean> {
-    const decide = (state: State): boolean => {
+  private switch(id: number, enabled: boolean, reason?: string): Promise<void> {
+    const decide = (state: State): void => {
       const webhook = state.find(Webhook, id);
-      if (webhook?.deletedAt !== null) {
-        return false;
-      }
-      if (webhook.enabled !== enabled) {
+      if (webhook?.deletedAt === null && webhook.enabled !== enabled) {
         state.update(Webhook, id, switched(webhook, enabled, reason));
         const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
         const details = { webhookId: id, reason };
         void this.trail.record(state, { action, clientId: webhook.clientId, details });
       }
-      return true;
     };
     return this.commands.run({ needs: [lockOf(id)], decide }, BY_SERVICE);
   }

@@ -49,7 +49,13 @@ const COUNT: Aggregate = {
 /** The webhooks of clients, and their deliveries. */
 @Injectable()
 export class WebhooksService {
-  private readonly pages: PageReader<Webhook, { clientId: number }>;
+  private readonly pages = new PageReader<Webhook, { clientId: number }>(
+    this.database,
+    Webhook,
+    ({ clientId }, parameter) => ({
+      conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
+    }),
+  );
 
   constructor(
     private readonly database: Database,
@@ -57,11 +63,7 @@ export class WebhooksService {
     private readonly vault: SecretVault,
     private readonly policy: AddressPolicy,
     private readonly worker: DeliveryWorker,
-  ) {
-    this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
-      conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
-    }));
-  }
+  ) {}
 
   async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
     const { entries, lastId } = await this.pages.read(rangeOf(query), { clientId }, clientId);
@@ -173,7 +175,7 @@ export class WebhooksService {
     };
     const wanted = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [id, idBefore(cursor) || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
-    const stored = await this.database.readPage(statement, values, clientId);
+    const stored = await this.database.read(statement, values, clientId, false);
     const page = pageOf(
       stored.map((row) => table.rowOf(row)),
       limit,
