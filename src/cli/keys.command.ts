@@ -33,7 +33,7 @@ abstract class KeyCommand extends ResultCommand {
 
 type Key = Awaited<ReturnType<KeysService['byId']>>;
 
-function describe(key: Key) {
+function describe(key: Parameters<typeof describeKey>[0]) {
   return describeKey(key, Date.now());
 }
 

@@ -22,6 +22,20 @@ export interface IssuedKey {
   record: ApiKey;
 }
 
+const LISTED = [
+  'id',
+  'name',
+  'last4',
+  'scopes',
+  'createdAt',
+  'expiresAt',
+  'revokedAt',
+  'lastUsedAt',
+] as const satisfies (keyof ApiKey)[];
+
+/** What operators may see of a key. */
+type ListedKey = Pick<ApiKey, (typeof LISTED)[number]> & { client: { name: string } };
+
 /** API keys, for operators. */
 @Injectable()
 export class KeysService {
@@ -49,9 +63,14 @@ export class KeysService {
     }, outer);
   }
 
-  async list(clientName?: string): Promise<ApiKey[]> {
+  /** Of raw rows, because entities of a thousand keys take several times as long as to read them. */
+  async list(clientName?: string): Promise<ListedKey[]> {
     const where = clientName === undefined ? {} : { clientId: (await this.clients.named(clientName)).id };
-    return this.keys.find({ where, relations: { client: true }, order: { id: 'ASC' } });
+    const query = this.keys.createQueryBuilder('key').innerJoin('key.client', 'client').where(where);
+    query.select('client.name', 'clientName').orderBy('key.id');
+    LISTED.forEach((column) => query.addSelect(`key.${column}`, column));
+    const rows = await query.getRawMany<Omit<ListedKey, 'client'> & { clientName: string }>();
+    return rows.map(({ clientName: name, ...key }) => ({ ...key, client: { name } }));
   }
 
   /** Applies on every instance within a second. Idempotent. */
@@ -171,7 +190,7 @@ function toText(time: Date | null): string | null {
 export type KeyState = 'active' | 'expired' | 'revoked';
 
 /** What operators may see of a key, never the key itself. */
-export function describeKey(key: ApiKey, now: number) {
+export function describeKey(key: ListedKey, now: number) {
   return {
     id: key.id,
     client: key.client.name,
@@ -185,7 +204,7 @@ export function describeKey(key: ApiKey, now: number) {
   };
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
+function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: number): KeyState {
   if (revokedAt !== null) {
     return 'revoked';
   }
