@@ -15,7 +15,7 @@ import { CommandFailure } from './command/failure';
 import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
 import { confirm, interruptible, withProgress } from './command/operator';
 import { wholeNumber } from './command/option';
-import { type OutputOptions, counted, formatOf, isForPeople, printDone } from './command/output';
+import { type OutputOptions, counted, formatOf, printDone } from './command/output';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
@@ -59,7 +59,7 @@ ${lines.join('')}Lines before the first bad one are imported. --from goes on at 
     const { created, badLines, nextLine } = progress;
     if (badLines > 0) {
       const problems = problemsOf(progress);
-      if (isForPeople(options)) {
+      if (formatOf(options) !== 'json') {
         problems.splice(0).forEach((problem) => process.stderr.write(`${printable(problem)}\n`));
       }
       const bad = counted(badLines, 'line is', 'lines are');

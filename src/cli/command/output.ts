@@ -91,7 +91,8 @@ function printForPrograms(value: Row | Row[], options: OutputOptions): void {
     // In a pipe, one line for each result.
     print(printableJson(value, process.stdout.isTTY ? 2 : 0));
   } else {
-    print(csvLines([value].flat()).join('\n'));
+    const lines = csvLines([value].flat());
+    writeOutput(lines.map((line) => `${line}\n`).join(''));
   }
 }
 

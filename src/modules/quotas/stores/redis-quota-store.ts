@@ -63,7 +63,7 @@ export function reasonOf(client: Redis | Cluster, error: unknown): string {
   return (errors.get(client) ?? (error as Error)).message;
 }
 
-/** Checks Redis for a command, on a connection of its own. @returns the bytes of one node of a cluster */
+/** Checks Redis for a command, on a connection of its own. `bytes` is that of one node of a cluster. */
 export async function redisStatus(url: string) {
   const redis = redisClient(url);
   try {

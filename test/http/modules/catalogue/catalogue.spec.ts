@@ -185,7 +185,7 @@ describe('an import', () => {
       await pool.query(`ALTER TABLE pets ADD CONSTRAINT fails CHECK (${check})`);
       const lines = Array.from({ length: 400 }, (_none, index) => aPetLine(`Pet ${index}`, 1));
       const run = load(aFile(aCategory(1), ...lines));
-      const progress = await run.catch((error: ImportStoppedError) => error.progress);
+      const progress = rest.badLines > 0 ? await run : (await stopped(run)).progress;
       await pool.query(`ALTER TABLE pets DROP CONSTRAINT fails`);
       expect(progress).toMatchObject({ created: { counts: { categories: 1, pets } }, ...rest });
       expect(await petNames()).toHaveLength(pets);
