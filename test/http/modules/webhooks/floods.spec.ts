@@ -57,6 +57,16 @@ async function change(count: number): Promise<void> {
   }
 }
 
+/** Gives a webhook another URL while the receiver at the old one holds an attempt. */
+async function moveDuringAnAttempt(next: Receiver) {
+  const old = await holdingReceiver();
+  const path = await register(old.receiver);
+  await change(1);
+  await until(() => old.receiver.received.length === 1);
+  await caller.patch(path, { url: next.url });
+  return { path, answerOld: old.answerAll };
+}
+
 /** Both instances have looked for due deliveries. */
 async function bothHaveLooked(): Promise<void> {
   for (const one of callers()) {
@@ -98,13 +108,9 @@ describe('Until its first success a webhook', () => {
   });
 
   it('is on probation again when its URL changes, even if an attempt at the old one succeeds', async () => {
-    const old = await holdingReceiver();
-    const path = await register(old.receiver);
-    await change(1);
-    await until(() => old.receiver.received.length === 1);
     const next = await holdingReceiver();
-    await caller.patch(path, { url: next.receiver.url });
-    old.answerAll();
+    const { path, answerOld } = await moveDuringAnAttempt(next.receiver);
+    answerOld();
     await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
     await change(5);
     await until(() => next.receiver.received.length === 1);
@@ -114,13 +120,9 @@ describe('Until its first success a webhook', () => {
   });
 
   it('is not disabled when the receiver at its old URL responds 410 Gone', async () => {
-    const old = await holdingReceiver();
-    const path = await register(old.receiver);
-    await change(1);
-    await until(() => old.receiver.received.length === 1);
     const next = await startReceiver();
-    await caller.patch(path, { url: next.url });
-    old.answerAll(410);
+    const { path, answerOld } = await moveDuringAnAttempt(next);
+    answerOld(410);
     await until(async () => (await deliveries(path)).at(-1)?.attempts === 1);
     await change(1);
     await until(() => next.received.length === 1);

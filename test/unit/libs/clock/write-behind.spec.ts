@@ -71,4 +71,12 @@ describe('closing', () => {
     expect(batches).toEqual([{ a: '1' }, { b: '2' }]);
     expect(jest.getTimerCount()).toBe(0);
   });
+
+  it('stops the timer although the remaining entries could not be written', async () => {
+    behind.add('a', '1');
+    const closed = behind.close();
+    underWay[0]!.reject(new Error('database is away'));
+    await closed;
+    expect([behind.has('a'), jest.getTimerCount()]).toEqual([true, 0]);
+  });
 });
