@@ -23,7 +23,7 @@ export { GeneratedId, OF_THE_DATABASE, PostgresNames } from './entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,
-  assertNotNewer,
+  assertKnownMigrations,
   migrate,
   migrationStates,
 } from './migrations';

@@ -67,7 +67,7 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
   await transaction.query(`SET LOCAL lock_timeout = ${lockMs}`);
   await assertSuitable(transaction);
   await transaction.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-  await assertNotNewer(transaction);
+  await assertKnownMigrations(transaction);
   try {
     const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
     return (await executor.executePendingMigrations()).map(({ name }) => name);
@@ -110,28 +110,19 @@ export async function doneMigrations({ dataSource, queryRunner }: EntityManager)
 const NEEDS_OWN_SCHEMA = 'and the service needs a schema of its own';
 
 /**
- * An older program would not know what a newer one has changed. A migration of before its own newest one is part of it by
- * now: migrations are merged once no database that lacks any of them is in use.
+ * A program does not know what a migration of another version has changed.
  * @throws UnsuitableDatabaseError
  */
-export async function assertNotNewer(reader: EntityManager): Promise<void> {
+export async function assertKnownMigrations(reader: EntityManager): Promise<void> {
   const known = namesOf(reader.dataSource);
-  const newest = Math.max(...known.map(timeOf));
-  const unknown = (await doneMigrations(reader)).find(
-    (name) => !known.includes(name) && !(timeOf(name) < newest),
-  );
+  const unknown = (await doneMigrations(reader)).find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new UnsuitableDatabaseError(`it has the migration ${unknown} of another, probably newer version`);
+    throw new UnsuitableDatabaseError(`it has the migration ${unknown} of another version of the service`);
   }
 }
 
 function namesOf({ migrations }: DataSource): string[] {
   return migrations.map((migration) => migration.name ?? migration.constructor.name);
-}
-
-/** As TypeORM orders migrations: their names end with a time in milliseconds. */
-function timeOf(name: string): number {
-  return Number(name.slice(-13));
 }
 
 const MIN_VERSION = 15;

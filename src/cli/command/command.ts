@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
-import { assertNotNewer, migrationStates } from '#libs/database';
+import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
@@ -97,7 +97,7 @@ export class StoreConnection {
       await migrateToNewest(url, () => undefined);
     }
     await this.dataSource.setOptions({ url }).initialize();
-    await assertNotNewer(this.dataSource.manager);
+    await assertKnownMigrations(this.dataSource.manager);
     // Only `db migrate` and a starting server migrate a database of somebody else.
     if (!embedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;

@@ -41,10 +41,10 @@ it.each([
   ],
   ['a table of ours', 'CREATE TABLE orders (id int)', `relation "orders" already exists, ${OF_ITS_OWN}`],
   [
-    'migrations of a newer version',
+    'migrations of another version',
     `CREATE TABLE schema_migrations (id serial, timestamp bigint, name text);
      INSERT INTO schema_migrations (timestamp, name) VALUES (9, 'Later9')`,
-    'it has the migration Later9 of another, probably newer version.',
+    'it has the migration Later9 of another version of the service.',
   ],
 ])('a database with %s is refused in one line', async (_what, sql, line) => {
   const database = await createTestDatabase('template1');
