@@ -10,8 +10,9 @@ import { CATALOGUE_LISTS, type CatalogueList, CatalogueModule } from './modules/
 import { CATEGORIES, CategoriesModule, CategoriesService, NewCategoryDto } from './modules/categories';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
-import { EventLogModule, EventsModule } from './modules/events';
+import { EventLogModule, EventsModule, reportedWrites } from './modules/events';
 import { HealthModule } from './runtime/health';
+import { IdempotencyModule } from './modules/idempotency';
 import { InventoryModule, STOCK, StockOperations } from './modules/inventory';
 import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
 import { PetDependents, PETS, PetsModule } from './modules/pets';
@@ -77,6 +78,7 @@ export class AppModule {
         DeprecationsModule,
         ...STORE_MODULES,
         EventsModule,
+        IdempotencyModule,
         WebhooksModule,
         HealthModule,
         SeedModule,
@@ -138,8 +140,8 @@ function foundation(
     },
     ClockModule,
     database,
-    CommandsModule,
-    EventLogModule.of(PARTICIPANTS),
+    CommandsModule.of(reportedWrites(PARTICIPANTS)),
+    EventLogModule,
     AuditModule.forRoot(actor),
   ];
 }

@@ -76,7 +76,7 @@ export class EventsCommand extends ResultCommand {
     report: (event: StoredEvent) => void,
   ): Promise<void> {
     return interruptible('no more events are shown', async (signal) => {
-      let place = await this.events.end();
+      let place = await this.events.last();
       const earlier = await this.events.newest(filter, limit);
       earlier.filter((event) => event.position <= place.position).forEach(report);
       for (;;) {

@@ -1,18 +1,11 @@
-import { type DynamicModule, Injectable, Module } from '@nestjs/common';
+import { type DynamicModule, Injectable, Logger, Module } from '@nestjs/common';
 import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
-import { EntityTable } from './entity-table';
-import { codeOf } from './postgres-errors';
-import { ConcurrencyLimiter, FairQueue, type Waiting } from './queue';
-import {
-  Session,
-  type SharedRead,
-  type Statement,
-  StatementNames,
-  type StoredRow,
-  poolOf,
-  withRetries,
-} from './session';
+import { EntityTable } from './engine/entity-table';
+import { type Statement, StatementNames, type StoredRow } from './engine/pipeline';
+import { codeOf } from './engine/postgres-errors';
+import { Reads, SERVICE } from './engine/reads';
+import { Session, type SharedRead, poolOf, withRetries } from './engine/session';
 
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
@@ -22,190 +15,25 @@ const IS_READ_ONLY: Statement = {
   isUnprepared: true,
 };
 
-/**
- * A process halted in a transaction must not keep its locks: all writes need one of them. Set in each transaction, because
- * a pooler may give each another connection.
- */
-export const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
+/** A process that is halted in a transaction must not keep its locks. Set in each, because a pooler may give each another connection. */
+const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 /** PostgreSQL's code of a refused write: the server is a standby, or was made one. */
 const READ_ONLY = '25006';
 
+const WITHOUT_NAMES =
+  'Prepared statements were lost three times within a minute, as behind a pooler that does not know them: statements are planned each time now. The next attempt to prepare them is in ten minutes.';
+
 export class ReadOnlyDatabaseError extends Error {
   readonly code = READ_ONLY;
-}
-
-/** The caller of the service's own reads. */
-export const SERVICE = 0;
-
-/** Maximum statements on a connection at a time, so that none waits long for those before it. */
-const MAX_TOGETHER = 20;
-/** Maximum connections for such statements. */
-const AT_ONCE = 3;
-
-/** Maximum waiting reads, in total and per caller. */
-const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
-
-interface Entry {
-  /** Those with the same share a statement. */
-  id: unknown;
-  read: SharedRead<unknown, unknown>;
-  key: unknown;
-  isSlow: boolean;
-}
-
-/** The requests that a statement is for, at least one, and their keys. */
-interface Group {
-  entries: (Entry & Waiting)[];
-  keys: Set<unknown>;
-}
-
-/** By the id of their entries. */
-type Groups = Map<unknown, Group>;
-
-/**
- * Reads outside of transactions. Reads that wait are taken in turns between callers. Those that can share a statement do,
- * and the statements are sent together on one connection, because sending takes half the time of a short read. Each
- * statement succeeds or fails alone.
- */
-export class Reads {
-  private readonly queue = new FairQueue<Entry>('Read', QUEUE);
-  private readonly limiter = new ConcurrencyLimiter(() => this.start(), AT_ONCE);
-  /** The running statements, by those that were sent together. One that takes long does not block the next for the same. */
-  private running: Groups[] = [];
-  /** Callers with a slow statement: their next one waits, so that a few callers cannot take all connections. */
-  private readonly slowCallers = new Set<number>();
-  private lastBatch = 1;
-
-  constructor(
-    private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
-  ) {}
-
-  /** @param caller whose turn it takes: the id of a client, or SERVICE */
-  run<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
-    return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
-  }
-
-  /**
-   * Requests for the same statement with the same values share it, and its rows.
-   * @param isSlow it may read thousands of rows: a caller has one of them at a time
-   */
-  one(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
-    const read: SharedRead<unknown, unknown> = {
-      maxBatch: Infinity,
-      statementFor: () => [statement, values],
-      resultsOf: (rows) => [rows],
-    };
-    const id = `${statement.text} ${JSON.stringify(values)}`;
-    return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE });
-  }
-
-  private add<Result>(caller: number, entry: Entry): Promise<Result> {
-    const result = this.queue.add<Result>(caller, entry);
-    if (this.limiter.isIdle && this.lastBatch === 1) {
-      // Nobody to share with: the read before it was alone, too.
-      this.start();
-    } else {
-      this.limiter.soon();
-    }
-    return result;
-  }
-
-  private start(): void {
-    while (this.limiter.isFree) {
-      const groups = this.nextGroups();
-      const [first] = groups.values();
-      if (first === undefined) {
-        return;
-      }
-      this.running.push(groups);
-      void this.limiter.run(first.entries[0]!.context, () => this.send(groups), {
-        onSlow: () => this.release(groups),
-      });
-    }
-  }
-
-  private nextGroups(): Groups {
-    const groups: Groups = new Map();
-    const taken = this.queue.take((entry) => {
-      const { id, read, key, isSlow, owner } = entry;
-      const group = groups.get(id) ?? { entries: [], keys: new Set() };
-      const isFirst = group.entries.length === 0;
-      const isFull = isFirst
-        ? groups.size === MAX_TOGETHER
-        : group.keys.size === read.maxBatch && !group.keys.has(key);
-      const isAnother = isFirst && isSlow && this.slowCallers.has(owner);
-      if (isFull || isAnother || this.running.some((others) => others.has(id))) {
-        return false;
-      }
-      if (isFirst && isSlow) {
-        this.slowCallers.add(owner);
-      }
-      group.entries.push(entry);
-      group.keys.add(key);
-      groups.set(id, group);
-      return true;
-    });
-    this.lastBatch = taken.length || this.lastBatch;
-    return groups;
-  }
-
-  private async send(groups: Groups): Promise<void> {
-    const all = [...groups.values()];
-    try {
-      await this.session((session) =>
-        Promise.all(
-          session.together(() =>
-            all.map((group) =>
-              group.entries[0]!.context.runInAsyncScope(() => this.load(session, group, groups)),
-            ),
-          ),
-        ),
-      );
-    } catch (error) {
-      // No connection was available, or it failed.
-      all.flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
-      all.forEach((group) => this.end(group, groups));
-    }
-    this.release(groups);
-  }
-
-  private async load(session: Session, group: Group, groups: Groups): Promise<void> {
-    const { entries } = group;
-    try {
-      const { read } = entries[0]!;
-      const keys = [...group.keys];
-      const [statement, values] = read.statementFor(keys);
-      const rows = await withRetries(() => session.read(statement, values));
-      const results = new Map(read.resultsOf(rows, keys).map((result, index) => [keys[index], result]));
-      entries.forEach(({ key, resolve }) => resolve(results.get(key)));
-    } catch (error) {
-      entries.forEach(({ reject }) => reject(error));
-    }
-    this.end(group, groups);
-    // The other statements of the connection may still run.
-    this.limiter.soon();
-  }
-
-  /** Others may read the same. */
-  private end(group: Group, groups: Groups): void {
-    const { id, isSlow, owner } = group.entries[0]!;
-    if (isSlow) {
-      this.slowCallers.delete(owner);
-    }
-    groups.delete(id);
-  }
-
-  private release(groups: Groups): void {
-    this.running = this.running.filter((others) => others !== groups);
-  }
 }
 
 /** Access to the database: `find`, `read` and `share` for reads of requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
-  private readonly names = new StatementNames();
+  private readonly logger = new Logger('Database');
+  private readonly names = new StatementNames(() => this.logger.warn(WITHOUT_NAMES));
   private readonly tables = new Map<EntityTarget<object>, EntityTable<object>>();
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -232,7 +60,7 @@ export class Database {
     outer?: Transaction,
   ): Promise<Result> {
     const limited = async (transaction: Transaction): Promise<Result> => {
-      await transaction.query(IDLE_LIMIT);
+      await transaction.query(SET_IDLE_TIMEOUT);
       return work(transaction);
     };
     return outer ? work(outer) : withRetries(() => this.dataSource.transaction(limited));
@@ -263,15 +91,19 @@ export class Database {
   }
 
   /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
-  run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return withRetries(() => this.session((session) => session.run<Row>(statement, values)));
+  async run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+    const [result] = await withRetries(() =>
+      this.session((session) => session.execute([{ statement, values }])),
+    );
+    const { columns, rows } = result!;
+    return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
   }
 
   /** @throws ReadOnlyDatabaseError if it answers, but refuses to write; what the driver throws */
   async assertWritable(): Promise<void> {
     await this.session(async (session) => {
-      const [row] = await session.run<{ isReadOnly: boolean }>(IS_READ_ONLY);
-      if (row!.isReadOnly) {
+      const [result] = await session.execute([{ statement: IS_READ_ONLY }]);
+      if (result!.rows[0]![0] === true) {
         throw new ReadOnlyDatabaseError('The database is read-only.');
       }
     });

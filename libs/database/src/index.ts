@@ -1,25 +1,21 @@
 export { PageReader, type Parameter, type Selection } from './pages';
-export { CommandExecutor, CommandsModule } from './commands/command-executor';
+export { CommandsModule } from './commands.module';
+export { CommandExecutor, type WriteModel } from './engine/command-executor';
 export {
-  type IdempotentUse,
-  type KeptResponse,
-  KeyInUseError,
-  KeyReusedError,
-} from './commands/idempotency-records';
-export {
-  type Aggregate,
   type Command,
   type Entity,
   type Journal,
+  type Lookup,
   MAX_COUNT,
   type Need,
   type Origin,
-  Participants,
+  Rejection,
   type State,
-} from './commands/state';
+  countById,
+} from './engine/state';
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
-export { GeneratedId, OF_THE_DATABASE, PostgresNames } from './entity-table';
+export { GeneratedId, OF_THE_DATABASE, PostgresNames } from './engine/entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,
@@ -32,6 +28,7 @@ export {
   isRefusedStatement,
   isSerializationConflict,
   violates,
-} from './postgres-errors';
-export { giveUpSilentConnection, poolOf, type SharedRead, type Statement, type StoredRow } from './session';
+} from './engine/postgres-errors';
+export { type Statement, type StoredRow } from './engine/pipeline';
+export { giveUpSilentConnection, poolOf, type SharedRead } from './engine/session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
-import { codeOf } from './postgres-errors';
+import { codeOf } from './engine/postgres-errors';
 
 /** PostgreSQL's codes; the taken name is that of a table, an index or a function. */
 const LOCK_TIMEOUT = '55P03';

@@ -1,7 +1,8 @@
 import { escapeLiteral } from 'pg';
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
-import type { SharedRead, Statement } from './session';
+import type { Statement } from './engine/pipeline';
+import type { SharedRead } from './engine/session';
 
 /** Which entries of a list: at most `limit`, after the one with this id. */
 export interface PageRange {
@@ -96,9 +97,12 @@ export class PageReader<Row extends object, Filters> {
       const { rowOf } = this.database.table(this.entity);
       pages = {
         maxBatch: MAX_BATCH,
-        statementFor: (keys) => {
+        callFor: (keys) => {
           const wanted = keys.map((key) => JSON.parse(key) as unknown[]);
-          return [statement, types.map((_type, index) => wanted.map((values) => values[index]))];
+          return {
+            statement,
+            values: types.map((_type, index) => wanted.map((values) => values[index])),
+          };
         },
         resultsOf: (stored, keys) => {
           const rows = keys.map((): Row[] => []);

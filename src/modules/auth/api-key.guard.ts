@@ -68,7 +68,7 @@ type HolderRow = [
 /** Shared, because each forged key costs a lookup. */
 const HOLDERS: SharedRead<string, KeyHolder | null> = {
   maxBatch: MAX_BATCH,
-  statementFor: (digests) => [HOLDERS_BY_DIGEST, [digests]],
+  callFor: (digests) => ({ statement: HOLDERS_BY_DIGEST, values: [digests] }),
   resultsOf: (rows, digests) => {
     const holders = new Map((rows as readonly HolderRow[]).map((row) => [row[0], toHolder(row)]));
     return digests.map((digest) => holders.get(digest) ?? null);

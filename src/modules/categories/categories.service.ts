@@ -82,7 +82,8 @@ export class CategoriesService {
         precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
         state.delete(Category, id);
       },
-      explain: (error: unknown) => (violates(error, 'pets_category_fk') ? new CategoryInUseError(id) : error),
+      translateViolation: (error: unknown) =>
+        violates(error, 'pets_category_fk') ? new CategoryInUseError(id) : error,
     };
     return this.commands.run(command, origin);
   }

@@ -40,49 +40,73 @@ const CLOCK_DIFFERENCE_US = 60_000_000;
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
 const COLUMNS = `position, ${MICROSECONDS} AS time, id, type, pet_id`;
 
+/**
+ * What a cursor attests besides its event: the events among the positions just before it. Only those of its last minutes, because
+ * older ones may expire while the cursor is in use.
+ */
+const before = (position: string, time: string): string =>
+  `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
+      AND earlier.time > ${time} - interval '10 minutes')`;
+
+/** A place in the feed, as `FeedPosition` has it. */
+const PLACE = `position, ${MICROSECONDS}, ${before('events.position', 'events.time')}`;
+
 /** @param type, pet numbers of parameters; null for all */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * Events after the position `$1` of the time `$2`, in one row: the newest position, whether the event at `$1` is there, the
- * last event that was looked at, and the page. It is one text of JSON, because the driver takes
- * longer for a hundred rows than PostgreSQL and `JSON.parse` together. Events that would make it too large have no data.
+ * The end of the feed: no event at or below it can appear later. A page is read up to there by a later statement, because this one
+ * may find events that it does not see itself.
+ */
+const END = { text: 'SELECT feed_end()' };
+
+/**
+ * Events after the position `$1`, up to the end `$6`, in one row: the newest position, whether the database holds what the place
+ * `$1`, `$2`, `$7` attests, the place up to which events were looked at, and the page. It is one text of JSON, because the
+ * driver takes longer for a hundred rows than PostgreSQL and `JSON.parse` together. It ends before events that would make it too
+ * large.
  */
 const PAGE = {
-  text: `SELECT (SELECT max(position) FROM events), is_known, looked.position, looked.time, page.events
+  text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
     FROM (SELECT min(position) AS first,
-      EXISTS (SELECT FROM events WHERE position = $1 AND ${MICROSECONDS} = $2::bigint) AS is_known
-      FROM events WHERE position > $1) AS start
+      EXISTS (SELECT FROM events WHERE position = $1 AND ${MICROSECONDS} = $2::bigint
+        AND ${before('events.position', 'events.time')} = $7::bigint) AS is_known
+      FROM events WHERE position > $1 AND position <= $6) AS start
     LEFT JOIN LATERAL (
-      SELECT position, ${MICROSECONDS} AS time FROM events
-      WHERE position >= first AND position < first + ${MAX_SEARCHED} ORDER BY position DESC LIMIT 1
+      SELECT position FROM events
+      WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $6 ORDER BY position DESC LIMIT 1
     ) AS looked ON true
     CROSS JOIN LATERAL (
       SELECT concat('[', string_agg(concat('[', position, ',', time, ',"', id, '","', type, '",', coalesce(pet_id::text, 'null'),
-        ',', CASE WHEN bytes <= ${BYTES_OF_PAGE} THEN data ELSE 'null' END, ']'), ','), ']') AS events
+        ',', data, ']'), ',') FILTER (WHERE bytes <= ${BYTES_OF_PAGE}), ']') AS events,
+        max(position) FILTER (WHERE bytes <= ${BYTES_OF_PAGE}) AS last,
+        count(*) = $5::int OR max(bytes) > ${BYTES_OF_PAGE} AS is_full
       FROM (SELECT *,
           sum(octet_length(data) + ${BYTES_OF_EVENT}) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
         FROM (SELECT ${COLUMNS}, data FROM events
-          WHERE position >= first AND position < first + ${MAX_SEARCHED} AND ${matching(3, 4)}
+          WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $6 AND ${matching(3, 4)}
           ORDER BY position LIMIT $5) AS found) AS sized
-    ) AS page`,
+    ) AS page
+    LEFT JOIN LATERAL (
+      SELECT ${PLACE} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
+    ) AS reached ON true`,
 };
 
-/** Where to go on if the event at the position `$1` of the time `$2` is lost. */
+/** Where to go on if the event at the position `$1` of the time `$2`, or one before it, is lost. */
 const AGAIN = {
-  text: `SELECT position, ${MICROSECONDS} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
+  text: `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`,
 };
 
 const NEWEST = {
   text: `SELECT ${COLUMNS}, data::json FROM events
-    WHERE position > (SELECT max(position) FROM events) - ${MAX_SEARCHED} AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`,
+    WHERE position > $4::bigint - ${MAX_SEARCHED} AND position <= $4 AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`,
 };
 
 const AT = { text: `SELECT ${COLUMNS}, data::json FROM events WHERE position = ANY($1)` };
 
-const END = { text: `SELECT position, ${MICROSECONDS} FROM events ORDER BY position DESC LIMIT 1` };
+const LAST = { text: `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1` };
 
 /** Reads of events, in SQL, because one statement verifies the cursor and bounds the page. They take their turn with other reads of the same caller. */
 @Injectable()
@@ -104,29 +128,28 @@ export class EventReader {
     most: number,
     caller?: number,
   ): Promise<EventPage> {
-    const { position, time } = from;
-    const values = [position, time, type ?? null, petId ?? null, most];
+    const end = await this.end(caller);
+    const { position, time, before } = from;
+    const values = [position, time, type ?? null, petId ?? null, most, end, before];
     const mayReadThousands = type !== undefined || petId !== undefined;
     const [row] = await this.database.read(PAGE, values, caller, mayReadThousands);
-    const [newest, isKnown, looked, lookedTime, page] = row!;
+    const [newest, isKnown, events, ...reachedPlace] = row!;
     if (!isKnown && position > BEGINNING.position) {
       if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {
         const [again] = await this.database.read(AGAIN, [position, time], caller);
-        throw new EventsLost(positionOf(again?.[0], again?.[1]) ?? BEGINNING);
+        throw new EventsLost(placeOf(again) ?? BEGINNING);
       }
       return this.after(BEGINNING, { type, petId }, most, caller);
     }
-    const found = (JSON.parse(page as string) as StoredRow[]).map(toEvent);
-    const events = found.filter(({ data }) => data !== null);
-    const isFull = events.length === most || events.length < found.length;
-    const reached = isFull ? events.at(-1)! : (positionOf(looked, lookedTime) ?? from);
+    const reached = placeOf(reachedPlace) ?? from;
     const hasMore = newest !== null && reached.position < (newest as number);
-    return { events, reached: { position: reached.position, time: reached.time }, hasMore };
+    return { events: (JSON.parse(events as string) as StoredRow[]).map(toEvent), reached, hasMore };
   }
 
   /** Those of the newest 20,000 events that match, in feed order. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
-    const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most]);
+    const end = await this.end();
+    const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most, end]);
     return rows.map(toEvent).reverse();
   }
 
@@ -135,15 +158,27 @@ export class EventReader {
     return (await this.database.read(AT, [positions])).map(toEvent);
   }
 
-  /** The end of the feed: no existing event is after it, and every later one is. */
-  async end(caller?: number): Promise<FeedPosition> {
-    const [row] = await this.database.read(END, [], caller);
-    return positionOf(row?.[0], row?.[1]) ?? BEGINNING;
+  /** The place of the last event before the end of the feed. */
+  async last(caller?: number): Promise<FeedPosition> {
+    return this.placeAt(await this.end(caller), caller);
+  }
+
+  /** The place of the last event up to a position. */
+  async placeAt(position: number, caller?: number): Promise<FeedPosition> {
+    const [row] = await this.database.read(LAST, [position], caller, false);
+    return placeOf(row) ?? BEGINNING;
+  }
+
+  /** Requests that ask meanwhile share the answer to the next question. */
+  private async end(caller?: number): Promise<number> {
+    const [row] = await this.database.read(END, [], caller, false);
+    return row![0] as number;
   }
 }
 
-function positionOf(position: unknown, time: unknown): FeedPosition | undefined {
-  return typeof position === 'number' ? { position, time: time as number } : undefined;
+function placeOf(row: StoredRow | undefined): FeedPosition | undefined {
+  const [position, time, before] = (row ?? []) as (number | null)[];
+  return typeof position === 'number' ? { position, time: time!, before: before! } : undefined;
 }
 
 function toEvent([position, time, id, type, pet, data]: StoredRow): StoredEvent {

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
-import { type EventFilter, type FeedPosition, matches } from './event.entity';
+import { ServiceUnavailableError } from '#libs/http';
+import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event.entity';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
 
 /** How often the feed is read while a request waits. */
@@ -22,8 +23,8 @@ export interface Waiting {
 }
 
 interface Wait extends Waiting {
-  /** Ends the wait. May be called again, without effect. */
-  end: (page: EventPage) => void;
+  /** Ends the wait, with what was found. May be called again, without effect. */
+  end: (found: StoredEvent[]) => void;
 }
 
 /**
@@ -62,29 +63,37 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Waits until matching events are committed. The page is empty after the timeout, at the end of the service, when events
-   * were lost (the next read of the feed tells), and at once when too many wait.
+   * Waits until matching events are committed. The page is empty after the timeout, at the end of the service, and when events
+   * were lost (the next read of the feed tells).
    * @param signal also ends the wait
+   * @throws ApiError 503 if the client waits too often already, or the instance has no place left
    */
-  next(waiting: Waiting, milliseconds: number, signal: AbortSignal): Promise<EventPage> {
-    const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
-    if (this.isOver || signal.aborted || this.waits.size >= MAX_WAITS || ofClient >= MAX_OF_CLIENT) {
-      return Promise.resolve(emptyPage(waiting));
+  async next(waiting: Waiting, milliseconds: number, signal: AbortSignal): Promise<EventPage> {
+    const wait = { ...waiting };
+    const found = this.isOver || signal.aborted ? [] : await this.wait(wait, milliseconds, signal);
+    const last = found.at(-1);
+    const reached = last === undefined ? wait.after : await this.events.placeAt(last.position, wait.client);
+    return { events: found, reached, hasMore: false };
+  }
+
+  private wait(wait: Waiting, milliseconds: number, signal: AbortSignal): Promise<StoredEvent[]> {
+    const ofClient = [...this.waits].filter(({ client }) => client === wait.client).length;
+    if (ofClient >= MAX_OF_CLIENT || this.waits.size >= MAX_WAITS) {
+      throw new ServiceUnavailableError();
     }
     return new Promise((resolve) => {
-      const giveUp = (): void => wait.end(emptyPage(wait));
+      const giveUp = (): void => entry.end([]);
       const timer = setTimeout(giveUp, milliseconds);
-      const wait: Wait = {
-        ...waiting,
-        end: (page) => {
+      const entry: Wait = Object.assign(wait, {
+        end: (found: StoredEvent[]) => {
           clearTimeout(timer);
           signal.removeEventListener('abort', giveUp);
-          this.waits.delete(wait);
-          resolve(page);
+          this.waits.delete(entry);
+          resolve(found);
         },
-      };
+      });
       signal.addEventListener('abort', giveUp);
-      this.waits.add(wait);
+      this.waits.add(entry);
     });
   }
 
@@ -109,7 +118,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   }
 
   private endWithoutEvents(waits: Iterable<Wait>): void {
-    [...waits].forEach((wait) => wait.end(emptyPage(wait)));
+    [...waits].forEach((wait) => wait.end([]));
   }
 }
 
@@ -117,13 +126,8 @@ function show(wait: Wait, { events, reached }: EventPage): void {
   const { after, filter, most } = wait;
   const found = events.filter((event) => event.position > after.position && matches(event, filter));
   if (found.length > 0) {
-    const page = found.slice(0, most);
-    wait.end({ events: page, reached: page.at(-1)!, hasMore: found.length > most });
+    wait.end(found.slice(0, most));
   } else if (reached.position > after.position) {
     wait.after = reached;
   }
-}
-
-function emptyPage({ after }: Waiting): EventPage {
-  return { events: [], reached: after, hasMore: false };
 }

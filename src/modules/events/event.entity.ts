@@ -24,7 +24,7 @@ export function eventTypesOf({ name, events }: (typeof RESOURCES)[number]): Even
 
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(eventTypesOf);
 
-/** An event. Positions follow commits: whoever sees one has seen all smaller ones. */
+/** An event. Positions are drawn while the rows that it reports on are locked, so the events of a pet are in the order of its changes. */
 @Entity('events')
 export class EventRow {
   @GeneratedId()
@@ -48,22 +48,26 @@ export class EventRow {
   data!: string;
 }
 
-/** A place in the feed: that of an event. */
+export interface StoredEvent extends Pick<EventRow, 'position' | 'id' | 'type' | 'petId'> {
+  /** When it was written, in microseconds since 1970. */
+  time: number;
+  data: object;
+}
+
+/**
+ * A place in the feed: that of an event. Besides its position it attests what the database held there, which another database, a
+ * standby that was behind or a restored backup, may not hold.
+ */
 export interface FeedPosition {
   position: number;
-  /**
-   * When the event was written, in microseconds since 1970. It tells the event from another one that got its position after
-   * a failover to a standby that was behind, or in a restored backup.
-   */
+  /** When the event was written. Another one may have got its position. */
   time: number;
+  /** How many events there are just before it. Positions are not in the order of commits: the event may be there, and one before it lost. */
+  before: number;
 }
 
 /** Before the first event. */
-export const BEGINNING: FeedPosition = { position: 0, time: 0 };
-
-export interface StoredEvent extends FeedPosition, Pick<EventRow, 'id' | 'type' | 'petId'> {
-  data: object;
-}
+export const BEGINNING: FeedPosition = { position: 0, time: 0, before: 0 };
 
 /** An event must match both. */
 export interface EventFilter {

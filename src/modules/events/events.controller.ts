@@ -35,7 +35,7 @@ export class EventsController {
     id: 'listEvents',
     summary: 'List events',
     description:
-      'Returns a page of events in the order in which they were committed, oldest first. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.',
+      'Returns a page of events, oldest first, in one order for everybody; those of a pet, an order or a category are in the order in which they happened. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.',
     response: {
       description: 'The next events; none if nothing has happened since.',
       page: 'Event',
@@ -72,7 +72,7 @@ export class EventsController {
   private async read(query: ListEventsQuery, client: number, request: FastifyRequest): Promise<EventPage> {
     const { cursor, wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start =
-      cursor === NOW ? await this.events.end(client) : cursor === undefined ? BEGINNING : positionAt(cursor);
+      cursor === NOW ? await this.events.last(client) : cursor === undefined ? BEGINNING : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
       // Always empty: its link is where the feed stands, before the caller has received any event.
       return { events: [], reached: start, hasMore: false };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DAY_MS } from '#libs/clock';
-import { type Entity, type Journal, Participants, RetentionModule, type State } from '#libs/database';
+import { type Entity, type Journal, RetentionModule, type State, type WriteModel } from '#libs/database';
 import { EventRow, type EventType } from './event.entity';
 import { DAYS_KEPT, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
@@ -40,43 +40,32 @@ export interface Participant {
   eventsOf?(state: State): NewEvent[];
 }
 
-/** Reports what commands do: events are written in the transaction of the change. */
-class EventLog implements Participants {
-  readonly entities: readonly Entity[];
-
-  private readonly reporting: readonly Participant[];
-
-  /** @param participants in the order of locks and writes, parents before children */
-  constructor(participants: readonly Participant[]) {
-    this.entities = participants.map(({ entity }) => entity);
-    this.reporting = participants.toReversed();
-  }
-
-  /** Children report before their parents: an order, the stock that it took, the pet. What is new comes first. */
-  decided(state: State): void {
-    const created: NewEvent[] = [];
-    const others: NewEvent[] = [];
-    for (const { eventsOf } of this.reporting) {
-      eventsOf?.(state).forEach((one) => (one.type.endsWith('.created') ? created : others).push(one));
-    }
-    [...created, ...others].forEach((event) => state.append(EVENT_JOURNAL, event));
-  }
+/**
+ * What all writes of the store have in common: events are written in the transaction of the change.
+ * @param participants all entities whose rows commands change, in the order of locks and writes, parents before children
+ */
+export function reportedWrites(participants: readonly Participant[]): WriteModel {
+  // Children report before their parents: an order, the stock that it took, the pet. What is new comes first.
+  const reporting = participants.toReversed();
+  return {
+    tables: participants.map(({ entity }) => entity),
+    afterCommand: (state) => {
+      const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
+      const created = events.filter(({ type }) => type.endsWith('.created'));
+      const others = events.filter(({ type }) => !type.endsWith('.created'));
+      [...created, ...others].forEach((event) => state.append(EVENT_JOURNAL, event));
+    },
+  };
 }
 
-/** Writing and reading events. */
-@Module({})
-export class EventLogModule {
-  /** @param participants all entities whose rows commands change, parents before children */
-  static of(participants: readonly Participant[]): DynamicModule {
-    return {
-      module: EventLogModule,
-      global: true,
-      imports: [TypeOrmModule.forFeature([EventRow])],
-      providers: [EventReader, { provide: Participants, useValue: new EventLog(participants) }],
-      exports: [EventReader, Participants],
-    };
-  }
-}
+/** Reading events. */
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([EventRow])],
+  providers: [EventReader],
+  exports: [EventReader],
+})
+export class EventLogModule {}
 
 /** Longer than promised, so that no event expires before the last of its deliveries. */
 const KEPT_MS = (DAYS_KEPT + 2) * DAY_MS;

@@ -10,52 +10,23 @@ import {
   createParamDecorator,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, catchError, tap } from 'rxjs';
-import {
-  CommandExecutor,
-  type IdempotentUse,
-  type KeptResponse,
-  KeyInUseError,
-  KeyReusedError,
-  type Origin,
-} from '#libs/database';
-import {
-  ApiError,
-  Documented,
-  EachOperation,
-  type ErrorBody,
-  ValidationFailedError,
-  defineError,
-} from '#libs/http';
+import { type Observable, catchError, finalize, tap } from 'rxjs';
+import { CommandExecutor, type Origin } from '#libs/database';
+import { Documented, EachOperation, ValidationFailedError } from '#libs/http';
 import { clientIdOf } from '../auth';
+import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest, isKept } from './once';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set for a request with an `Idempotency-Key`. */
-    idempotentUse?: IdempotentUse;
+    keyed?: KeyedRequest;
   }
 }
-
-const IdempotencyInProgressError = defineError({
-  code: 'idempotency_in_progress',
-  status: 409,
-  when: 'The first request with this Idempotency-Key is still running. Try again shortly.',
-  message: () => 'The first request with this Idempotency-Key is still running. Try again shortly.',
-  example: [],
-});
-
-const IdempotencyKeyReusedError = defineError({
-  code: 'idempotency_key_reused',
-  status: 422,
-  when: 'This Idempotency-Key was used for a different request in the last 24 hours.',
-  message: () => 'This Idempotency-Key was already used for a different request. Use a new key.',
-  example: [],
-});
 
 /** Parameter decorator: the Origin of the command that a request sends. */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  return { owner: clientIdOf(request), use: request.idempotentUse };
+  return request.keyed?.origin ?? { owner: clientIdOf(request) };
 });
 
 /**
@@ -64,6 +35,9 @@ export const CommandOrigin = createParamDecorator((_data: unknown, context: Exec
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor<object, object> {
+  /** The keys of this process' unfinished requests. Others are found by their claims. */
+  private readonly running = new Set<string>();
+
   constructor(private readonly commands: CommandExecutor) {}
 
   intercept(context: ExecutionContext, next: CallHandler<object>): Observable<object> {
@@ -73,38 +47,29 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
       return next.handle();
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const use: IdempotentUse = {
-      owner: clientIdOf(request),
-      key,
-      fingerprint: fingerprintOf(request),
-      status: reply.statusCode,
-      sent: false,
-      replayed: false,
-      responseTo,
-      resultOf,
-    };
-    request.idempotentUse = use;
-    const report = () => use.replayed && void reply.header('Idempotent-Replayed', 'true');
+    const keyed = new KeyedRequest(clientIdOf(request), key, fingerprintOf(request), reply.statusCode);
+    if (this.running.has(keyed.name)) {
+      throw new IdempotencyInProgressError();
+    }
+    this.running.add(keyed.name);
+    request.keyed = keyed;
+    const report = () => keyed.isReplayed && void reply.header('Idempotent-Replayed', 'true');
     return next.handle().pipe(
-      catchError((error: unknown) => this.refuse(error, use)),
+      catchError((error: unknown) => this.keepRefusal(error, keyed)),
       tap({ next: report, error: report }),
+      finalize(() => this.running.delete(keyed.name)),
     );
   }
 
-  /** Also stores errors that occurred before a command ran, such as a validation error. */
-  private async refuse(error: unknown, use: IdempotentUse): Promise<object> {
-    if (use.sent || responseTo(error) === undefined) {
-      throw apiErrorOf(error);
+  /** Also an error that occurred before a command was sent, such as a validation error, is the answer from now on. */
+  private keepRefusal(error: unknown, keyed: KeyedRequest): Promise<object> {
+    if (keyed.isSent || !isKept(error)) {
+      throw error;
     }
-    const refusal = {
-      needs: [],
-      decide: (): object => {
-        throw error;
-      },
+    const decide = (): object => {
+      throw error;
     };
-    return this.commands.run(refusal, { owner: use.owner, use }).catch((refused: unknown) => {
-      throw apiErrorOf(refused);
-    });
+    return this.commands.run({ needs: [], decide }, keyed.origin);
   }
 }
 
@@ -121,32 +86,6 @@ export function IdempotentPosts(): ClassDecorator {
   return EachOperation((method) => (method === RequestMethod.POST ? idempotent : undefined));
 }
 
-/** Statuses that are not stored: the request may be retried with the same key. */
-export function isNotKept(status: number): boolean {
-  return status === 401 || status === 403 || status === 429 || status >= 500;
-}
-
-function responseTo(error: unknown): KeptResponse | undefined {
-  return error instanceof ApiError && !isNotKept(error.status)
-    ? { status: error.status, body: error.toBody() }
-    : undefined;
-}
-
-function resultOf({ status, body }: KeptResponse): object {
-  if (status >= 400) {
-    const { code, message } = body as ErrorBody;
-    throw new ApiError(code, status, message);
-  }
-  return body;
-}
-
-function apiErrorOf(error: unknown): unknown {
-  if (error instanceof KeyInUseError) {
-    return new IdempotencyInProgressError();
-  }
-  return error instanceof KeyReusedError ? new IdempotencyKeyReusedError() : error;
-}
-
 function keyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
   // Node joins repeated headers into one value, with a comma and a space between them.
@@ -159,10 +98,10 @@ function keyOf(request: FastifyRequest): string | undefined {
   return key;
 }
 
-/** The same for the same JSON value, however it is spaced and in whatever order its fields are. */
-function fingerprintOf({ method, url, body }: FastifyRequest): string {
+/** The same for the same operation, path parameters and JSON value, however the URL and the body are spelled. */
+function fingerprintOf({ method, routeOptions, params, body }: FastifyRequest): string {
   const value = body === undefined ? '' : jsonOf(body);
-  return hash('sha256', `${method} ${url}\n${value}`, 'base64url');
+  return hash('sha256', `${method} ${routeOptions.url} ${JSON.stringify(params)}\n${value}`, 'base64url');
 }
 
 function jsonOf(body: unknown): string {

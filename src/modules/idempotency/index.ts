@@ -1,1 +1,3 @@
-export { IdempotentPosts, isNotKept, CommandOrigin } from './idempotency.interceptor';
+export { CommandOrigin, IdempotentPosts } from './idempotency.interceptor';
+export { IdempotencyModule } from './idempotency.module';
+export { isNotKept } from './once';

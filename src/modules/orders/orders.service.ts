@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type Aggregate,
   type Command,
   CommandExecutor,
   Database,
@@ -11,6 +10,7 @@ import {
   type Parameter,
   type Selection,
   type State,
+  countById,
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf } from '#libs/http';
 import type { NewEvent, Participant } from '../events';
@@ -31,20 +31,20 @@ import {
 } from './orders.dto';
 
 /** In the order of the index, because PostgreSQL may otherwise collect all of a pet's orders before it counts the first. */
-const COUNT: Aggregate = {
-  name: 'open orders',
-  text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+const COUNT = countById(
+  'the number of open orders',
+  `SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
     (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
      ORDER BY complete DESC, id LIMIT ${MAX_COUNT}) AS open
     GROUP BY asked.id`,
-};
+);
 
 /** The number of a pet's open orders, for commands. */
 export const OpenOrders = {
-  count: (petId: number): Need => ({ aggregate: COUNT, id: petId }),
-  exist: (state: State, petId: number): boolean => state.aggregate(COUNT, petId) > 0,
-  opened: (state: State, petId: number): void => state.adjust(COUNT, petId, 1),
-  closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
+  count: (petId: number): Need => ({ lookup: COUNT, key: petId }),
+  exist: (state: State, petId: number): boolean => state.lookUp(COUNT, petId) > 0,
+  opened: (state: State, petId: number): void => state.note(COUNT, petId, (count) => count + 1),
+  closed: (state: State, petId: number): void => state.note(COUNT, petId, (count) => count - 1),
 };
 
 /** The use cases of orders. */

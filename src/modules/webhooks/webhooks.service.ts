@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type Aggregate,
   CommandExecutor,
   Database,
   type Need,
   type Origin,
   PageReader,
   type State,
+  countById,
   violates,
 } from '#libs/database';
 import {
@@ -40,11 +40,11 @@ import {
 } from './webhooks.dto';
 
 /** By client. */
-const COUNT: Aggregate = {
-  name: 'webhooks',
-  text: `SELECT client_id AS id, count(*) AS value FROM webhooks
+const COUNT = countById(
+  'the number of webhooks',
+  `SELECT client_id, count(*) FROM webhooks
     WHERE client_id = ANY($1::bigint[]) AND deleted_at IS NULL GROUP BY client_id`,
-};
+);
 
 /** The webhooks of clients, and their deliveries. */
 @Injectable()
@@ -83,12 +83,12 @@ export class WebhooksService {
     this.assertAllowed(body.url);
     const created = await this.commands.run<WebhookWithSecretDto>(
       {
-        needs: [{ aggregate: COUNT, id: origin.owner }, { newId: Webhook }],
+        needs: [{ lookup: COUNT, key: origin.owner }, { newId: Webhook }],
         decide: (state) => {
-          if (state.aggregate(COUNT, origin.owner) >= MAX_WEBHOOKS) {
+          if (state.lookUp(COUNT, origin.owner) >= MAX_WEBHOOKS) {
             throw new TooManyWebhooksError();
           }
-          state.adjust(COUNT, origin.owner, 1);
+          state.note(COUNT, origin.owner, (count) => count + 1);
           const id = state.newId(Webhook);
           const sealed = this.vault.seal(newSecret(), id);
           const webhook: Webhook = {
@@ -110,7 +110,8 @@ export class WebhooksService {
           state.insert(Webhook, id, webhook);
           return { ...toWebhookDto(webhook), secret: sealed };
         },
-        explain: (error) => (violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error),
+        translateViolation: (error) =>
+          violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error,
       },
       origin,
     );
@@ -143,7 +144,7 @@ export class WebhooksService {
     const decide = (state: State): void => {
       const webhook = foundWebhook(state, id, origin.owner);
       precondition.assertHolds(toWebhookDto(webhook));
-      state.adjust(COUNT, origin.owner, -1);
+      state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
     await this.commands.run({ needs: [lockOf(id)], decide }, origin);

@@ -15,14 +15,13 @@ const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 
 /** One instance at a time makes deliveries. Locks nothing if there are no new events. */
-const LOCK = `SELECT position FROM webhook_dispatch WHERE position < (SELECT max(position) FROM events)
-  FOR UPDATE SKIP LOCKED`;
+const LOCK = `SELECT position, feed_end() AS "end" FROM webhook_dispatch WHERE position < feed_end() FOR UPDATE SKIP LOCKED`;
 
 /** The join is by type, so that webhooks that do not get an event cost nothing. */
 const DISPATCH = `WITH subscriber AS MATERIALIZED (
     SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type FROM webhooks WHERE enabled
   ), next AS MATERIALIZED (
-    SELECT position, id, type FROM events WHERE position > $2 ORDER BY position LIMIT ${MAX_EVENTS}
+    SELECT position, id, type FROM events WHERE position > $2 AND position <= $4 ORDER BY position LIMIT ${MAX_EVENTS}
   ), turn AS MATERIALIZED (
     SELECT max(position) FILTER (WHERE deliveries <= ${MAX_DELIVERIES} OR place = 1) AS reached,
       count(*) = ${MAX_EVENTS} OR max(deliveries) > ${MAX_DELIVERIES} AS has_more
@@ -36,7 +35,7 @@ const DISPATCH = `WITH subscriber AS MATERIALIZED (
     WHERE next.position <= (SELECT reached FROM turn)
     ORDER BY next.position
   )
-  UPDATE webhook_dispatch SET position = reached FROM turn RETURNING has_more`;
+  UPDATE webhook_dispatch SET position = reached FROM turn WHERE reached IS NOT NULL RETURNING has_more`;
 
 const FULL = {
   text: `SELECT id FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
@@ -94,14 +93,14 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   /** @returns whether there are more events */
   private dispatch(): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      const [dispatched] = await transaction.query<{ position: number }[]>(LOCK);
+      const [dispatched] = await transaction.query<{ position: number; end: number }[]>(LOCK);
       if (dispatched === undefined) {
         return false;
       }
       const now = new Date(this.clock.now()).toISOString();
-      const values = [EVENT_TYPES, dispatched.position, now];
+      const values = [EVENT_TYPES, dispatched.position, now, dispatched.end];
       const [rows] = await transaction.query<[{ has_more: boolean }[]]>(DISPATCH, values);
-      return rows[0]!.has_more;
+      return rows[0]?.has_more ?? false;
     });
   }
 

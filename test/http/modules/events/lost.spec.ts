@@ -32,6 +32,13 @@ async function aDayPasses(): Promise<void> {
   await service.database.pool.query(`UPDATE events SET time = time - interval '1 day'`);
 }
 
+/** Loses an event, although later ones are there: positions are not in the order of commits. */
+async function loseTheOneBefore(): Promise<void> {
+  await service.database.pool.query(
+    `DELETE FROM events WHERE position = (SELECT position FROM events ORDER BY position DESC OFFSET 1 LIMIT 1)`,
+  );
+}
+
 /** Loses the newest events and their positions. */
 async function lose(count: number): Promise<void> {
   const { pool } = service.database;
@@ -69,6 +76,17 @@ describe('A follower who has read events that were lost', () => {
     const follower = new Follower(await expectLost(target));
     await follower.readAll(caller);
     expect(names(follower.events)).toEqual(since);
+  });
+
+  it('is told if its own event is there, and one before it is not', async () => {
+    await rename('Kept');
+    await aDayPasses();
+    await rename('Lost');
+    await rename('Read');
+    const { target } = await upToDate();
+    await loseTheOneBefore();
+    const again = new Follower(await expectLost(target));
+    expect(names(await again.read(caller))).toEqual(['Read']);
   });
 
   it('goes on a minute earlier, because clocks differ', async () => {

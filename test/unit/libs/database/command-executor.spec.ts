@@ -1,5 +1,4 @@
-import { type Clock } from '#libs/clock';
-import { CommandExecutor, type Database, type Participants } from '#libs/database';
+import { CommandExecutor, type Database } from '#libs/database';
 
 describe('A command executor', () => {
   afterEach(() => jest.useRealTimers());
@@ -10,11 +9,8 @@ describe('A command executor', () => {
     const database = { poolSize: 4, session } as unknown as Database;
     const executor = (): ((count: number) => Promise<number>) => {
       session.mockClear();
-      const commands = new CommandExecutor(
-        database,
-        { now: () => 0 } as Clock,
-        { entities: [], decided: () => undefined } as Participants,
-      );
+      const model = { tables: [], afterCommand: () => undefined };
+      const commands = new CommandExecutor(database, model, () => 0);
       return async (count) => {
         for (let number = 0; number < count; number += 1) {
           void commands.run({ needs: [], decide: () => undefined }, { owner: number });

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { ConcurrencyLimiter, FairQueue } from '../../../../libs/database/src/queue';
+import { ConcurrencyLimiter, FairQueue } from '../../../../libs/database/src/engine/queue';
 
 interface Item {
   name: string;

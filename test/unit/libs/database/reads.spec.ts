@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Reads } from '../../../../libs/database/src/database';
-import type { Session, SharedRead, StoredRow } from '../../../../libs/database/src/session';
+import { Reads } from '../../../../libs/database/src/engine/reads';
+import type { StoredRow } from '../../../../libs/database/src/engine/pipeline';
+import type { Session, SharedRead } from '../../../../libs/database/src/engine/session';
 
 /** A statement that was sent, and how the test answers it. */
 interface Sent {
   text: string;
-  values: unknown[];
+  values: readonly unknown[];
   /** Whose trace shows it. */
   context?: string;
   succeed(rows: StoredRow[]): void;
@@ -18,7 +19,7 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 /** The numbers of names, with a statement that is named like the read. */
 const numbers = (text: string): SharedRead<string, number | null> => ({
   maxBatch: 3,
-  statementFor: (names) => [{ text }, names as string[]],
+  callFor: (names) => ({ statement: { text }, values: names }),
   resultsOf: (rows, names) =>
     names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
 });
@@ -33,11 +34,13 @@ describe('reads', () => {
     // What a test leaves under way must not get into the next one.
     const own: Sent[] = (sent = []);
     const ownConnections: typeof connections = (connections = []);
-    const session: Pick<Session, 'together' | 'read'> = {
+    const session: Pick<Session, 'together' | 'execute'> = {
       together: (work) => work(),
-      read: ({ text }, values) =>
-        new Promise((succeed, fail) => {
-          own.push({ text, values: values, context: context.getStore(), succeed, fail });
+      execute: ([call]) =>
+        new Promise((resolve, fail) => {
+          const succeed = (rows: StoredRow[]): void => resolve([{ columns: [], rows }]);
+          const { statement, values = [] } = call!;
+          own.push({ text: statement.text, values, context: context.getStore(), succeed, fail });
         }),
     };
     reads = new Reads((work) => {

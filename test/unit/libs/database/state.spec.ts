@@ -1,11 +1,11 @@
-import { type Aggregate, State } from '../../../../libs/database/src/commands/state';
+import { State, countById } from '../../../../libs/database/src/engine/state';
 
 class Thing {
   id!: number;
   name!: string;
   at!: Date | null;
 }
-const COUNT: Aggregate = { name: 'count', text: '' };
+const COUNT = countById('the count', '');
 
 describe('The state of a batch', () => {
   let state: State;
@@ -13,7 +13,7 @@ describe('The state of a batch', () => {
     state = new State(new Date(0));
     state.batch.rows.set(Thing, 1, { id: 1, name: 'one', at: null });
     state.batch.rows.set(Thing, 2, null);
-    state.batch.aggregates.set(COUNT, 1, 5);
+    state.batch.lookups.set(COUNT, 1, 5);
     state.batch.newIds.set(Thing, [8, 7]);
   });
 
@@ -21,12 +21,12 @@ describe('The state of a batch', () => {
     state.decide({
       decide: (draft) => {
         draft.update(Thing, 1, { id: 1, name: 'first', at: null });
-        draft.adjust(COUNT, 1, -1);
+        draft.note(COUNT, 1, (count) => count - 1);
         draft.insert(Thing, draft.newId(Thing), { id: 7, name: 'seven', at: null });
       },
     });
     const seen = state.decide({
-      decide: (draft) => [draft.find(Thing, 1)?.name, draft.aggregate(COUNT, 1), draft.newId(Thing)],
+      decide: (draft) => [draft.find(Thing, 1)?.name, draft.lookUp(COUNT, 1), draft.newId(Thing)],
     });
     expect(seen).toEqual(['first', 4, 8]);
     expect([...state.batch.changes.of(Thing)]).toEqual([
@@ -39,14 +39,14 @@ describe('The state of a batch', () => {
     const refused = {
       decide: (draft: State) => {
         draft.update(Thing, 1, { id: 1, name: 'first', at: null });
-        draft.adjust(COUNT, 1, -1);
+        draft.note(COUNT, 1, (count) => count - 1);
         throw new Error('refused');
       },
     };
     expect(() => state.decide(refused)).toThrow('refused');
-    expect(
-      state.decide({ decide: (draft) => [draft.find(Thing, 1)?.name, draft.aggregate(COUNT, 1)] }),
-    ).toEqual(['one', 5]);
+    expect(state.decide({ decide: (draft) => [draft.find(Thing, 1)?.name, draft.lookUp(COUNT, 1)] })).toEqual(
+      ['one', 5],
+    );
     expect(state.batch.changes.of(Thing).size).toBe(0);
   });
 
@@ -75,11 +75,8 @@ describe('The state of a batch', () => {
   });
 
   it.each([
-    ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
-    [
-      'a counter',
-      (draft: { aggregate: (aggregate: Aggregate, id: number) => unknown }) => draft.aggregate(COUNT, 9),
-    ],
+    ['a row', (draft: State) => draft.find(Thing, 9)],
+    ['a counter', (draft: State) => draft.lookUp(COUNT, 9)],
   ])('throws for %s that was not loaded', (_what, read) => {
     expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('do not include');
   });

@@ -66,17 +66,22 @@ export const OTHER_PAGES = [
 ];
 /** Others of the service may look for new events meanwhile. */
 export const FEW = 100;
+/** What a cursor attests, and the next one. */
+const ATTESTED = 1_000;
 /** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
-  ['/events', FEW],
-  [`/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 })}`, FEW],
+  ['/events', ATTESTED + FEW],
   [
-    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 + 1 })}`,
-    MAX_SEARCHED + FEW,
+    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000, before: 499 })}`,
+    ATTESTED + FEW,
   ],
-  ['/events?type=pet.updated', FEW],
-  ['/events?type=pet.deleted', 2 * MAX_SEARCHED + FEW],
-  ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + FEW],
+  [
+    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 + 1, before: 499 })}`,
+    MAX_SEARCHED + ATTESTED + FEW,
+  ],
+  ['/events?type=pet.updated', ATTESTED + FEW],
+  ['/events?type=pet.deleted', 2 * MAX_SEARCHED + ATTESTED + FEW],
+  ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + ATTESTED + FEW],
 ];
 /** Many pets have these names. */
 export const FREQUENT_NAMES_PAGES = pagesOf('/pets', ['name=common', 'name=common&status=available'], 45_000);

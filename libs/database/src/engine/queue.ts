@@ -228,10 +228,13 @@ export class ConcurrencyLimiter {
       onSlow?.();
       this.onFree();
     }, PATIENCE_MS);
-    await context.runInAsyncScope(work);
-    clearTimeout(patience);
-    this.running -= 1;
-    stopBlocking();
-    this.onFree();
+    try {
+      await context.runInAsyncScope(work);
+    } finally {
+      clearTimeout(patience);
+      this.running -= 1;
+      stopBlocking();
+      this.onFree();
+    }
   }
 }

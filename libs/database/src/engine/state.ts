@@ -1,23 +1,25 @@
 // Commands, and the state that they decide on.
-import type { RowLock } from '../entity-table';
-import type { Statement } from '../session';
-import type { IdempotentUse } from './idempotency-records';
+import type { RowLock } from './entity-table';
+import type { Call } from './pipeline';
+import type { SharedRead } from './session';
 
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
 
-/** A number that belongs to a row and that a statement computes, such as how many open orders a pet has. */
-export interface Aggregate {
+/**
+ * A value for each key that a statement of its own reads: how many open orders a pet has, or whether a name is taken. It is read
+ * after the rows are locked, so that it is as new as they are, or before them.
+ */
+export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   /** For errors. */
   name: string;
-  /** `$1` is a `bigint[]` of ids. Returns rows with `id` and `value`, without those whose value is 0. */
-  text: string;
+  isBeforeRows?: boolean;
 }
 
 /** Data that a command needs before it can decide. */
 export type Need =
   | { row: Entity; id: number; lock?: RowLock }
-  | { aggregate: Aggregate; id: number }
+  | { lookup: Lookup<never, unknown>; key: unknown }
   /** A new id for an insert. */
   | { newId: Entity };
 
@@ -26,36 +28,34 @@ export interface Command<Result = unknown> {
   readonly needs: readonly Need[];
   /**
    * Decides on the loaded state and changes it. Synchronous and without side effects.
-   * @throws ApiError to reject the command, which discards its changes
+   * @throws an error to reject the command, which discards its changes
    */
   decide(state: State): Result;
-  /** Translates a constraint violation. Its result is not kept for the Idempotency-Key. */
-  explain?(error: unknown): unknown;
+  /** True if the command can decide although rows that it needs are locked elsewhere. */
+  needsNoRows?(state: State): boolean;
+  /** Translates a constraint violation. */
+  translateViolation?(error: unknown): unknown;
+}
+
+/** A result of `decide` that rejects the command after the commit, and keeps what it has changed. */
+export class Rejection {
+  constructor(readonly error: unknown) {}
 }
 
 /** Who sent a command. */
 export interface Origin {
   /** The client id. The queue takes turns between clients. */
   owner: number;
-  /** Set when the request carries an `Idempotency-Key`. */
-  use?: IdempotentUse;
+  /** Wraps the command, such as for a request that must run once however often it is sent. */
+  wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
 }
 
 type Row = object | null;
 
-/** Rows of an aggregate are counted only up to this number: far more than one batch can change, and still quick. */
-export const MAX_COUNT = 1_001;
-
-/** A statement that changes rows. */
-export interface Write {
-  statement: Statement;
-  values: unknown[];
-}
-
 /** An append-only table. Its module defines how the entries of a batch are written. */
 export interface Journal<Entry extends object = object> {
   /** @param entries at least one, in the order in which they were added */
-  write(entries: readonly Entry[]): Write[];
+  write(entries: readonly Entry[]): Call[];
 }
 
 export type Change = 'inserted' | 'updated' | 'deleted';
@@ -66,18 +66,29 @@ export interface RowChange<Changed extends object = object> {
   after: Changed | null;
 }
 
-/** Who takes part in every write. The assembly names them. */
-export abstract class Participants {
-  /** Whose rows commands change, parents before children: rows are locked and written in this order. */
-  abstract readonly entities: readonly Entity[];
-  /** Called after each command; reads what it changed, and may add to journals. */
-  abstract decided(state: State): void;
+/** Rows are counted only up to this number: far more than one batch can change, and still quick. */
+export const MAX_COUNT = 1_001;
+
+/**
+ * A number of rows for each id.
+ * @param text reads them for the `bigint[]` `$1`: rows of an id and its number, without those whose number is 0
+ */
+export function countById(name: string, text: string): Lookup<number, number> {
+  return {
+    name,
+    maxBatch: Infinity,
+    callFor: (ids) => ({ statement: { text }, values: [ids] }),
+    resultsOf: (rows, ids) => {
+      const counts = new Map(rows as readonly [number, number][]);
+      return ids.map((id) => counts.get(id) ?? 0);
+    },
+  };
 }
 
 /** What the batch loads for its commands, and what it writes. */
 class BatchData {
   readonly rows = new NestedMap<Entity, Row>();
-  readonly aggregates = new NestedMap<Aggregate, number>();
+  readonly lookups = new NestedMap<object, unknown, unknown>();
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new NestedMap<Entity, Change>();
   readonly appended: { journal: Journal; entry: object }[] = [];
@@ -95,22 +106,36 @@ export class State {
   /** Takes back what the current command has done, the last first. */
   private undo: (() => void)[] = [];
 
-  /** @param now the time of the batch */
+  /**
+   * @param now the time of the batch
+   * @param afterCommand called after each command; reads what it changed, and may add to journals
+   */
   constructor(
     readonly now: Date,
-    private readonly onDecided: (state: State) => void = () => undefined,
+    private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
   /** Runs a command's decision. Takes its changes back if it throws. */
   decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
     this.before = new NestedMap();
     this.undo = [];
-    try {
+    return this.attempt(() => {
       const result = command.decide(this);
-      this.onDecided(this);
+      this.afterCommand(this);
       return result;
+    });
+  }
+
+  /** Runs a part of a decision, and takes back its own changes if it throws. */
+  attempt<Result>(part: () => Result): Result {
+    const start = this.undo.length;
+    try {
+      return part();
     } catch (error) {
-      this.undo.reverse().forEach((undo) => undo());
+      this.undo
+        .splice(start)
+        .reverse()
+        .forEach((undo) => undo());
       throw error;
     }
   }
@@ -140,12 +165,21 @@ export class State {
     return id;
   }
 
-  aggregate(aggregate: Aggregate, id: number): number {
-    const value = this.batch.aggregates.get(aggregate, id);
+  /** @throws Error for a value that is not among the command's needs */
+  lookUp<Key, Value>(lookup: Lookup<Key, Value>, key: Key): Value {
+    const value = this.batch.lookups.get(lookup, key);
     if (value === undefined) {
-      throw new Error(`The needs of the command do not include ${aggregate.name} of ${id}.`);
+      throw new Error(`The needs of the command do not include ${lookup.name} of ${String(key)}.`);
     }
-    return value;
+    return value as Value;
+  }
+
+  /** Tells later commands of the batch what a lookup would find now, if it was loaded. */
+  note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, next: (value: Value) => Value): void {
+    const value = this.batch.lookups.get(lookup, key);
+    if (value !== undefined) {
+      this.put(this.batch.lookups, lookup, key, next(value as Value));
+    }
   }
 
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {
@@ -164,14 +198,6 @@ export class State {
     this.change(entity, id, null, 'deleted');
   }
 
-  /** Adds to an aggregate, if it is loaded. */
-  adjust(aggregate: Aggregate, id: number, by: number): void {
-    const value = this.batch.aggregates.get(aggregate, id);
-    if (value !== undefined) {
-      this.put(this.batch.aggregates, aggregate, id, value + by);
-    }
-  }
-
   /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
     this.batch.appended.push({ journal: journal as Journal, entry });
@@ -180,16 +206,16 @@ export class State {
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {
     if (this.before.get(entity, id) === undefined) {
-      this.before.set(entity, id, this.batch.rows.get(entity, id) ?? null);
+      this.put(this.before, entity, id, this.batch.rows.get(entity, id) ?? null);
     }
     this.put(this.batch.rows, entity, id, row);
     this.put(this.batch.changes, entity, id, change);
   }
 
-  private put<Of, Value>(map: NestedMap<Of, Value>, of: Of, id: number, value: Value): void {
-    const before = map.get(of, id);
-    this.undo.push(() => (before === undefined ? map.delete(of, id) : map.set(of, id, before)));
-    map.set(of, id, value);
+  private put<Of, Key, Value>(map: NestedMap<Of, Value, Key>, of: Of, key: Key, value: Value): void {
+    const before = map.get(of, key);
+    this.undo.push(() => (before === undefined ? map.delete(of, key) : map.set(of, key, before)));
+    map.set(of, key, value);
   }
 }
 
@@ -207,28 +233,28 @@ function isDate(value: unknown): value is Date {
   return value instanceof Date;
 }
 
-/** A two-level map, by owner (such as an entity) and id. */
-class NestedMap<Of, Value> {
-  private readonly values = new Map<Of, Map<number, Value>>();
+/** A two-level map, by owner (such as an entity) and key. */
+class NestedMap<Of, Value, Key = number> {
+  private readonly values = new Map<Of, Map<Key, Value>>();
 
-  get(of: Of, id: number): Value | undefined {
-    return this.values.get(of)?.get(id);
+  get(of: Of, key: Key): Value | undefined {
+    return this.values.get(of)?.get(key);
   }
 
-  set(of: Of, id: number, value: Value): void {
+  set(of: Of, key: Key, value: Value): void {
     let values = this.values.get(of);
     if (values === undefined) {
       values = new Map();
       this.values.set(of, values);
     }
-    values.set(id, value);
+    values.set(key, value);
   }
 
-  delete(of: Of, id: number): void {
-    this.values.get(of)?.delete(id);
+  delete(of: Of, key: Key): void {
+    this.values.get(of)?.delete(key);
   }
 
-  of(of: Of): ReadonlyMap<number, Value> {
-    return this.values.get(of) ?? new Map<number, Value>();
+  of(of: Of): ReadonlyMap<Key, Value> {
+    return this.values.get(of) ?? new Map<Key, Value>();
   }
 }

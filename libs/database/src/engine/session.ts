@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { type ClientBase, type Pool, type PoolClient, defaults, types } from 'pg';
+import { type ClientBase, type Pool, type PoolClient, type Submittable, defaults, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import { codeOf, isSerializationConflict, isUnusableStatement } from './postgres-errors';
+import { type Call, type CallResult, type StatementNames, Step, type StoredRow } from './pipeline';
+import { isSerializationConflict, isUnusableStatement } from './postgres-errors';
 
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
@@ -28,16 +28,6 @@ export function poolOf({ driver }: DataSource): Pool {
   return (driver as PostgresDriver).master as Pool;
 }
 
-/** A statement that bypasses the ORM, for the hot paths. Each connection parses and plans it once. */
-export interface Statement {
-  text: string;
-  /** Planned each time it runs, or not a single statement. */
-  isUnprepared?: boolean;
-}
-
-/** The columns of a row, in the order in which they were selected, as the driver reports them. */
-export type StoredRow = readonly unknown[];
-
 /**
  * A read that one statement does for many requests. Requests that pass the same object share statements: those that
  * arrive while a statement runs share the next one, so a result is never older than its request.
@@ -46,63 +36,37 @@ export interface SharedRead<Key, Result> {
   /** Maximum keys of a statement. */
   readonly maxBatch: number;
   /** @param keys of the requests, each once */
-  statementFor(keys: readonly Key[]): [Statement, values: unknown[]];
+  callFor(keys: readonly Key[]): Call;
   /** @returns the result for each key, in the order of the keys */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
 
-/** PostgreSQL's code for a statement after the one that aborted its transaction. */
-const IGNORED = '25P02';
-
-/**
- * One connection of the pool. Statements that do not wait for each other's results share one round trip; PostgreSQL runs
- * them in the order in which they were sent.
- */
+/** One connection of the pool. */
 export class Session {
-  /** The last error of a statement; in an aborted transaction, the one that aborted it. */
-  private cause?: Error;
-
   constructor(
     private readonly client: PoolClient,
     private readonly names: StatementNames,
   ) {}
 
   /**
-   * Sends a statement.
-   * @param values in the order of `$1`, `$2`, …
-   * @returns the rows as the driver reports them
-   * @throws what the driver throws; inside of a transaction, every later statement then fails with the same error
+   * Runs calls one after the other, in one round trip. Others may be sent before this one is answered.
+   * @returns the result of each
+   * @throws what the driver throws for the first that fails; those after it are not run
    */
-  run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return this.send<Row>(statement, { values });
+  execute(calls: readonly Call[]): Promise<CallResult[]> {
+    return new Promise((resolve, reject) => {
+      const step = new Step(calls, this.names, (error, results) => {
+        if (error === null) {
+          resolve(results);
+        } else {
+          reject(error);
+        }
+      });
+      this.client.query(step as unknown as Submittable);
+    });
   }
 
-  /** As `run`; each row is an array of its columns, which costs the driver half as much. */
-  read(statement: Statement, values: unknown[]): Promise<StoredRow[]> {
-    return this.send<StoredRow>(statement, { values, rowMode: 'array' });
-  }
-
-  private async send<Row>(
-    statement: Statement,
-    options: { values: unknown[]; rowMode?: 'array' },
-  ): Promise<Row[]> {
-    const name = this.names.of(statement);
-    try {
-      const { rows } = await this.client.query({ name, text: statement.text, ...options });
-      return rows as Row[];
-    } catch (error) {
-      if (codeOf(error) === IGNORED && this.cause !== undefined) {
-        throw this.cause;
-      }
-      this.cause = error as Error;
-      if (isUnusableStatement(error)) {
-        this.names.giveUp();
-      }
-      throw error;
-    }
-  }
-
-  /** Sends all statements of the work in one system call. */
+  /** Sends all that the work executes in one system call. */
   together<Result>(work: () => Result): Result {
     const stream = streamOf(this.client);
     stream.cork();
@@ -129,33 +93,6 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
         throw error;
       }
     }
-  }
-}
-
-/**
- * The names of prepared statements on the connections of a pool. Behind a pooler that gives each transaction another
- * connection, statements are lost; after a migration by a newer version they are outdated. Then this process goes on
- * without names, and its statements are planned each time.
- */
-export class StatementNames {
-  private readonly digests = new Map<string, string>();
-  private areUsable = true;
-
-  /** Follows from the text; undefined if the statement must be sent without a name. The texts are few. */
-  of({ text, isUnprepared }: Statement): string | undefined {
-    if (isUnprepared || !this.areUsable) {
-      return undefined;
-    }
-    let digest = this.digests.get(text);
-    if (digest === undefined) {
-      digest = createHash('sha256').update(text).digest('base64url');
-      this.digests.set(text, digest);
-    }
-    return digest;
-  }
-
-  giveUp(): void {
-    this.areUsable = false;
   }
 }
 

@@ -1,17 +1,12 @@
-import { Global, Injectable, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { Clock } from '#libs/clock';
-import { ConcurrencyLimiter, FairQueue } from '../queue';
-import { Database } from '../database';
-import { isRefusedStatement } from '../postgres-errors';
-import { RetentionModule } from '../retention';
-import { withRetries } from '../session';
+import type { EntityTable, Locking } from './entity-table';
+import { ConcurrencyLimiter, FairQueue } from './queue';
+import { isRefusedStatement } from './postgres-errors';
+import { type Session, withRetries } from './session';
 import { Batch, type Entry, type QueuedCommand, entryFor } from './batch';
-import { EXPIRED, IdempotencyRecord, KeyInUseError } from './idempotency-records';
-import { type Command, type Origin, Participants, State } from './state';
+import { type Command, type Entity, type Origin, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
-const AT_ONCE = 2;
+const MAX_BATCHES = 2;
 /** Commands per transaction, limited to keep latency low. */
 const MAX_BATCH = 150;
 /**
@@ -25,26 +20,41 @@ const WAITING_SHARE = 1 / 4;
 /** Queue limits, in total and per client. */
 const QUEUE = { max: 10_000, maxOfOwner: 3_000, timeoutMs: 10_000 };
 
+/** What the executor needs of a database. */
+interface Connections {
+  /** Maximum number of connections. */
+  readonly poolSize: number;
+  /** Runs work on a connection of its own. */
+  session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  table(entity: Entity): EntityTable<object>;
+}
+
+/** What all writes have in common. */
+export interface WriteModel {
+  /** The entities whose rows commands change, parents before children: rows are locked and written in this order. */
+  readonly tables: readonly Entity[];
+  /** Called after each command; reads what it changed, and may add to journals. */
+  afterCommand(state: State): void;
+}
+
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
  * database rejects a batch, it is split in half until the failing command is alone, so that no command fails because of
  * another. Two batches of this process never work on the same row. Commands on rows that another transaction has locked
  * wait in their own batch.
  */
-@Injectable()
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE);
-  private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), AT_ONCE);
+  private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), MAX_BATCHES);
   private readonly heldLimiter: ConcurrencyLimiter;
   /** The rows that each running batch works on. */
   private busy: ReadonlySet<string>[] = [];
-  /** The Idempotency-Keys of unfinished commands. */
-  private readonly usedKeys = new Set<string>();
 
+  /** @param now the time in milliseconds, for what commands write */
   constructor(
-    private readonly database: Database,
-    private readonly clock: Clock,
-    private readonly participants: Participants,
+    private readonly database: Connections,
+    private readonly model: WriteModel,
+    private readonly now: () => number,
   ) {
     const most = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
     this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
@@ -52,29 +62,12 @@ export class CommandExecutor {
 
   /**
    * Runs a command.
-   * @returns the command's result, after the commit; for a repeated Idempotency-Key the original one
-   * @throws the command's error; KeyInUseError, KeyReusedError; an error like that of an unavailable database if the queue is full
+   * @returns the command's result, after the commit
+   * @throws the command's error; an error like that of an unavailable database if the queue is full
    */
-  async run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
-    const { use } = origin;
-    if (use === undefined) {
-      return this.enqueue(command, origin);
-    }
-    const name = `${use.owner} ${use.key}`;
-    use.sent = true;
-    if (this.usedKeys.has(name)) {
-      throw new KeyInUseError();
-    }
-    this.usedKeys.add(name);
-    try {
-      return await this.enqueue(command, origin);
-    } finally {
-      this.usedKeys.delete(name);
-    }
-  }
-
-  private enqueue<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
-    const result = this.queue.add<Result>(origin.owner, entryFor(command, origin));
+  run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
+    const wrapped = origin.wrap?.(command) ?? command;
+    const result = this.queue.add<Result>(origin.owner, entryFor(wrapped, origin));
     this.limiter.soon();
     return result;
   }
@@ -116,46 +109,40 @@ export class CommandExecutor {
     return !exclusiveRows.some((row) => this.busy.some((rows) => rows.has(row)));
   }
 
-  private async work(entries: QueuedCommand[], locked: 'wait' | 'skip'): Promise<void> {
+  private async work(entries: QueuedCommand[], held: Locking['held']): Promise<void> {
     const rows = new Set(entries.flatMap(({ exclusiveRows }) => exclusiveRows));
     this.busy.push(rows);
-    await this.attempt(entries, locked);
+    await this.attempt(entries, held);
     this.busy = this.busy.filter((others) => others !== rows);
   }
 
   /** Settles the commands; skipped ones return to the queue. */
-  private async attempt(entries: QueuedCommand[], locked: 'wait' | 'skip'): Promise<void> {
+  private async attempt(entries: QueuedCommand[], held: Locking['held']): Promise<void> {
     try {
-      this.queue.putBack(await withRetries(() => this.runTransaction(entries, locked)));
+      this.queue.putBack(await withRetries(() => this.runTransaction(entries, held)));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
-        entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
+        entries.forEach((entry) => fail(entry, error));
         return;
       }
       const half = Math.ceil(entries.length / 2);
-      await this.attempt(entries.slice(0, half), locked);
-      await this.attempt(entries.slice(half), locked);
+      await this.attempt(entries.slice(0, half), held);
+      await this.attempt(entries.slice(half), held);
     }
   }
 
-  private runTransaction(entries: QueuedCommand[], locked: 'wait' | 'skip') {
-    const { database, participants } = this;
-    const state = new State(new Date(this.clock.now()), (decided) => participants.decided(decided));
-    const { entities } = participants;
-    return database.session((session) =>
-      new Batch(session, database, entities, entries, locked, state).run(),
-    );
+  private runTransaction(entries: QueuedCommand[], held: Locking['held']): Promise<QueuedCommand[]> {
+    const { database, model } = this;
+    const state = new State(new Date(this.now()), (decided) => model.afterCommand(decided));
+    const tables = { order: model.tables, of: (entity: Entity) => database.table(entity) };
+    return database.session((session) => new Batch(session, tables, entries, held, state).run());
   }
 }
 
-/** The changes that callers make go through this module. */
-@Global()
-@Module({
-  imports: [
-    TypeOrmModule.forFeature([IdempotencyRecord]),
-    RetentionModule.keep({ table: 'idempotency_records', expired: () => EXPIRED, everyMs: 600_000 }),
-  ],
-  providers: [CommandExecutor],
-  exports: [CommandExecutor],
-})
-export class CommandsModule {}
+function fail({ command, reject }: QueuedCommand, error: unknown): void {
+  try {
+    reject(command.translateViolation?.(error) ?? error);
+  } catch (mistake) {
+    reject(mistake);
+  }
+}

@@ -1,0 +1,112 @@
+// The responses that are kept for Idempotency-Keys, and how a command claims a key. Keys are per client: a name is the id of the
+// client, a space and the key.
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Journal, Lookup } from '#libs/database';
+
+/** The response to a request with an Idempotency-Key. */
+@Entity('idempotency_records')
+@Index('idempotency_records_by_age', ['createdAt'])
+export class IdempotencyRecord {
+  @PrimaryColumn({ name: 'owner_id', type: 'bigint' })
+  ownerId!: number;
+
+  @PrimaryColumn('text')
+  key!: string;
+
+  @Column('text')
+  fingerprint!: string;
+
+  @Column('int')
+  status!: number;
+
+  @Column('text')
+  body!: string;
+
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  createdAt!: Date;
+}
+
+export interface KeptResponse {
+  /** Digest of the request, which must match when the key is repeated. */
+  fingerprint: string;
+  status: number;
+  /** JSON. */
+  body: string;
+}
+
+/** How long responses are kept, measured by the database. */
+const KEPT_FOR = `interval '24 hours'`;
+/** Selects responses that will not be replayed any more. */
+export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
+
+const CLAIM = {
+  text: `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
+    FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`,
+};
+
+/** Whether no other transaction uses the key: claims it until the transaction ends. */
+export const CLAIMS: Lookup<string, boolean> = {
+  name: 'the claim',
+  isBeforeRows: true,
+  maxBatch: Infinity,
+  callFor: (names) => ({ statement: CLAIM, values: [names] }),
+  resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
+};
+
+/** Row by row, and with an age that no index has: a plan made while there were few rows would later read those of a whole day. */
+const FIND = {
+  text: `SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+    CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
+      WHERE record.owner_id = used.owner_id AND record.key = used.key AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
+};
+
+/** The response of an earlier use. After the claims, and so it sees what earlier holders have committed. */
+export const RESPONSES: Lookup<string, KeptResponse | null> = {
+  name: 'the response',
+  isBeforeRows: true,
+  maxBatch: Infinity,
+  callFor: (names) => ({ statement: FIND, values: columnsOf(names) }),
+  resultsOf: (rows, names) => {
+    const found = names.map((): KeptResponse | null => null);
+    for (const [place, fingerprint, status, body] of rows as [number, string, number, string][]) {
+      found[place - 1] = { fingerprint, status, body };
+    }
+    return found;
+  },
+};
+
+/** Overwrites an expired response. */
+const KEEP = {
+  text: `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[])
+    ON CONFLICT (owner_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+      body = excluded.body, created_at = now()`,
+};
+
+/** Keeps responses in the transaction of the change. */
+export const RECORDS: Journal<KeptResponse & { name: string }> = {
+  write: (records) => [
+    {
+      statement: KEEP,
+      values: [
+        ...columnsOf(records.map(({ name }) => name)),
+        records.map(({ fingerprint }) => fingerprint),
+        records.map(({ status }) => status),
+        records.map(({ body }) => body),
+      ],
+    },
+  ],
+};
+
+export function nameOf(clientId: number, key: string): string {
+  return `${clientId} ${key}`;
+}
+
+/** The ids of the clients, and the keys. */
+function columnsOf(names: readonly string[]): [number[], string[]] {
+  const ends = names.map((name) => name.indexOf(' '));
+  return [
+    names.map((name, index) => Number(name.slice(0, ends[index]))),
+    names.map((name, index) => name.slice(ends[index]! + 1)),
+  ];
+}
