@@ -28,10 +28,12 @@ export interface CallResult {
   rows: StoredRow[];
 }
 
+type Parser = (text: string) => unknown;
+
 /** The columns of a statement's rows, and how their texts are read. */
 interface Description {
   columns: string[];
-  parsers: ((text: string) => unknown)[];
+  parsers: Parser[];
 }
 
 const NO_ROWS: Description = { columns: [], parsers: [] };
@@ -166,7 +168,7 @@ export class Step extends DriverQuery {
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     this.descriptions[this.results.length] = {
       columns: fields.map(({ name }) => name),
-      parsers: fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text')),
+      parsers: fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as Parser),
     };
   }
 
