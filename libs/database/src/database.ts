@@ -72,21 +72,14 @@ export class Database {
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await poolOf(this.dataSource).connect();
-    let lost: Error | undefined;
-    // Statements in flight report the error too. Without a listener it would end the process.
-    const onLost = (error: Error): void => void (lost = error);
-    client.on('error', onLost);
     try {
-      return await work(new Session(client, this.names));
+      const result = await work(new Session(client, this.names));
+      client.release();
+      return result;
     } catch (error) {
-      if (codeOf(error) === READ_ONLY) {
-        // It may have become a standby: a new connection may lead to the primary.
-        lost ??= error as Error;
-      }
+      // It may have become a standby: a new connection may lead to the primary. The pool itself drops those that were lost.
+      client.release(codeOf(error) === READ_ONLY);
       throw error;
-    } finally {
-      client.off('error', onLost);
-      client.release(lost);
     }
   }
 

@@ -17,7 +17,8 @@ export interface NewEvent {
   data: object;
 }
 
-/** One statement for all events of a commit. SQL, because a journal of commands is a statement. */
+/** One statement for all events of a commit, and a plainer one for a single event. SQL, because a journal of commands is a statement. */
+const INSERT_ONE = { text: 'INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4)' };
 const INSERT = {
   text: `INSERT INTO events (id, type, pet_id, data)
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])`,
@@ -25,11 +26,17 @@ const INSERT = {
 
 const EVENT_JOURNAL: Journal<NewEvent> = {
   write: (events) => {
-    const ids = events.map(() => randomUUID());
-    const types = events.map(({ type }) => type);
-    const pets = events.map(({ petId }) => petId ?? null);
-    const data = events.map((event) => JSON.stringify(event.data));
-    return [{ statement: INSERT, values: [ids, types, pets, data] }];
+    const rows = events.map(({ type, petId, data }) => [
+      randomUUID(),
+      type,
+      petId ?? null,
+      JSON.stringify(data),
+    ]);
+    const call =
+      rows.length === 1
+        ? { statement: INSERT_ONE, values: rows[0] }
+        : { statement: INSERT, values: [0, 1, 2, 3].map((column) => rows.map((row) => row[column])) };
+    return [call];
   },
 };
 

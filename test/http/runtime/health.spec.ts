@@ -68,7 +68,7 @@ describe('A database without the migrations of this version', () => {
   it('makes the service unready until they are applied; the log names the missing ones', async () => {
     const { pool } = other.database;
     const ready = () => other.anonymous().get<object>('/health/ready');
-    await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'FirstSchema%'`);
+    await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'Schema%'`);
     const refused = await ready();
     expect(refused.status).toBe(503);
     expect(refused.body).toMatchObject({ code: 'service_unavailable', status: 503 });

@@ -109,7 +109,8 @@ class SilentConnectionError extends Error {
 }
 
 /**
- * For the pool's option `onConnect`: closes a connection after the server has been silent for this long. Pending
+ * For the pool's option `onConnect`: keeps the loss of a connection from ending the process, because its statements report it, and
+ * closes a connection after the server has been silent for this long. Pending
  * statements fail with ETIMEDOUT, and the connection leaves the pool. With the driver's own `query_timeout` it would
  * stay in the pool, and the next request would wait again: forever, if a partition or a firewall has silently dropped
  * the connection.
@@ -118,6 +119,7 @@ class SilentConnectionError extends Error {
  */
 export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
   return (client) => {
+    client.on('error', () => undefined);
     const stream = streamOf(client);
     stream.setTimeout(silenceMs, () => {
       const { bytesRead } = stream;

@@ -1,0 +1,440 @@
+-- What each request sends to PostgreSQL, step by step; a step is one round trip. Made by `npm run statements`.
+
+-- A key that this instance does not know yet
+
+SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
+  k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
+  (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
+  FROM api_keys k JOIN clients c ON c.id = k.client_id
+  LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
+  WHERE k.digest = ANY($1) AND k.revoked_at IS NULL;
+
+-- Get a pet
+
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1;
+
+-- Get a category
+
+SELECT id, name, description FROM categories WHERE id = $1;
+
+-- Get an order
+
+SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1;
+
+-- Get the stock of a pet
+
+SELECT pet_id, quantity, status FROM inventory_items WHERE pet_id = $1;
+
+-- List pets
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
+
+-- List pets by status
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND status >= v3 AND status <= v3 ORDER BY status ASC, id LIMIT 101) AS page ORDER BY status ASC, id LIMIT most) AS page;
+
+-- List pets by category
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS wanted (after, most, v3, v4, v5, v6, place)
+  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v4 AND status <= v4 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v5 AND status <= v5 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v6 AND status <= v6 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+
+-- List pets by name
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
+  CROSS JOIN LATERAL (SELECT id, name, category_id, former_category_id, status, deleted_at FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 202) AS next WHERE lower(name) LIKE lower(v3) ORDER BY id LIMIT most) AS page;
+
+-- then
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
+  CROSS JOIN LATERAL (WITH named AS MATERIALIZED (SELECT id FROM pets WHERE deleted_at IS NULL AND lower(name) LIKE lower('re%') ORDER BY lower(name) USING ~<~ LIMIT 2001) SELECT * FROM ((SELECT 0 AS place, true AS has_name, id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND id = ANY(ARRAY(SELECT id FROM named)) AND NOT (SELECT count(*) > 2000 FROM named) ORDER BY id LIMIT most) UNION ALL (SELECT * FROM (SELECT (row_number() OVER (ORDER BY id))::int AS place, lower(name) LIKE lower('re%') AS has_name, id, name, category_id, former_category_id, status, deleted_at
+  FROM (SELECT * FROM ((SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND (SELECT count(*) > 2000 FROM named) ORDER BY id LIMIT 2000)) AS parts ORDER BY id LIMIT 2000) AS walk) AS looked_at WHERE has_name OR place = 2000 ORDER BY id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+
+-- List categories
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, description FROM categories WHERE id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
+
+-- List orders
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::boolean[]) WITH ORDINALITY AS wanted (after, most, v3, v4, place)
+  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE cancelled_at IS NULL AND id > after AND complete >= v3 AND complete <= v3 ORDER BY complete ASC, id LIMIT 101) AS page ORDER BY complete ASC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE cancelled_at IS NULL AND id > after AND complete >= v4 AND complete <= v4 ORDER BY complete ASC, id LIMIT 101) AS page ORDER BY complete ASC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+
+-- List the orders of a pet
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::boolean[], $5::boolean[]) WITH ORDINALITY AS wanted (after, most, v3, v4, v5, place)
+  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE cancelled_at IS NULL AND pet_id = v3 AND id > after AND complete >= v4 AND complete <= v4 ORDER BY complete DESC, id LIMIT 101) AS page ORDER BY complete DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE cancelled_at IS NULL AND pet_id = v3 AND id > after AND complete >= v5 AND complete <= v5 ORDER BY complete DESC, id LIMIT 101) AS page ORDER BY complete DESC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+
+-- List the stock
+
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT pet_id, quantity, status FROM inventory_items WHERE pet_id > after ORDER BY pet_id LIMIT 101) AS page ORDER BY pet_id LIMIT most) AS page;
+
+-- Read the feed
+
+SELECT feed_end();
+
+-- then
+
+SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
+  FROM (SELECT min(position) AS first,
+  EXISTS (SELECT FROM events WHERE position = $1 AND (extract(epoch FROM time) * 1000000)::bigint = $2::bigint
+  AND (SELECT count(*) FROM events AS earlier WHERE earlier.position > events.position - 500 AND earlier.position < events.position
+  AND earlier.time > events.time - interval '10 minutes') = $7::bigint) AS is_known
+  FROM events WHERE position > $1 AND position <= $6) AS start
+  LEFT JOIN LATERAL (
+  SELECT position FROM events
+  WHERE position >= first AND position < first + 20000 AND position <= $6 ORDER BY position DESC LIMIT 1
+  ) AS looked ON true
+  CROSS JOIN LATERAL (
+  SELECT concat('[', string_agg(concat('[', position, ',', time, ',"', id, '","', type, '",', coalesce(pet_id::text, 'null'),
+  ',', data, ']'), ',') FILTER (WHERE bytes <= 262144), ']') AS events,
+  max(position) FILTER (WHERE bytes <= 262144) AS last,
+  count(*) = $5::int OR max(bytes) > 262144 AS is_full
+  FROM (SELECT *,
+  sum(octet_length(data) + 150) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
+  FROM (SELECT position, (extract(epoch FROM time) * 1000000)::bigint AS time, id, type, pet_id, data FROM events
+  WHERE position >= first AND position < first + 20000 AND position <= $6 AND ($3::text[] IS NULL OR type = ANY($3)) AND ($4::bigint IS NULL OR pet_id = $4)
+  ORDER BY position LIMIT $5) AS found) AS sized
+  ) AS page
+  LEFT JOIN LATERAL (
+  SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) FROM events AS earlier WHERE earlier.position > events.position - 500 AND earlier.position < events.position
+  AND earlier.time > events.time - interval '10 minutes') FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
+  ) AS reached ON true;
+
+-- Start at the end of the feed
+
+SELECT feed_end();
+
+-- then
+
+SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) FROM events AS earlier WHERE earlier.position > events.position - 500 AND earlier.position < events.position
+  AND earlier.time > events.time - interval '10 minutes') FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1;
+
+-- Place an order
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT nextval('orders_id_seq');
+
+-- then
+
+INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Place an order with an Idempotency-Key
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
+  FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place;
+SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+  CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
+  WHERE record.owner_id = used.owner_id AND record.key = used.key AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT nextval('orders_id_seq');
+
+-- then
+
+INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[])
+  ON CONFLICT (owner_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+  body = excluded.body, created_at = now();
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Repeat it
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
+  FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place;
+SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+  CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
+  WHERE record.owner_id = used.owner_id AND record.key = used.key AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT nextval('orders_id_seq');
+
+-- then
+
+ROLLBACK;
+
+-- Reschedule an order
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- then
+
+UPDATE orders SET pet_id = $2, quantity = $3, ship_date = $4, complete = $5, cancelled_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Complete an order
+
+SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1;
+
+-- then
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+  (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+  ORDER BY complete DESC, id LIMIT 1001) AS open
+  GROUP BY asked.id;
+
+-- then
+
+UPDATE orders SET pet_id = $2, quantity = $3, ship_date = $4, complete = $5, cancelled_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Cancel an order
+
+SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1;
+
+-- then
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- then
+
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+UPDATE orders SET pet_id = $2, quantity = $3, ship_date = $4, complete = $5, cancelled_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Create a pet
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
+SELECT nextval('pets_id_seq');
+
+-- then
+
+INSERT INTO pets (id, name, category_id, former_category_id, status, deleted_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
+INSERT INTO inventory (pet_id, quantity) OVERRIDING SYSTEM VALUE VALUES ($1, $2);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Replace a pet
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- then
+
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Change the name of a pet
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- then
+
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Hold a pet
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+
+-- then
+
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Offer it again
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+
+-- then
+
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Delete a pet
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+  (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+  ORDER BY complete DESC, id LIMIT 1001) AS open
+  GROUP BY asked.id;
+
+-- then
+
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Set the stock
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+
+-- then
+
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Adjust the stock
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+  (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+  ORDER BY complete DESC, id LIMIT 1001) AS open
+  GROUP BY asked.id;
+
+-- then
+
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Create a category
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT nextval('categories_id_seq');
+
+-- then
+
+INSERT INTO categories (id, name, description) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Replace a category
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, description FROM categories WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- then
+
+UPDATE categories SET name = $2, description = $3 WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Delete a category
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, description FROM categories WHERE id = $1 FOR UPDATE SKIP LOCKED;
+
+-- then
+
+DELETE FROM categories WHERE id = $1;
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
+COMMIT;
+
+-- Change what does not exist
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- then
+
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1;
+
+-- then
+
+ROLLBACK;
+
+-- Orders that are placed together
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
+
+-- then
+
+INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::timestamptz[], $5::boolean[], $6::timestamptz[]);
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Pets that are created together
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
+SELECT nextval('pets_id_seq') FROM generate_series(1, $1::int);
+
+-- then
+
+INSERT INTO pets (id, name, category_id, former_category_id, status, deleted_at) OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[]);
+INSERT INTO inventory (pet_id, quantity) OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::bigint[], $2::int[]);
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
+
+-- Different writes that share a transaction
+
+BEGIN;
+SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
+SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+  (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+  ORDER BY complete DESC, id LIMIT 1001) AS open
+  GROUP BY asked.id;
+SELECT nextval('categories_id_seq');
+
+-- then
+
+INSERT INTO categories (id, name, description) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3);
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
+INSERT INTO events (id, type, pet_id, data)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+COMMIT;
