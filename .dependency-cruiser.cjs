@@ -91,6 +91,13 @@ module.exports = {
       to: { path: '^libs/http/|node_modules/fastify/' },
     },
     {
+      // It could be published by itself.
+      name: 'The engine knows neither Nest nor what is built on it',
+      severity: 'error',
+      from: { path: '^libs/database/src/engine/' },
+      to: { path: '^(libs|src)/|node_modules/@nestjs/', pathNot: '^libs/database/src/engine/' },
+    },
+    {
       name: 'Libraries are imported only as #libs/name',
       severity: 'error',
       from: { path: '^(libs/[^/]+|src)/' },

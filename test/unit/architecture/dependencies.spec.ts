@@ -36,6 +36,10 @@ const PLANTED = Object.entries<Record<string, string>>({
     'libs/http/src/a': '#libs/http',
   },
   'Libraries do not import the service': { 'libs/http/src/b': '../../../src/settings' },
+  'The engine knows neither Nest nor what is built on it': {
+    'libs/database/src/engine/a': `import { Injectable } from '@nestjs/common';`,
+    'libs/database/src/engine/b': '../database',
+  },
   'The database library does not know http': { 'libs/database/src/a': '#libs/http' },
   'Libraries are imported only as #libs/name': {
     'libs/http/src/c': '../../database/src',

@@ -294,7 +294,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Returns a page of events in the order in which they were committed, oldest first. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.
+         * @description Returns a page of events, oldest first, in one order for everybody; those of a pet, an order or a category are in the order in which they happened. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.
          */
         get: operations["listEvents"];
         put?: never;
@@ -3504,7 +3504,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     /**
                      * @description The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.
-                     * @example </events?cursor=ZXZlbnQ6MTA5OS4xNzk1MjUzNDAwMDAwMDAw>; rel="next"
+                     * @example </events?cursor=ZXZlbnQ6MTA5OS4xNzk1MjUzNDAwMDAwMDAwLjQ5OQ>; rel="next"
                      */
                     Link: string;
                     [name: string]: unknown;
