@@ -85,7 +85,8 @@ export class DocumentContract {
 
   private responseTo(method: string, path: string, status: number): DocumentedResponse | undefined {
     // A path that cannot be decoded is none of an operation.
-    const request = isDecodable(path) ? `${method === 'HEAD' ? 'GET' : method} ${path}` : '';
+    const decoded = decode(path);
+    const request = decoded === undefined ? '' : `${method === 'HEAD' ? 'GET' : method} ${decoded}`;
     const operation = this.operations.find(({ pattern }) => pattern.test(request));
     return operation ? operation.responses[String(status)] : OUTSIDE;
   }
@@ -119,10 +120,10 @@ export class DocumentContract {
   }
 }
 
-function isDecodable(path: string): boolean {
+function decode(path: string): string | undefined {
   try {
-    return decodeURI(path) !== undefined;
+    return decodeURI(path);
   } catch {
-    return false;
+    return undefined;
   }
 }

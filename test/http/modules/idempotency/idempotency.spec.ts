@@ -65,6 +65,19 @@ describe('the same Idempotency-Key and body', () => {
     expect(await count(sql)).toBe(after);
   });
 
+  it('is repeated however the URL is spelled', async () => {
+    const { id } = await arrange.pet();
+    const digits = [...String(id)].map((digit) => `%3${digit}`).join('');
+    const sender = withNewKey();
+    const answers = [
+      await sender.post(`/store/inventory/${id}/adjustments`, { delta: 3 }),
+      await sender.post(`/store/inventory/${id}/adjustments?`, { delta: 3 }),
+      await sender.post(`/store/%69nventory/${digits}/adjustments`, { delta: 3 }),
+    ];
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers.map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true', 'true']);
+  });
+
   it('returns the original response, even after the resource has changed', async () => {
     const { path, body } = await cases.createPet!();
     const sender = withNewKey();
@@ -217,6 +230,19 @@ describe('an error under an Idempotency-Key', () => {
         .with({ ...key, 'X-API-Key': apiKey })
         .post('/categories', { name: 'Dogs' });
     expectNotKept(await send(reading), 403, await send(writing));
+  });
+
+  it('412 is not stored', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    const key = newKey();
+    const stale = await caller
+      .with({ ...key, 'If-Match': '"stale"' })
+      .post(`/store/inventory/${petId}/adjustments`, {
+        delta: 1,
+      });
+    expect([412, 200]).toContain(stale.status);
+    const again = await caller.with(key).post(`/store/inventory/${petId}/adjustments`, { delta: 1 });
+    expect(again.status).toBe(200);
   });
 
   it('429 is not stored', async () => {
