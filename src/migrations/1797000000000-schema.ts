@@ -7,8 +7,8 @@ const CATALOGUE = [
     description text CHECK (char_length(description) <= 2000),
     created_at timestamptz NOT NULL DEFAULT now()
   )`,
-  // Name lookups use only this index and that of pets; for that, the planner needs the column itself in them.
-  `CREATE INDEX categories_name_prefix ON categories (lower(name) text_pattern_ops, id) INCLUDE (name)`,
+  // Lists by name walk through this index and that of pets, in the order of code points.
+  `CREATE INDEX categories_by_name ON categories (lower(name) COLLATE "C", id)`,
 
   // The row of a deleted pet is kept for the books but no longer uses its category, so that the category can be
   // deleted, too.
@@ -29,7 +29,7 @@ const CATALOGUE = [
   // know deleted_at. It sorts statuses in descending order, unlike the index on statuses, so that the planner cannot
   // confuse the two.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
-  `CREATE INDEX pets_name_prefix ON pets (lower(name) text_pattern_ops, id) INCLUDE (name) WHERE deleted_at IS NULL`,
+  `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
   `CREATE TABLE inventory (
     pet_id bigint PRIMARY KEY REFERENCES pets (id),

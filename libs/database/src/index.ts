@@ -1,4 +1,4 @@
-export { PageReader, type Parameter, type Selection } from './pages';
+export { type PageRange, PageReader, type Parameter, type Selection } from './pages';
 export { CommandsModule } from './commands.module';
 export { CommandExecutor, type WriteModel } from './engine/command-executor';
 export {

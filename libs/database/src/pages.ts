@@ -1,19 +1,18 @@
-import { escapeLiteral } from 'pg';
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
-import type { Statement } from './engine/pipeline';
+import type { StoredRow } from './engine/pipeline';
 import type { SharedRead } from './engine/session';
 
-/** Which entries of a list: at most `limit`, after the one with this id. */
-export interface PageRange {
-  after: number;
-  limit: number;
+/** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
+export interface ListPosition {
+  id: number;
+  name?: string;
 }
 
-export interface RowPage<Row> {
-  entries: Row[];
-  /** The id after which the next page starts; null if nothing follows. */
-  lastId: number | null;
+/** Which entries of a list: at most `limit`, after this position. */
+export interface PageRange {
+  after: ListPosition;
+  limit: number;
 }
 
 /** Adds a value that the list is filtered with, and returns the SQL that stands for it. */
@@ -26,77 +25,73 @@ export interface Selection {
   conditions: readonly string[];
   /** A column with few distinct values, its order in the index, and the parameters with the wanted values, each once. */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
-  /** Only entries whose name starts with this text. */
-  named?: { prefix: string; indexed?: readonly string[] } | undefined;
+  /** Only entries whose name starts with a text, in the order of their names. */
+  named?: NameSearch | undefined;
+  /** A hundred entries may be larger than a page, which must end before. */
+  areLong?: boolean;
+}
+
+/** The list needs an index `(lower(name) COLLATE "C", id)` of the rows that meet its `conditions`. */
+interface NameSearch {
+  /** The parameter with the text. */
+  prefix: string;
+  /** Conditions that the index does not know: a page looks at a limited number of names, and ends early. */
+  filters: readonly string[];
+  /** The parameter with the only wanted ids, as the text of an array. */
+  ids?: string | undefined;
 }
 
 /** Maximum rows of a page, and one more. */
 const MAX_ROWS = 101;
-/** How many rows of the list are searched first: enough for a page of 20 if one row in ten has the name. */
-const MAX_PROBED = 2 * MAX_ROWS;
+/** How many rows with a name are looked at for a page. */
+export const MAX_LOOKED_AT = 2_000;
+const MAX_PAGE_BYTES = 256 * 1024;
+/** The names of an entry's fields in a response, at most, which `ROW` abbreviates. */
+const BYTES_OF_FIELD_NAMES = 64;
 
-/** Maximum pages that one statement reads. */
+/** Maximum pages that one statement reads; fewer if they are long, or searched for. */
 const MAX_BATCH = 50;
+const MAX_BATCH_OF_LONG = 4;
 
-/** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
-export class PageReader<Row extends object, Filters> {
+/** Reads the pages of a list, whose entries are the rows of an entity: in ascending order of id, or of name and id. */
+export class PageReader<Row extends object, Filters, Page> {
   /** By the filters that are used. A page is known by its values, as JSON. */
-  private readonly pages = new Map<string, SharedRead<string, Row[]>>();
+  private readonly pages = new Map<string, SharedRead<string, Page>>();
 
-  /** @param select turns the filters of a request into SQL */
+  /**
+   * @param select turns the filters of a request into SQL
+   * @param pageOf makes a page, once for all requests that share it; `next` is where the list goes on, null if nothing follows
+   */
   constructor(
     private readonly database: Database,
     private readonly entity: EntityTarget<Row>,
     private readonly select: (filters: Filters, parameter: Parameter) => Selection,
+    private readonly pageOf: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
-  /**
-   * A page may end early if it has a name to look for: see `namedPageStatement`.
-   * @param caller the id of the client, whose turn the read takes
-   */
-  async read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<RowPage<Row>> {
-    const values: unknown[] = [after, limit + 1];
+  /** @param caller the id of the client, whose turn the read takes */
+  read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<Page> {
+    const values: unknown[] = [after.id, limit + 1];
     const types: ValueType[] = ['bigint', 'int'];
     const parameter: Parameter = (value, type) => {
       types.push(type);
       return `v${values.push(value)}`;
     };
     const selection = this.select(filters, parameter);
-    const { named } = selection;
-    const prefix = named && parameter(namePrefix(named.prefix), 'text');
-    const rows = await this.database.share(
-      this.pagesFor(selection, prefix, types),
-      JSON.stringify(values),
-      caller,
-    );
-    if (named !== undefined && rows.length <= limit) {
-      // Written out, because only a plan that is made for the prefix reads the index from where it begins.
-      const pattern = escapeLiteral(namePrefix(named.prefix));
-      const page = namedPageStatement(this.listOf(selection), pattern, named.indexed);
-      const statement = { text: together(page, types), isUnprepared: true };
-      const arrays = values.map((value) => [value]);
-      return this.readNamed(statement, arrays, limit, caller);
+    if (selection.named) {
+      parameter(after.name ?? '', 'text');
     }
-    const entries = rows.slice(0, limit);
-    const table = this.database.table(this.entity);
-    return { entries, lastId: rows.length > limit ? table.idOf(entries.at(-1)!) : null };
+    return this.database.share(this.pagesFor(selection, types), JSON.stringify(values), caller);
   }
 
-  private pagesFor(
-    selection: Selection,
-    prefix: string | undefined,
-    types: readonly ValueType[],
-  ): SharedRead<string, Row[]> {
-    const { conditions, within } = selection;
-    const filters = `${conditions.join()} ${within?.parameters.join()} ${prefix}`;
+  private pagesFor(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
+    const filters = JSON.stringify(selection);
     let pages = this.pages.get(filters);
     if (pages === undefined) {
-      const list = this.listOf(selection);
-      const page = prefix === undefined ? pageStatement(list) : frequentNameStatement(list, prefix);
-      const statement = { text: together(page, types) };
-      const { rowOf } = this.database.table(this.entity);
+      const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
+      const statement = { text: together({ ...selection, columns, table, id }, types) };
       pages = {
-        maxBatch: MAX_BATCH,
+        maxBatch: selection.areLong || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
         callFor: (keys) => {
           const wanted = keys.map((key) => JSON.parse(key) as unknown[]);
           return {
@@ -105,9 +100,10 @@ export class PageReader<Row extends object, Filters> {
           };
         },
         resultsOf: (stored, keys) => {
-          const rows = keys.map((): Row[] => []);
-          stored.forEach((row) => rows[(row.at(-1) as number) - 1]!.push(rowOf(row)));
-          return rows;
+          const rows = keys.map((): StoredRow[] => []);
+          stored.forEach((row) => rows[(row.at(-1) as number) - 1]!.push(row));
+          const limits = keys.map((key) => (JSON.parse(key) as number[])[1]! - 1);
+          return rows.map((page, index) => this.pageFrom(page, limits[index]!, selection));
         },
       };
       this.pages.set(filters, pages);
@@ -115,32 +111,23 @@ export class PageReader<Row extends object, Filters> {
     return pages;
   }
 
-  private listOf(selection: Selection): List {
-    const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
-    return { columns, table, id, ...selection };
-  }
-
-  private async readNamed(
-    statement: Statement,
-    values: unknown[],
-    limit: number,
-    caller: number | undefined,
-  ): Promise<RowPage<Row>> {
+  /** @param stored at most one row more than the page has: the next page starts there */
+  private pageFrom(stored: StoredRow[], limit: number, { named, areLong }: Selection): Page {
     const table = this.database.table(this.entity);
-    const stored = await this.database.read(statement, values, caller);
-    // Before its columns each row has its place among those that were looked at, and whether it has the name.
-    const found = stored.map(([place, hasName, ...row]) => ({ place, hasName, row: table.rowOf(row) }));
-    const entries = found.filter(({ hasName }) => hasName).map(({ row }) => row);
-    const end =
-      entries.length > limit
-        ? entries[limit - 1]
-        : found.find(({ place }) => place === MAX_ROWS_SCANNED)?.row;
-    return { entries: entries.slice(0, limit), lastId: end === undefined ? null : table.idOf(end) };
+    // After the columns of the entity: the lower-case name, whether the row fits, the number of the page.
+    const isMarked = named !== undefined || areLong;
+    const end = stored.findIndex((row, place) => place === limit || (isMarked && row.at(-2) === false));
+    const rows = stored.map((row) => table.rowOf(row));
+    if (end === -1) {
+      return this.pageOf(rows, null);
+    }
+    const name = named && (stored[end]!.at(-3) as string);
+    return this.pageOf(rows.slice(0, end), { id: table.idOf(rows[end]!) - 1, name });
   }
 }
 
-// The SQL for one page of a list in ascending order of id. Its duration must not depend on how many rows the table has
-// or where the matching rows are, so the statements leave the planner no choice that depends on estimates.
+// The SQL for one page of a list. Its duration must not depend on how many rows the table has or where the matching rows
+// are, so the statements leave the planner no choice that depends on estimates.
 
 /** A list whose pages are read. In all of its SQL, `after` is the id before the page and `most` the number of rows. */
 interface List extends Selection {
@@ -151,72 +138,61 @@ interface List extends Selection {
 }
 
 /** Reads pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
-function together(page: string, types: readonly ValueType[]): string {
+function together(list: List, types: readonly ValueType[]): string {
+  const { named, areLong } = list;
+  const page = named ? namedPage(list, named, `v${types.length}`) : pageById(list);
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
   const names = types.map((_type, index) => ['after', 'most'][index] ?? `v${index + 1}`).join(', ');
   return `SELECT page.*, wanted.place FROM unnest(${arrays}) WITH ORDINALITY AS wanted (${names}, place)
-    CROSS JOIN LATERAL (${page}) AS page`;
+    CROSS JOIN LATERAL (${areLong ? bounded(page, list) : page}) AS page`;
 }
 
 /** For each value of `within` it reads no more rows than the page has. */
-function pageStatement(list: List): string {
+function pageById(list: List): string {
   const parts = partsOf(list).map(({ conditions, order }) => {
     // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
-    const most = select(list, conditions, order, `LIMIT ${MAX_ROWS}`);
+    const most = select(list, conditions, order, MAX_ROWS);
     return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
   });
-  return parts.length === 1 ? parts[0]! : firstOf(parts, list, 'most');
+  if (parts.length === 1) {
+    return parts[0]!;
+  }
+  const all = parts.map((part) => `(${part})`).join(' UNION ALL ');
+  return `SELECT * FROM (${all}) AS parts ORDER BY ${list.id} LIMIT most`;
 }
 
-/** Searches the next rows of the list only, which is enough for a frequent name and costs little more than any page. */
-function frequentNameStatement(list: List, prefix: string): string {
-  const parts = partsOf(list);
-  const walks = parts.map(({ conditions, order }) => select(list, conditions, order, `LIMIT ${MAX_PROBED}`));
-  // A single walk has the order already, so that it ends with the page.
-  const [next, order] =
-    parts.length === 1 ? [walks[0], parts[0]!.order] : [firstOf(walks, list, String(MAX_PROBED)), list.id];
-  return `SELECT ${list.columns} FROM (${next}) AS next WHERE lower(name) LIKE lower(${prefix}) ORDER BY ${order} LIMIT most`;
-}
+/** In the order of code points. The database's own `lower` decides what matches, however a name is looked for. */
+const BY_NAME = 'lower(name) COLLATE "C"';
+/** Follows everything that starts with the text before it: the last character there is, more often than a name has characters. */
+const LAST_NAME = 'repeat(chr(1114111), 256)';
 
-/** Up to this many rows with a matching name are read and sorted; with more, this many rows of the list are looked at. */
-const MAX_ROWS_SCANNED = 2_000;
-/** The order of `text_pattern_ops`. */
-const BY_NAME = 'lower(name) USING ~<~';
-const ARE_MANY = `(SELECT count(*) > ${MAX_ROWS_SCANNED} FROM named)`;
-
-/**
- * A statement for a page of rows whose name starts with a prefix. An index has them in the order of names: if they are few,
- * they are read from it and sorted by id. Otherwise reading the list in its own order soon finds a page of them; where it
- * does not, the page ends with the last row that was looked at.
- * @param prefix a `namePrefix` as a literal
- * @param indexed conditions of the index `(lower(name) text_pattern_ops, id) INCLUDE (name)`
- */
-function namedPageStatement(list: List, prefix: string, indexed: readonly string[] = []): string {
-  const { columns, id, within } = list;
-  const hasName = `lower(name) LIKE lower(${prefix})`;
-  // This order forces the planner to use that index.
-  const named = select(
-    { ...list, columns: id },
-    [...indexed, hasName],
-    BY_NAME,
-    `LIMIT ${MAX_ROWS_SCANNED + 1}`,
+/** Walks through the index from the prefix on. Each row has its lower-case name, and whether it was looked at. */
+function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
+  const { columns, table, id, conditions } = list;
+  // OFFSET 0 makes PostgreSQL read the rows with these ids first.
+  const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS ${table}`;
+  const walk = select(
+    { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },
+    [
+      ...conditions,
+      `(${BY_NAME}, ${id}) > (greatest(${afterName} COLLATE "C", lower(${prefix})), after)`,
+      `${BY_NAME} < lower(${prefix}) || ${LAST_NAME}`,
+    ],
+    `${BY_NAME}, ${id}`,
+    MAX_LOOKED_AT + 1,
   );
-  const wanted = within === undefined ? [] : [`${within.column} IN (${within.parameters.join(', ')})`];
-  const oneByOne = [`${id} = ANY(ARRAY(SELECT ${id} FROM named))`, `NOT ${ARE_MANY}`];
-  const marked = { ...list, columns: `0 AS place, true AS has_name, ${columns}` };
-  const few = select(marked, [...conditionsOf(list), ...wanted, ...oneByOne], id, 'LIMIT most');
-  const walks = partsOf(list).map(({ conditions, order }) =>
-    select(list, [...conditions, ARE_MANY], order, `LIMIT ${MAX_ROWS_SCANNED}`),
-  );
-  const walk = firstOf(walks, list, String(MAX_ROWS_SCANNED));
-  const many = `SELECT * FROM (SELECT (row_number() OVER (ORDER BY ${id}))::int AS place, ${hasName} AS has_name, ${columns}
-    FROM (${walk}) AS walk) AS looked_at WHERE has_name OR place = ${MAX_ROWS_SCANNED} ORDER BY ${id} LIMIT most`;
-  return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, many], list, 'most')}`;
+  return `SELECT ${columns}, lower_name, looked_at <= ${MAX_LOOKED_AT} AS fits
+    FROM (SELECT *, row_number() OVER () AS looked_at FROM (${walk}) AS walk) AS numbered
+    WHERE ${['true', ...filters].join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY looked_at LIMIT most`;
 }
 
-/** A LIKE pattern for a prefix, with its wildcards escaped. */
-function namePrefix(text: string): string {
-  return `${text.replace(/[\\%_]/g, '\\$&')}%`;
+/** Ends a page before it grows too large, but not before its first row. Each row has, last, whether it fits. */
+function bounded(page: string, { columns, named }: List): string {
+  const size = `octet_length(to_json(ROW(${columns}))::text) + ${BYTES_OF_FIELD_NAMES}`;
+  return `SELECT ${columns}, ${named ? 'lower_name, fits AND' : ''} (bytes <= ${MAX_PAGE_BYTES} OR bytes = size) AS fits
+    FROM (SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
+      FROM (SELECT *, ${size} AS size FROM (${page}) AS page) AS sized) AS summed
+    WHERE bytes - size <= ${MAX_PAGE_BYTES}`;
 }
 
 interface Part {
@@ -230,9 +206,8 @@ interface Part {
  * read in the order of the index. Two indexes that have the column before the id sort it differently, so that the
  * planner cannot confuse them.
  */
-function partsOf(list: List): Part[] {
-  const { id, within } = list;
-  const conditions = conditionsOf(list);
+function partsOf({ id, within, ...list }: List): Part[] {
+  const conditions = [...list.conditions, `${id} > after`];
   if (within === undefined) {
     return [{ conditions, order: id }];
   }
@@ -243,15 +218,6 @@ function partsOf(list: List): Part[] {
   }));
 }
 
-function conditionsOf({ conditions, id }: List): string[] {
-  return [...conditions, `${id} > after`];
-}
-
-function select({ columns, table }: List, conditions: string[], order: string, end: string): string {
-  return `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY ${order} ${end}`;
-}
-
-function firstOf(parts: string[], { id }: List, most: string): string {
-  const all = parts.map((part) => `(${part})`).join(' UNION ALL ');
-  return `SELECT * FROM (${all}) AS parts ORDER BY ${id} LIMIT ${most}`;
+function select({ columns, table }: List, conditions: string[], order: string, most: number): string {
+  return `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${most}`;
 }

@@ -10,36 +10,40 @@ export const InvalidCursorError = defineError({
   example: [],
 });
 
-/** Tells the cursors of lists from those of the feed. */
-const PREFIX = 'after:';
-
-/** An opaque cursor for the entries after this id. */
-export function cursorAfter(id: number): string {
-  return Buffer.from(`${PREFIX}${id}`).toString('base64url');
+/** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
+export interface ListPosition {
+  id: number;
+  name?: string | undefined;
 }
 
-/**
- * The id in a cursor; 0 without a cursor.
- * @throws ApiError 400 `invalid_cursor`
- */
-export function idBefore(cursor: string | undefined): number {
-  if (cursor === undefined) {
-    return 0;
-  }
-  const id = Number(Buffer.from(cursor, 'base64url').toString('latin1').slice(PREFIX.length));
+/** An opaque cursor for the entries after this id or, in a list by name, after this lower-case name and id. */
+export function cursorAfter(id: number, name?: string): string {
+  // The word tells the cursors of lists from those of the feed.
+  return Buffer.from(`after:${id}${name === undefined ? '' : `:${name}`}`).toString('base64url');
+}
+
+/** @throws ApiError 400 `invalid_cursor` */
+function positionOf(cursor: string): ListPosition {
+  const [, digits, name] =
+    /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const id = Number(digits);
+  const smallest = name === undefined ? 1 : 0;
   // Each cursor has only one spelling: encoding the result again must give the same text.
-  if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id) !== cursor) {
+  if (!Number.isSafeInteger(id) || id < smallest || cursorAfter(id, name) !== cursor) {
     throw new InvalidCursorError();
   }
-  return id;
+  return { id, name };
 }
 
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 20;
 
+/** The longest name has 200 characters of 4 bytes, and an id 16 digits. */
+const MAX_CURSOR_LENGTH = 1_100;
+
 /** The query parameter that says where a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
-  const schema = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' };
+  const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
   return Field({ ...options, times: 1 }, schema, 'a cursor', isString);
 }
 
@@ -62,31 +66,38 @@ export class PageQuery {
   cursor?: string;
 }
 
-/** Which entries the request asks for. @throws ApiError 400 `invalid_cursor` */
-export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE }: PageQuery): { after: number; limit: number } {
-  return { after: idBefore(cursor), limit };
+/**
+ * Which entries the request asks for.
+ * @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order
+ */
+export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {
+  const after: ListPosition = cursor === undefined ? { id: 0, name: name && '' } : positionOf(cursor);
+  if ((after.name === undefined) !== (name === undefined)) {
+    throw new InvalidCursorError();
+  }
+  return { after, limit };
 }
 
-/** One page of a list in ascending order of id. */
+/** One page of a list or of a feed. Those who share a page share its body, too: nobody changes it. */
 export interface Page<Entry> {
-  entries: Entry[];
-  /** Id of the last entry if more entries follow; null on the last page of a finite list. */
-  lastId: number | null;
+  readonly entries: readonly Entry[];
+  /** Where the next page starts; null if nothing follows. A feed always has a next page. */
+  readonly cursor: string | null;
 }
 
-/** One page of a feed, which always has a next one, and cursors of its own. It was ended by size when it was read. */
-export interface FeedPage<Entry> {
-  entries: Entry[];
-  /** Where the next page starts. */
-  cursor: string;
+/** Makes pages from rows. */
+export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
+  return (rows: Row[], next: ListPosition | null): Page<Entry> => ({
+    entries: rows.map((row) => toEntry(row)),
+    cursor: next && cursorAfter(next.id, next.name),
+  });
 }
 
 /**
- * Makes a page from the rows read.
+ * Makes a page from all rows that were read, in the order of their ids.
  * @param rows one more than the page holds, if more entries follow
  */
-export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry) => number): Page<Entry> {
+export function pageOf<Entry extends { id: number }>(rows: Entry[], limit: number): Page<Entry> {
   const entries = rows.slice(0, limit);
-  const last = entries.at(-1);
-  return { entries, lastId: rows.length > limit && last !== undefined ? idOf(last) : null };
+  return { entries, cursor: rows.length > limit ? cursorAfter(entries.at(-1)!.id) : null };
 }

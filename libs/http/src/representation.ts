@@ -1,11 +1,14 @@
 // How results are sent: single resources with their ETag, and pages with the link to the next one.
 import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { type ExecutionContext, SetMetadata, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
 import { Documented, type HeaderNote } from './notes';
-import { type FeedPage, type Page, cursorAfter } from './paging';
+import type { Page } from './paging';
 import { type Deprecation, isGone, routeOf, successorOf } from './routes';
+
+type Body = string | Buffer;
 
 /** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -95,66 +98,59 @@ export function IfMatch(): ParameterDecorator {
   };
 }
 
-/** A page whose body would be larger ends early, with at least one entry. */
-const MAX_PAGE_BYTES = 256 * 1024;
-
 interface PageOptions {
   /** What its `Link` promises, if that is more than the next page of a list. */
   link?: Omit<HeaderNote, 'name'>;
-  /** The id of an entry as it is sent; `id` by default. */
-  idOf?: (entry: never) => number;
   /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
   single?: string;
 }
 
+/** Characters of a long body, which takes a thousand times as long to send as a short one. */
+const LONG_BODY = 64 * 1024;
+/** The bodies of pages, which several requests may share. */
+const bodies = new WeakMap<Page<unknown>, Body>();
+
+function bodyOf(page: Page<unknown>): Body {
+  let body = bodies.get(page);
+  if (body === undefined) {
+    const text = JSON.stringify(page.entries);
+    body = text.length > LONG_BODY ? Buffer.from(text) : text;
+    bodies.set(page, body);
+  }
+  return body;
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Each turn of the event loop sends one long body at most, so that hundreds of them do not keep everybody else waiting. */
+async function inTurn(body: Buffer): Promise<Buffer> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  await lastTurn;
+  return body;
+}
+
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
 function asPage(
-  page: Page<unknown> | FeedPage<unknown>,
-  { idOf = ({ id }: { id: number }) => id, single }: PageOptions,
+  page: Page<unknown>,
+  { single }: PageOptions,
   request: FastifyRequest,
   reply: FastifyReply,
-): string | undefined {
-  const { entries } = page;
+): Body | Promise<Body> | undefined {
+  const { entries, cursor } = page;
   if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
     return asSingleResource(entries, entries[0] as object, request, reply);
   }
-  const { body, cursor } =
-    'cursor' in page ? { body: JSON.stringify(entries), cursor: page.cursor } : bounded(page, idOf);
   if (cursor !== null) {
     void reply.header('Link', nextLink(request, cursor));
   }
   void reply.type(JSON_TYPE);
-  return body;
+  const body = bodyOf(page);
+  return typeof body === 'string' ? body : inTurn(body);
 }
 
 function asksForOne(query: object, parameter: string): boolean {
   const given = Object.entries(query);
   return given.length === 1 && given[0]![0] === parameter && typeof given[0]![1] === 'string';
-}
-
-function bounded(
-  page: Page<unknown>,
-  idOf: (entry: never) => number,
-): { body: string; cursor: string | null } {
-  const cursorOf = (lastId: number | null) => (lastId === null ? null : cursorAfter(lastId));
-  const whole = JSON.stringify(page.entries);
-  if (Buffer.byteLength(whole) <= MAX_PAGE_BYTES) {
-    return { body: whole, cursor: cursorOf(page.lastId) };
-  }
-  const texts: string[] = [];
-  // The brackets; each entry has a comma as well.
-  let bytes = 2;
-  for (const entry of page.entries) {
-    const text = JSON.stringify(entry);
-    bytes += Buffer.byteLength(text) + 1;
-    if (texts.length > 0 && bytes > MAX_PAGE_BYTES) {
-      break;
-    }
-    texts.push(text);
-  }
-  const isWhole = texts.length === page.entries.length;
-  const lastId = isWhole ? page.lastId : idOf(page.entries[texts.length - 1] as never);
-  return { body: `[${texts.join(',')}]`, cursor: cursorOf(lastId) };
 }
 
 /**
@@ -185,7 +181,11 @@ const REPRESENTATION = Symbol('representation');
  * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
  * depend on it. Undefined means no body.
  */
-type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => string | undefined;
+type Representation = (
+  result: never,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Body | Promise<Body> | undefined;
 
 /** How a handler's results are sent; undefined if as they are. */
 export function representationOf(handler: object): Representation | undefined {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
+import { MAX_PAGE_SIZE, type Page } from '#libs/http';
 import { InventoryService } from '../inventory';
 import { CategoriesService } from '../categories';
 import { PetsService } from '../pets';
@@ -32,7 +32,7 @@ export class ExportCatalogue {
     const writtenCategories = new Set<number>();
     const writeEntries = async (
       { kind, plural }: CatalogueList,
-      entries: { id: number }[],
+      entries: readonly { id: number }[],
     ): Promise<void> => {
       if (kind === 'category') {
         entries.forEach(({ id }) => writtenCategories.add(id));
@@ -63,11 +63,11 @@ export class ExportCatalogue {
 
 async function* pagesOf<Entry>(
   list: (request: { limit: number; cursor?: string }) => Promise<Page<Entry>>,
-): AsyncGenerator<Entry[]> {
+): AsyncGenerator<readonly Entry[]> {
   let cursor: string | undefined;
   do {
-    const { entries, lastId } = await list({ limit: MAX_PAGE_SIZE, cursor });
-    yield entries;
-    cursor = lastId === null ? undefined : cursorAfter(lastId);
+    const page = await list({ limit: MAX_PAGE_SIZE, cursor });
+    yield page.entries;
+    cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);
 }

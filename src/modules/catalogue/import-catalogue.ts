@@ -95,7 +95,7 @@ interface Line<Kind = CatalogueRecord> {
 /** The newest entries of these names. SQL, because TypeORM groups no rows. */
 function entriesByName({ plural: table }: CatalogueList): string {
   return `SELECT entry.name, max(id) AS id FROM unnest($1::text[]) AS asked (name)
-    JOIN ${table} AS entry ON lower(entry.name) = lower(asked.name) AND entry.name = asked.name
+    JOIN ${table} AS entry ON lower(entry.name) COLLATE "C" = lower(asked.name) AND entry.name = asked.name
     GROUP BY entry.name`;
 }
 

@@ -5,11 +5,12 @@ import {
   type Need,
   type Origin,
   PageReader,
+  type Parameter,
   type Selection,
   type State,
   violates,
 } from '#libs/database';
-import { type Page, type Precondition, rangeOf } from '#libs/http';
+import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, Participant } from '../events';
 import {
   type CategoryDto,
@@ -24,7 +25,7 @@ import { Category } from './category.entity';
 /** The use cases of categories. */
 @Injectable()
 export class CategoriesService {
-  private readonly pages = new PageReader(this.database, Category, selectCategories);
+  private readonly pages = new PageReader(this.database, Category, selectCategories, pagesOf(toCategoryDto));
 
   constructor(
     private readonly database: Database,
@@ -32,8 +33,7 @@ export class CategoriesService {
   ) {}
 
   async list(query: ListCategoriesQuery, caller?: number): Promise<Page<CategoryDto>> {
-    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
-    return { entries: entries.map(toCategoryDto), lastId };
+    return this.pages.read(rangeOf(query), query, caller);
   }
 
   async get(id: number, caller?: number): Promise<CategoryDto> {
@@ -89,9 +89,9 @@ export class CategoriesService {
   }
 }
 
-function selectCategories({ name }: ListCategoriesQuery): Selection {
-  const named = name === undefined ? undefined : { prefix: name };
-  return { conditions: [], named };
+function selectCategories({ name }: ListCategoriesQuery, parameter: Parameter): Selection {
+  const named = name === undefined ? undefined : { prefix: parameter(name, 'text'), filters: [] };
+  return { conditions: [], named, areLong: true };
 }
 
 function categoryOf(id: number, { name, description }: NewCategoryDto): Category {

@@ -5,7 +5,7 @@ import { GeneratedId, OF_THE_DATABASE } from '#libs/database';
 @Check('categories_name_check', 'char_length(name) BETWEEN 1 AND 200')
 @Check('categories_description_check', 'char_length(description) <= 2000')
 // Of an expression: in a migration only.
-@Index('categories_name_prefix', { synchronize: false })
+@Index('categories_by_name', { synchronize: false })
 export class Category {
   @GeneratedId()
   id!: number;

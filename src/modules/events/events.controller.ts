@@ -1,6 +1,6 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { DEFAULT_PAGE_SIZE, type FeedPage, Operation, nextLink, Tag } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { BEGINNING } from './event.entity';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
@@ -56,7 +56,7 @@ export class EventsController {
     @Query() query: ListEventsQuery,
     @ClientId() clientId: number,
     @Req() request: FastifyRequest,
-  ): Promise<FeedPage<EventDto>> {
+  ): Promise<Page<EventDto>> {
     try {
       const { events, reached } = await this.read(query, clientId, request);
       return { entries: events.map(toEventDto), cursor: cursorAt(reached) };

@@ -31,7 +31,6 @@ export class InventoryController {
     response: {
       description: 'One page of stock counts.',
       page: InventoryItemDto,
-      paging: { idOf: ({ petId }: InventoryItemDto) => petId },
     },
   })
   list(@Query() query: ListInventoryQuery, @ClientId() clientId: number): Promise<Page<InventoryItemDto>> {

@@ -9,7 +9,7 @@ import {
   type Selection,
   type State,
 } from '#libs/database';
-import { type Page, type Precondition, rangeOf, ValidationFailedError } from '#libs/http';
+import { type Page, type Precondition, pagesOf, rangeOf, ValidationFailedError } from '#libs/http';
 import type { NewEvent, Participant } from '../events';
 import {
   type KnownPet,
@@ -31,7 +31,12 @@ import { InventoryItem, Stock } from './stock.entity';
 /** The use cases of the stock. */
 @Injectable()
 export class InventoryService {
-  private readonly pages = new PageReader(this.database, InventoryItem, selectItems);
+  private readonly pages = new PageReader(
+    this.database,
+    InventoryItem,
+    selectItems,
+    pagesOf(toInventoryItemDto),
+  );
 
   constructor(
     private readonly database: Database,
@@ -40,8 +45,7 @@ export class InventoryService {
   ) {}
 
   async list(query: ListInventoryQuery, caller?: number): Promise<Page<InventoryItemDto>> {
-    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
-    return { entries: entries.map(toInventoryItemDto), lastId };
+    return this.pages.read(rangeOf(query), query, caller);
   }
 
   async get(petId: number, caller?: number): Promise<InventoryItemDto> {

@@ -12,7 +12,7 @@ import {
   type State,
   countById,
 } from '#libs/database';
-import { type Page, type Precondition, rangeOf } from '#libs/http';
+import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, Participant } from '../events';
 import { StockOperations } from '../inventory';
 import { PetOperations } from '../pets';
@@ -50,7 +50,7 @@ export const OpenOrders = {
 /** The use cases of orders. */
 @Injectable()
 export class OrdersService {
-  private readonly pages = new PageReader(this.database, Order, selectOrders);
+  private readonly pages = new PageReader(this.database, Order, selectOrders, pagesOf(toOrderDto));
 
   constructor(
     private readonly database: Database,
@@ -58,8 +58,7 @@ export class OrdersService {
   ) {}
 
   async list(query: ListOrdersQuery, caller?: number): Promise<Page<OrderDto>> {
-    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
-    return { entries: entries.map(toOrderDto), lastId };
+    return this.pages.read(rangeOf(query), query, caller);
   }
 
   async get(id: number, caller?: number): Promise<OrderDto> {

@@ -10,7 +10,7 @@ import type { PetStatus } from './pet-status';
 @Index('pets_by_status', ['status', 'id'], { where: 'deleted_at IS NULL' })
 // In descending order, and of an expression: in a migration only.
 @Index('pets_by_category', { synchronize: false })
-@Index('pets_name_prefix', { synchronize: false })
+@Index('pets_by_name', { synchronize: false })
 export class Pet {
   @GeneratedId()
   id!: number;

@@ -5,12 +5,13 @@ import {
   Database,
   type Need,
   type Origin,
+  type PageRange,
   PageReader,
   type Parameter,
   type Selection,
   type State,
 } from '#libs/database';
-import { MAX_PAGE_SIZE, type Page, pageOf, type Precondition, rangeOf } from '#libs/http';
+import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, type Precondition, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
 import type { NewEvent, Participant } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
@@ -47,7 +48,7 @@ export abstract class PetDependents {
 /** The use cases of pets. */
 @Injectable()
 export class PetsService {
-  private readonly pages = new PageReader(this.database, Pet, selectPets);
+  private readonly pages = new PageReader(this.database, Pet, selectPets, pagesOf(toPetDto));
 
   constructor(
     private readonly database: Database,
@@ -65,11 +66,12 @@ export class PetsService {
 
   /** With ids and without a limit, the page has all that were asked for. */
   async list(query: ListPetsQuery, caller?: number): Promise<Page<PetDto>> {
-    if (query.id !== undefined) {
-      return this.listById(query.id, query, caller);
-    }
-    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
-    return { entries: entries.map(toPetDto), lastId };
+    const { id, name, limit = id && MAX_PAGE_SIZE } = query;
+    const range = rangeOf({ ...query, limit });
+    // Names are a matter of the database.
+    return id === undefined || name !== undefined
+      ? this.pages.read(range, query, caller)
+      : this.listById(id, range, query, caller);
   }
 
   /** @param quantity units in stock; by default those of a new pet */
@@ -132,14 +134,25 @@ export class PetsService {
     return this.commands.run(command, origin);
   }
 
-  private async listById(ids: number[], query: ListPetsQuery, caller?: number): Promise<Page<PetDto>> {
-    const { after, limit } = rangeOf({ limit: MAX_PAGE_SIZE, ...query });
-    const wanted = [...new Set(ids)].filter((id) => id > after).sort((a, b) => a - b);
+  /** Shares its statement with all other reads by id. */
+  private async listById(
+    ids: number[],
+    { after, limit }: PageRange,
+    { status, categoryId }: ListPetsQuery,
+    caller?: number,
+  ): Promise<Page<PetDto>> {
+    const wanted = [...new Set(ids)].filter((id) => id > after.id).sort((a, b) => a - b);
     const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, caller)));
-    const found = pets.flatMap((pet) =>
-      pet?.deletedAt === null && matches(pet, query) ? toPetDto(pet) : [],
+    const found = pets
+      .filter((pet) => pet?.deletedAt === null)
+      .filter(
+        (pet) =>
+          (status?.includes(pet!.status) ?? true) && (categoryId ?? pet!.categoryId) === pet!.categoryId,
+      );
+    return pageOf(
+      found.map((pet) => toPetDto(pet!)),
+      limit,
     );
-    return pageOf(found, limit, ({ id }) => id);
   }
 }
 
@@ -168,19 +181,6 @@ export const PetOperations = {
 function findPet(state: State, id: number): Pet | null {
   const pet = state.find(Pet, id);
   return pet?.deletedAt === null ? pet : null;
-}
-
-function matches(pet: Pet, { status, categoryId, name = '' }: ListPetsQuery): boolean {
-  return (
-    (status?.includes(pet.status) ?? true) &&
-    (categoryId ?? pet.categoryId) === pet.categoryId &&
-    inLowerCase(pet.name).startsWith(inLowerCase(name))
-  );
-}
-
-/** Each character by itself, as PostgreSQL does: a Greek sigma has another form at the end of a word. */
-function inLowerCase(text: string): string {
-  return [...text].map((character) => character.toLowerCase()).join('');
 }
 
 function foundPet(state: State, id: number, precondition: Precondition): Pet {
@@ -216,21 +216,20 @@ export const PETS: Participant = {
 const IS_THERE = 'deleted_at IS NULL';
 
 /** The filters of the pet list as SQL. */
-function selectPets({ status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
-  const conditions = [IS_THERE];
-  if (categoryId !== undefined) {
-    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
-  }
+function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
+  const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
   // The index on categories has the status before the id.
-  const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
+  const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
+  if (name !== undefined) {
+    const ofStatus = parameters ? [`status IN (${parameters.join(', ')})`] : [];
+    const ids = id && parameter(`{${id.join()}}`, 'text');
+    const named = { prefix: parameter(name, 'text'), filters: [...ofCategory, ...ofStatus], ids };
+    return { conditions: [IS_THERE], named };
+  }
+  const sorted = categoryId === undefined ? 'ASC' : 'DESC';
   return {
-    conditions,
-    within: parameters && {
-      column: 'status',
-      sorted: categoryId === undefined ? 'ASC' : 'DESC',
-      parameters,
-    },
-    named: name === undefined ? undefined : { prefix: name, indexed: [IS_THERE] },
+    conditions: [IS_THERE, ...ofCategory],
+    within: parameters && { column: 'status', sorted, parameters },
   };
 }

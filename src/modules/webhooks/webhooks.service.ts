@@ -9,15 +9,7 @@ import {
   countById,
   violates,
 } from '#libs/database';
-import {
-  DEFAULT_PAGE_SIZE,
-  type Page,
-  type PageQuery,
-  type Precondition,
-  idBefore,
-  pageOf,
-  rangeOf,
-} from '#libs/http';
+import { type Page, type PageQuery, type Precondition, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { dueNow, lockOf, testOf } from './webhook-administration';
@@ -49,12 +41,13 @@ const COUNT = countById(
 /** The webhooks of clients, and their deliveries. */
 @Injectable()
 export class WebhooksService {
-  private readonly pages = new PageReader<Webhook, { clientId: number }>(
+  private readonly pages = new PageReader(
     this.database,
     Webhook,
-    ({ clientId }, parameter) => ({
+    ({ clientId }: { clientId: number }, parameter) => ({
       conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
     }),
+    pagesOf(toWebhookDto),
   );
 
   constructor(
@@ -66,8 +59,7 @@ export class WebhooksService {
   ) {}
 
   async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
-    const { entries, lastId } = await this.pages.read(rangeOf(query), { clientId }, clientId);
-    return { entries: entries.map(toWebhookDto), lastId };
+    return this.pages.read(rangeOf(query), { clientId }, clientId);
   }
 
   /** @throws ApiError 404, also for a webhook of another client */
@@ -166,7 +158,8 @@ export class WebhooksService {
    */
   async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
-    const { status, cursor, limit = DEFAULT_PAGE_SIZE } = query;
+    const { status } = query;
+    const { after, limit } = rangeOf(query);
     const table = this.database.table(WebhookDelivery);
     const statement = {
       text: `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
@@ -175,12 +168,11 @@ export class WebhooksService {
         WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
     };
     const wanted = status === undefined ? DELIVERY_STATUSES : [status];
-    const values = [id, idBefore(cursor) || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
+    const values = [id, after.id || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
     const stored = await this.database.read(statement, values, clientId, false);
     const page = pageOf(
       stored.map((row) => table.rowOf(row)),
       limit,
-      ({ id }) => id,
     );
     return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }

@@ -1,13 +1,23 @@
-import { cursorAfter, idBefore, pageOf } from '#libs/http';
+import { cursorAfter, pageOf, rangeOf } from '#libs/http';
 
 it('A cursor leads back to its id, fits into a URL as it is, and without one a list starts before the first id', () => {
   for (const id of [1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER]) {
     expect(cursorAfter(id)).toMatch(/^[\w-]{1,64}$/);
-    expect(idBefore(cursorAfter(id))).toBe(id);
+    expect(rangeOf({ cursor: cursorAfter(id) }).after).toEqual({ id });
   }
-  expect(idBefore(undefined)).toBe(0);
+  expect(rangeOf({}).after).toEqual({ id: 0 });
 });
 
+it('A cursor of a list by name leads back to its id and name, and without one the list starts before the first name', () => {
+  for (const name of ['', 'rex', ':7', 'a\nb', 'zoë', '🐕'.repeat(200)]) {
+    const cursor = cursorAfter(Number.MAX_SAFE_INTEGER, name);
+    expect(cursor).toMatch(/^[\w-]{1,1100}$/);
+    expect(rangeOf({ cursor, name: 're' }).after).toEqual({ id: Number.MAX_SAFE_INTEGER, name });
+  }
+  expect(rangeOf({ name: 're' }).after).toEqual({ id: 0, name: '' });
+});
+
+const INVALID = expect.objectContaining({ status: 400, code: 'invalid_cursor' }) as Error;
 const encoded = (content: string) => Buffer.from(content).toString('base64url');
 
 test.each([
@@ -27,15 +37,26 @@ test.each([
   ['the other base64 alphabet', `${cursorAfter(20)}+/`],
   ['half a cursor', cursorAfter(20).slice(0, 6)],
   ['invalid base64', '🐕'],
+  ['a name, in a list without', cursorAfter(20, 'rex')],
 ])('rejects a cursor with %s', (_what, cursor) => {
-  expect(() => idBefore(cursor)).toThrow(expect.objectContaining({ status: 400, code: 'invalid_cursor' }));
+  expect(() => rangeOf({ cursor })).toThrow(INVALID);
 });
 
 test.each([
-  ['no rows', [], { entries: [], lastId: null }],
-  ['fewer rows than the page holds', [1], { entries: [1], lastId: null }],
-  ['as many rows as the page holds', [1, 2], { entries: [1, 2], lastId: null }],
-  ['one row more', [1, 2, 3], { entries: [1, 2], lastId: 2 }],
+  ['no name', cursorAfter(20)],
+  ['a NUL character', cursorAfter(20, 're\0')],
+  ['a name in no UTF-8', Buffer.from('after:20:\xff', 'latin1').toString('base64url')],
+])('a list by name rejects a cursor with %s', (_what, cursor) => {
+  expect(() => rangeOf({ cursor, name: 're' })).toThrow(INVALID);
+});
+
+const entries = (...ids: number[]) => ids.map((id) => ({ id }));
+
+test.each([
+  ['no rows', [], { entries: [], cursor: null }],
+  ['fewer rows than the page holds', entries(1), { entries: entries(1), cursor: null }],
+  ['as many rows as the page holds', entries(1, 2), { entries: entries(1, 2), cursor: null }],
+  ['one row more', entries(1, 2, 3), { entries: entries(1, 2), cursor: cursorAfter(2) }],
 ])('a page made of %s', (_what, rows, page) => {
-  expect(pageOf<number>(rows, 2, (id) => id)).toEqual(page);
+  expect(pageOf(rows, 2)).toEqual(page);
 });
