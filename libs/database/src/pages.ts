@@ -182,8 +182,8 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
     MAX_LOOKED_AT + 1,
   );
   return `SELECT ${columns}, lower_name, looked_at <= ${MAX_LOOKED_AT} AS fits
-    FROM (SELECT *, row_number() OVER () AS looked_at FROM (${walk}) AS walk) AS numbered
-    WHERE ${['true', ...filters].join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY looked_at LIMIT most`;
+    FROM (SELECT *, row_number() OVER (ORDER BY lower_name, ${id}) AS looked_at FROM (${walk}) AS walk) AS numbered
+    WHERE ${['true', ...filters].join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY lower_name, ${id} LIMIT most`;
 }
 
 /** Ends a page before it grows too large, but not before its first row. Each row has, last, whether it fits. */

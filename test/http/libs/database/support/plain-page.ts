@@ -16,7 +16,7 @@ export async function plainPage(pool: Pool, target: string): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM pets WHERE deleted_at IS NULL AND ${isAfter} AND ($2::text[] IS NULL OR status = ANY($2))
        AND ($3::bigint[] IS NULL OR category_id = ANY($3)) AND ($4::bigint[] IS NULL OR id = ANY($4))
-       AND starts_with(lower(name), $5) ORDER BY ${order} LIMIT 20`,
+       AND starts_with(lower(name), lower($5)) ORDER BY ${order} LIMIT 20`,
     [after.id, all('status'), all('categoryId'), all('id'), name ?? '', after.name],
   );
   return rows.map(({ id }) => Number(id));

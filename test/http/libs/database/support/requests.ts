@@ -18,18 +18,23 @@ const PETS = [
   'categoryId=500',
   'categoryId=500&status=pending',
   'id=70000&id=70001&id=5',
-  `id=70000&id=45001&status=available&categoryId=${STORE.bigCategory}&name=c`,
+  `id=70000&id=45001&status=available&categoryId=${STORE.bigCategory}`,
 ];
 const NAMED_PETS = [
   'name=zephyr',
   'name=nobody',
   'name=common',
+  'name=COMMON 7',
   'name=c',
+  'name=common&status=available&status=sold',
+  'name=c&id=70000&id=70001&id=45000',
+];
+/** More names must be looked at than a page has. */
+const SEARCHES = [
   `name=zephyr&categoryId=${STORE.bigCategory}`,
   'name=zephyr&status=pending',
-  'name=common&status=pending',
-  'name=common&status=available&status=sold',
   `name=common&categoryId=${STORE.bigCategory}`,
+  `name=c&id=70000&id=45001&status=available&categoryId=${STORE.bigCategory}`,
 ];
 const INVENTORY = ['', 'status=pending', 'status=pending&status=sold', 'status=available'];
 const ORDERS = [
@@ -49,9 +54,9 @@ export const SINGLE_READS = [
   '/store/inventory/70000',
 ];
 
-function pagesOf(path: string, queries: string[], deep: number): string[] {
+function pagesOf(path: string, queries: string[], deep: number, name?: string): string[] {
   return queries.flatMap((query) =>
-    ['', `cursor=${cursorAfter(deep)}`].map(
+    ['', `cursor=${cursorAfter(deep, name)}`].map(
       (cursor) => `${path}?${[query, cursor].filter(Boolean).join('&')}`,
     ),
   );
@@ -83,11 +88,14 @@ export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events?type=pet.deleted', 2 * MAX_SEARCHED + ATTESTED + FEW],
   ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + ATTESTED + FEW],
 ];
-/** Many pets have these names. */
-export const FREQUENT_NAMES_PAGES = pagesOf('/pets', ['name=common', 'name=common&status=available'], 45_000);
-/** Pages that cost what their name does. */
-export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 45_000);
-export const NAMED_CATEGORIES_PAGES = pagesOf('/categories', ['name=common', 'name=nobody'], 2_000);
+export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 45_000, 'common 45000');
+export const NAMED_CATEGORIES_PAGES = pagesOf(
+  '/categories',
+  ['name=common', 'name=nobody'],
+  2_000,
+  'common 2000',
+);
+export const SEARCHED_PAGES = pagesOf('/pets', SEARCHES, 45_000, 'common 45000');
 /** Pages and single resources of a store with the same rows for everybody. */
 export const NEW_STORE_PAGES = [
   '/pets',
@@ -95,7 +103,12 @@ export const NEW_STORE_PAGES = [
   '/pets?status=available&status=pending&status=sold',
   '/pets?categoryId=1',
   '/pets?categoryId=1&status=available',
+  '/pets?name=PET',
+  '/pets?name=pet&categoryId=1&status=available',
+  '/pets?name=pet&id=7&id=200',
+  '/pets?name=nobody',
   '/categories',
+  '/categories?name=category',
   '/store/inventory',
   '/store/inventory?status=available',
   '/store/orders',
