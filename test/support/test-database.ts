@@ -15,10 +15,13 @@ async function administer(statement: string): Promise<void> {
   await query(url.href, statement);
 }
 
-/** A database of the caller's own: a clone of the migrated template, or an empty one. */
-export async function createTestDatabase(template = 'template'): Promise<TestDatabase> {
+/**
+ * A database of the caller's own: a clone of the migrated template, or an empty one.
+ * @param locale only for that of `template0`
+ */
+export async function createTestDatabase(template = 'template', locale = ''): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy ${locale}`);
   const url = new URL(process.env.TEST_POSTGRES_URL!);
   url.pathname = `/${name}`;
   const pool = new Pool({ connectionString: url.href, max: 2 });

@@ -114,9 +114,9 @@ export class PageReader<Row extends object, Filters, Page> {
   /** @param stored at most one row more than the page has: the next page starts there */
   private pageFrom(stored: StoredRow[], limit: number, { named, areLong }: Selection): Page {
     const table = this.database.table(this.entity);
-    // After the columns of the entity: the lower-case name, whether the row fits, the number of the page.
-    const isMarked = named !== undefined || areLong;
-    const end = stored.findIndex((row, place) => place === limit || (isMarked && row.at(-2) === false));
+    // The last columns: the lower-case name, whether the row fits, and the number of the page.
+    const mayEndEarly = named !== undefined || areLong;
+    const end = stored.findIndex((row, place) => place === limit || (mayEndEarly && row.at(-2) === false));
     const rows = stored.map((row) => table.rowOf(row));
     if (end === -1) {
       return this.pageOf(rows, null);
@@ -166,7 +166,7 @@ const BY_NAME = 'lower(name) COLLATE "C"';
 /** Follows everything that starts with the text before it: the last character there is, more often than a name has characters. */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
-/** Walks through the index from the prefix on. Each row has its lower-case name, and whether it was looked at. */
+/** Walks through the index from the prefix on. After its columns each row has its lower-case name, and whether it fits. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
   // OFFSET 0 makes PostgreSQL read the rows with these ids first.
@@ -179,14 +179,18 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
       `${BY_NAME} < lower(${prefix}) || ${LAST_NAME}`,
     ],
     `${BY_NAME}, ${id}`,
-    MAX_LOOKED_AT + 1,
+    filters.length === 0 ? MAX_ROWS : MAX_LOOKED_AT + 1,
   );
+  const order = `lower_name, ${id}`;
+  if (filters.length === 0) {
+    return `SELECT *, true AS fits FROM (${walk}) AS walk ORDER BY ${order} LIMIT most`;
+  }
   return `SELECT ${columns}, lower_name, looked_at <= ${MAX_LOOKED_AT} AS fits
-    FROM (SELECT *, row_number() OVER (ORDER BY lower_name, ${id}) AS looked_at FROM (${walk}) AS walk) AS numbered
-    WHERE ${['true', ...filters].join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY lower_name, ${id} LIMIT most`;
+    FROM (SELECT *, row_number() OVER (ORDER BY ${order}) AS looked_at FROM (${walk}) AS walk) AS numbered
+    WHERE ${filters.join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY ${order} LIMIT most`;
 }
 
-/** Ends a page before it grows too large, but not before its first row. Each row has, last, whether it fits. */
+/** Ends a page before it grows too large, but not before its first row. After its columns each row has whether it fits. */
 function bounded(page: string, { columns, named }: List): string {
   const size = `octet_length(to_json(ROW(${columns}))::text) + ${BYTES_OF_FIELD_NAMES}`;
   return `SELECT ${columns}, ${named ? 'lower_name, fits AND' : ''} (bytes <= ${MAX_PAGE_BYTES} OR bytes = size) AS fits

@@ -1,4 +1,6 @@
+import { type Answer, type ApiClient, nextOf } from '../../support/api-client';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
 
 const { caller, arrange } = useStore();
@@ -57,6 +59,17 @@ it.each<Path>(['/categories', '/pets', '/store/inventory', '/store/orders'])(
   },
 );
 
+/** The pages of a list. */
+async function readAll<Entry>(reader: ApiClient, target: string): Promise<Entry[][]> {
+  const pages: Entry[][] = [];
+  for (let next: string | undefined = target; next !== undefined; ) {
+    const answer: Answer<Entry[]> = await reader.get<Entry[]>(next);
+    pages.push(answer.body);
+    next = nextOf(answer);
+  }
+  return pages;
+}
+
 /** Each filter, with the places in the whole list of what it lets through. */
 const FILTERS: [path: Path, query: string, places: number[]][] = [
   ['/categories', 'name=DOG', [0]],
@@ -72,12 +85,14 @@ const FILTERS: [path: Path, query: string, places: number[]][] = [
   ['/pets', 'status=sold&status=sold', [2]],
   ['/pets', 'categoryId=2', [2, 3]],
   ['/pets', 'categoryId=4711', []],
-  ['/pets', 'name=rEx', [0, 1, 2]],
+  ['/pets', 'name=rEx', [0, 2, 1]],
   ['/pets', 'name=rex+i', [2]],
   ['/pets', 'name=ZO%C3%8B%20%C3%A4', [3]],
   ['/pets', 'name=ona', []],
   ['/pets', 'id=5', [3]],
   ['/pets', 'id=5&id=1&id=4711&id=1', [0, 3]],
+  ['/pets', 'id=1&id=2&id=4&id=3&id=5&name=REX', [0, 2, 1]],
+  ['/pets', 'id=5&id=2&name=zo%C3%8B', [3]],
   ['/pets', 'id=1&id=4&id=5&name=rex&status=sold&status=available', [2]],
   ['/pets', 'id=1&status=sold', []],
   ['/store/inventory', 'status=available', [3]],
@@ -111,6 +126,49 @@ describe('GET /pets for many ids', () => {
       expect([body.map(({ id }) => id), headers.get('Link')]).toEqual([ids, null]);
       const limited = await store.caller.get<Pet[]>(`/pets?${query}${filter}&limit=3`);
       expect(limited.body.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    }
+  });
+});
+
+describe.each([
+  ['builtin C.UTF-8', `LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'`],
+  ['C', `LOCALE_PROVIDER libc LOCALE 'C'`],
+  ['Turkish, by ICU', `LOCALE_PROVIDER icu ICU_LOCALE 'tr' LOCALE 'C'`],
+])('GET /pets?name= in a database with the characters %s', (_characters, locale) => {
+  const database = {} as TestDatabase;
+  beforeAll(async () => {
+    Object.assign(database, await createTestDatabase('template0', locale));
+  });
+  afterAll(() => database.drop());
+  const store = useStore(() => ({ database }));
+
+  it('finds the same pets with and without their ids, page by page and on one page', async () => {
+    const names = [
+      'Istanbul',
+      'ISTANBUL',
+      'ıssız',
+      'İzmir',
+      'ÄRMEL',
+      'ärmel',
+      'ΟΔΟΣ',
+      'Οδός',
+      'Straße',
+      '\u212Alee',
+    ];
+    const pets: Pet[] = [];
+    for (const name of names) {
+      pets.push(await store.arrange.pet(aPet().named(name)));
+    }
+    const ids = pets.map(({ id }) => `id=${id}`).join('&');
+    for (const name of names.flatMap((one) => [one, one[0]!, one.toLowerCase(), one.toUpperCase()])) {
+      const target = `/pets?name=${encodeURIComponent(name)}`;
+      const { body } = await store.caller.get<Pet[]>(target);
+      expect((await store.caller.get<Pet[]>(`${target}&${ids}`)).body).toEqual(body);
+      for (const list of [`${target}&limit=1`, `${target}&limit=1&${ids}`]) {
+        expect((await readAll<Pet>(store.caller, list)).flat()).toEqual(body);
+      }
+      const exact = pets.filter((pet) => pet.name === name);
+      expect(body).toEqual(expect.arrayContaining(exact));
     }
   });
 });

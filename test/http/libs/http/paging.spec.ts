@@ -1,4 +1,4 @@
-import { type Answer, nextOf } from '../../../support/api-client';
+import { type Answer, type ErrorBody, nextOf } from '../../../support/api-client';
 import { type Category, type Pet, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
 
@@ -27,6 +27,14 @@ describe('a list', () => {
     for (const name of names) {
       await arrange.category(name);
     }
+  }
+
+  /** More than fit on a page. */
+  async function fillWithLong(character: string): Promise<void> {
+    await service.database.pool.query(
+      `INSERT INTO categories (name, description) SELECT 'n' || n, repeat($1, 2000) FROM generate_series(100, 199) AS n`,
+      [character],
+    );
   }
 
   describe('Link', () => {
@@ -99,6 +107,57 @@ describe('a list', () => {
     });
   });
 
+  describe('by name', () => {
+    it('is sorted by lower-case name in the order of code points, then by id, on one page and on many', async () => {
+      await categories('n🐕', 'nﬀ', 'na', 'N_', 'NA', 'n', 'nB', 'm', 'o');
+      const sorted = ['n', 'N_', 'na', 'NA', 'nB', 'nﬀ', 'n🐕'];
+      expect(await pagesFrom('/categories?name=N')).toEqual([sorted]);
+      expect((await pagesFrom('/categories?name=N&limit=1')).flat()).toEqual(sorted);
+      expect((await pagesFrom('/categories?name=na&limit=1')).flat()).toEqual(['na', 'NA']);
+    });
+
+    const BOTH = [
+      ['n1', 'n2'],
+      ['n3', 'n4'],
+    ];
+    test.each([
+      ['an entry added before what was read is not found', () => arrange.category('n0'), BOTH],
+      [
+        'an entry added after it is found',
+        () => arrange.category('N35'),
+        [['n1', 'n2'], ['n3', 'N35'], ['n4']],
+      ],
+      ['deleting the last entry read skips none', () => caller.delete('/categories/2'), BOTH],
+      ['deleting the next one skips no other', () => caller.delete('/categories/3'), [['n1', 'n2'], ['n4']]],
+      [
+        'an entry that is renamed may be repeated',
+        () => caller.put('/categories/2', { name: 'n5' }),
+        [['n1', 'n2'], ['n3', 'n4'], ['n5']],
+      ],
+      [
+        'an entry that is renamed may be skipped',
+        () => caller.put('/categories/3', { name: 'n0' }),
+        [['n1', 'n2'], ['n4']],
+      ],
+    ])('between two pages, %s', async (_what, change, pages) => {
+      await categories('n1', 'n2', 'n3', 'n4');
+      const between = (page: number) => (page === 1 ? change() : Promise.resolve());
+      expect(await pagesFrom('/categories?name=n&limit=2', between)).toEqual(pages);
+    });
+
+    it('takes no cursor of a list by id, and the other way round', async () => {
+      await categories('n1', 'n2');
+      for (const [one, other] of [
+        ['/categories?limit=1&name=n', '/categories?'],
+        ['/categories?limit=1', '/categories?name=n&'],
+      ] as const) {
+        const next = nextOf(await caller.get<Category[]>(one))!;
+        const { status, body } = await caller.get<ErrorBody>(`${other}${/cursor=[^&]+/.exec(next)![0]}`);
+        expect([status, body.code]).toEqual([400, 'invalid_cursor']);
+      }
+    });
+  });
+
   it('has 20 entries per page by default, and at most 100', async () => {
     await service.database.pool.query(
       `INSERT INTO categories (name) SELECT 'n' || n FROM generate_series(1, 101) AS n`,
@@ -108,17 +167,37 @@ describe('a list', () => {
     expect(await sizeOf('/categories?limit=100')).toBe(100);
   });
 
-  it('ends a page early that would grow past 256 KiB, and continues in Link', async () => {
-    await service.database.pool.query(
-      `INSERT INTO categories (name, description) SELECT 'n' || n, repeat('🐕', 2000) FROM generate_series(1, 70) AS n`,
-    );
-    const pages = await pagesFrom('/categories?limit=100');
-    expect(pages.flat()).toEqual(Array.from({ length: 70 }, (_, index) => `n${index + 1}`));
-    expect(pages.length).toBeGreaterThan(2);
-    const whole = await caller.get(`/categories?limit=${pages[0]!.length}`);
-    const larger = await caller.get(`/categories?limit=${pages[0]!.length + 1}`);
-    expect(larger.text).toBe(whole.text);
-    expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
-    expect(Buffer.byteLength(whole.text)).toBeGreaterThan(240 * 1024);
+  it.each([
+    ['characters of four bytes', '/categories?', '🐕'],
+    ['characters that JSON escapes', '/categories?', '\u0001'],
+    ['quotation marks, by name', '/categories?name=n&', '"'],
+  ])(
+    'ends a page of %s early that would grow past 256 KiB, and continues in Link',
+    async (_what, list, text) => {
+      await fillWithLong(text);
+      const pages = await pagesFrom(`${list}limit=100`);
+      expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `n${index + 100}`));
+      expect(pages.length).toBeGreaterThan(1);
+      const whole = await caller.get(`${list}limit=${pages[0]!.length}`);
+      const larger = await caller.get(`${list}limit=${pages[0]!.length + 1}`);
+      expect(larger.text).toBe(whole.text);
+      expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
+      expect(Buffer.byteLength(whole.text)).toBeGreaterThan(240 * 1024);
+    },
+  );
+
+  it('serialises a long page once for all who wait for it', async () => {
+    await fillWithLong('🐕');
+    const stringify = jest.spyOn(JSON, 'stringify');
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, () => caller.get('/categories?limit=100')),
+      );
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      const pages = stringify.mock.calls.filter(([value]) => Array.isArray(value) && value.length > 20);
+      expect(pages.length).toBeLessThan(answers.length / 2);
+    } finally {
+      stringify.mockRestore();
+    }
   });
 });
