@@ -26,7 +26,7 @@ export class CategoriesController {
     id: 'listCategories',
     summary: 'List categories',
     description:
-      'Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page. With a `name` that many categories have, a page may be short or empty although more follow: `Link` goes on.',
+      'Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.',
     response: {
       description: 'One page of categories.',
       page: CategoryDto,

@@ -36,7 +36,7 @@ export class PetsController {
     id: 'listPets',
     summary: 'List pets',
     description:
-      'Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` that many pets have, a page may be short or empty although more follow: `Link` goes on.',
+      'Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.',
     response: {
       description: 'One page of pets.',
       page: PetDto,
