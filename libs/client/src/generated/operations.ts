@@ -17,7 +17,7 @@ export const OPERATIONS = {
   getUsage: ['get', '/usage'],
   /**
    * List categories.
-   * Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page. With a `name` that many categories have, a page may be short or empty although more follow: `Link` goes on.
+   * Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
    */
   listCategories: ['get', '/categories'],
   /**
@@ -42,7 +42,7 @@ export const OPERATIONS = {
   deleteCategory: ['delete', '/categories/{categoryId}'],
   /**
    * List pets.
-   * Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` that many pets have, a page may be short or empty although more follow: `Link` goes on.
+   * Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.
    */
   listPets: ['get', '/pets'],
   /**

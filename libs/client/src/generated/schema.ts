@@ -69,7 +69,7 @@ export interface paths {
         };
         /**
          * List categories
-         * @description Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page. With a `name` that many categories have, a page may be short or empty although more follow: `Link` goes on.
+         * @description Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
          */
         get: operations["listCategories"];
         put?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * List pets
-         * @description Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` that many pets have, a page may be short or empty although more follow: `Link` goes on.
+         * @description Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.
          */
         get: operations["listPets"];
         put?: never;
