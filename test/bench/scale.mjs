@@ -60,11 +60,12 @@ const feed = (query, from, most) => ({
 export const GROWING = {
   ...Object.fromEntries(
     Object.entries(LISTS).flatMap(([path, kind]) => {
-      const most = /name=(pet|category)/.test(path) ? ['first /pets', 2] : undefined;
-      const last = ({ last }) => hundred(path, Math.max(1, last[kind] - 120));
+      const [, name] = path.split('name=');
+      const cursor = name === undefined ? cursorAfter : (id) => cursorOf(`after:${id}:${name} ${id}`);
+      const last = ({ last }) => hundred(path, Math.max(1, last[kind] - 120), cursor);
       return [
-        [`first ${path}`, { requests: () => hundred(path, 1), most }],
-        [`last ${path}`, { requests: last, most }],
+        [`first ${path}`, { requests: () => hundred(path, 1, cursor) }],
+        [`last ${path}`, { requests: last }],
       ];
     }),
   ),
