@@ -27,8 +27,8 @@ export interface Selection {
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
   /** Only entries whose name starts with a text, in the order of their names. */
   named?: NameSearch | undefined;
-  /** A hundred entries may be larger than a page, which must end before. */
-  areLong?: boolean;
+  /** The columns with texts, if a hundred entries may be larger than a page, which ends before. Other columns are short. */
+  long?: string;
 }
 
 /** The list needs an index `(lower(name) COLLATE "C", id)` of the rows that meet its `conditions`. */
@@ -46,8 +46,8 @@ const MAX_ROWS = 101;
 /** How many rows with a name are looked at for a page. */
 export const MAX_LOOKED_AT = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
-/** The names of an entry's fields in a response, at most, which `ROW` abbreviates. */
-const BYTES_OF_FIELD_NAMES = 64;
+/** What an entry has besides its texts, at most. */
+const BYTES_BESIDES = 64;
 
 /** Maximum pages that one statement reads; fewer if they are long, or searched for. */
 const MAX_BATCH = 50;
@@ -91,7 +91,8 @@ export class PageReader<Row extends object, Filters, Page> {
       const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
       const statement = { text: together({ ...selection, columns, table, id }, types) };
       pages = {
-        maxBatch: selection.areLong || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
+        maxBatch:
+          selection.long !== undefined || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
         callFor: (keys) => {
           const wanted = keys.map((key) => JSON.parse(key) as unknown[]);
           return {
@@ -112,10 +113,10 @@ export class PageReader<Row extends object, Filters, Page> {
   }
 
   /** @param stored at most one row more than the page has: the next page starts there */
-  private pageFrom(stored: StoredRow[], limit: number, { named, areLong }: Selection): Page {
+  private pageFrom(stored: StoredRow[], limit: number, { named, long }: Selection): Page {
     const table = this.database.table(this.entity);
     // The last columns: the lower-case name, whether the row fits, and the number of the page.
-    const mayEndEarly = named !== undefined || areLong;
+    const mayEndEarly = named !== undefined || long !== undefined;
     const end = stored.findIndex((row, place) => place === limit || (mayEndEarly && row.at(-2) === false));
     const rows = stored.map((row) => table.rowOf(row));
     if (end === -1) {
@@ -139,12 +140,12 @@ interface List extends Selection {
 
 /** Reads pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
 function together(list: List, types: readonly ValueType[]): string {
-  const { named, areLong } = list;
+  const { named, long } = list;
   const page = named ? namedPage(list, named, `v${types.length}`) : pageById(list);
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
   const names = types.map((_type, index) => ['after', 'most'][index] ?? `v${index + 1}`).join(', ');
   return `SELECT page.*, wanted.place FROM unnest(${arrays}) WITH ORDINALITY AS wanted (${names}, place)
-    CROSS JOIN LATERAL (${areLong ? bounded(page, list) : page}) AS page`;
+    CROSS JOIN LATERAL (${long === undefined ? page : bounded(page, list.columns, long, named)}) AS page`;
 }
 
 /** For each value of `within` it reads no more rows than the page has. */
@@ -191,8 +192,8 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
 }
 
 /** Ends a page before it grows too large, but not before its first row. After its columns each row has whether it fits. */
-function bounded(page: string, { columns, named }: List): string {
-  const size = `octet_length(to_json(ROW(${columns}))::text) + ${BYTES_OF_FIELD_NAMES}`;
+function bounded(page: string, columns: string, long: string, named?: NameSearch): string {
+  const size = `octet_length(to_json(concat(${long}))::text) + ${BYTES_BESIDES}`;
   return `SELECT ${columns}, ${named ? 'lower_name, fits AND' : ''} (bytes <= ${MAX_PAGE_BYTES} OR bytes = size) AS fits
     FROM (SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
       FROM (SELECT *, ${size} AS size FROM (${page}) AS page) AS sized) AS summed
