@@ -42,19 +42,16 @@ SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $
 
 -- List pets by name
 
-SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
-  CROSS JOIN LATERAL (SELECT id, name, category_id, former_category_id, status, deleted_at FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 202) AS next WHERE lower(name) LIKE lower(v3) ORDER BY id LIMIT most) AS page;
-
--- then
-
-SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
-  CROSS JOIN LATERAL (WITH named AS MATERIALIZED (SELECT id FROM pets WHERE deleted_at IS NULL AND lower(name) LIKE lower('re%') ORDER BY lower(name) USING ~<~ LIMIT 2001) SELECT * FROM ((SELECT 0 AS place, true AS has_name, id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND id = ANY(ARRAY(SELECT id FROM named)) AND NOT (SELECT count(*) > 2000 FROM named) ORDER BY id LIMIT most) UNION ALL (SELECT * FROM (SELECT (row_number() OVER (ORDER BY id))::int AS place, lower(name) LIKE lower('re%') AS has_name, id, name, category_id, former_category_id, status, deleted_at
-  FROM (SELECT * FROM ((SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND (SELECT count(*) > 2000 FROM named) ORDER BY id LIMIT 2000)) AS parts ORDER BY id LIMIT 2000) AS walk) AS looked_at WHERE has_name OR place = 2000 ORDER BY id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[], $4::text[]) WITH ORDINALITY AS wanted (after, most, v3, v4, place)
+  CROSS JOIN LATERAL (SELECT *, true AS fits FROM (SELECT id, name, category_id, former_category_id, status, deleted_at, lower(name) COLLATE "C" AS lower_name FROM pets WHERE deleted_at IS NULL AND (lower(name) COLLATE "C", id) > (greatest(v4 COLLATE "C", lower(v3)), after) AND lower(name) COLLATE "C" < lower(v3) || repeat(chr(1114111), 256) ORDER BY lower(name) COLLATE "C", id LIMIT 101) AS walk ORDER BY lower_name, id LIMIT most) AS page;
 
 -- List categories
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, description FROM categories WHERE id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT id, name, description,  (bytes <= 262144 OR bytes = size) AS fits
+  FROM (SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
+  FROM (SELECT *, octet_length(to_json(concat(name, description))::text) + 64 AS size FROM (SELECT * FROM (SELECT id, name, description FROM categories WHERE id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page) AS sized) AS summed
+  WHERE bytes - size <= 262144) AS page;
 
 -- List orders
 
