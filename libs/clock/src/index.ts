@@ -62,8 +62,8 @@ export interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */
   name: string;
   work: () => unknown;
-  /** Milliseconds from the end of a run to the start of the next. */
-  everyMs: number;
+  /** Milliseconds from the end of a run to the start of the next; null to sleep until the next `start` or `runNow`. */
+  everyMs: number | (() => number | null);
   /** Milliseconds from `start` to the first run. Default: `everyMs`. */
   firstMs?: number;
   /**
@@ -91,7 +91,7 @@ export class RepeatingTask {
 
   start(): this {
     this.isStarted = true;
-    this.schedule(this.options.firstMs ?? this.options.everyMs);
+    this.schedule(this.options.firstMs ?? this.pauseMs());
     return this;
   }
 
@@ -126,8 +126,13 @@ export class RepeatingTask {
     await this.running;
     this.running = undefined;
     if (this.isStarted && this.next === undefined) {
-      this.schedule(this.options.everyMs);
+      this.schedule(this.pauseMs());
     }
+  }
+
+  private pauseMs(): number | null {
+    const { everyMs } = this.options;
+    return typeof everyMs === 'number' ? everyMs : everyMs();
   }
 
   private async attempt(): Promise<void> {
@@ -146,9 +151,9 @@ export class RepeatingTask {
     }
   }
 
-  private schedule(milliseconds: number): void {
+  private schedule(milliseconds: number | null): void {
     this.cancel?.();
-    if (!this.isStopped) {
+    if (!this.isStopped && milliseconds !== null) {
       const { clock = SYSTEM } = this.options;
       this.cancel = clock.later(milliseconds, () => void this.runNow());
     }
@@ -166,7 +171,7 @@ type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
 interface WriteBehindOptions<Entry> {
   /** For the log, as the subject of a sentence: `Saving last uses of keys`. */
   name: string;
-  /** How often collected entries are written, in milliseconds. */
+  /** How long an entry waits at most until it is written, in milliseconds. */
   intervalMs: number;
   write: BatchWriter<Entry>;
   /** Merges a pending entry with a later one of the same key. */
@@ -175,7 +180,7 @@ interface WriteBehindOptions<Entry> {
 
 /**
  * Collects small changes by key and writes them in batches, so that requests never wait for them. Entries of a failed
- * batch are merged back and retried. At most one batch is written at a time.
+ * batch are merged back and retried. At most one batch is written at a time. Sleeps while nothing waits.
  */
 export class WriteBehind<Entry> {
   private waiting = new Map<string, Entry>();
@@ -186,8 +191,8 @@ export class WriteBehind<Entry> {
     this.task = new RepeatingTask({
       name: options.name,
       work: () => this.write(),
-      everyMs: options.intervalMs,
-    }).start();
+      everyMs: () => (this.waiting.size === 0 ? null : options.intervalMs),
+    });
   }
 
   /** True while an entry of this key is pending or being written. */
@@ -198,6 +203,9 @@ export class WriteBehind<Entry> {
   add(key: string, entry: Entry): void {
     const earlier = this.waiting.get(key);
     this.waiting.set(key, earlier === undefined ? entry : this.options.merge(earlier, entry));
+    if (this.waiting.size === 1 && earlier === undefined) {
+      this.task.start();
+    }
   }
 
   /**
