@@ -213,10 +213,12 @@ export class Authenticator implements BeforeApplicationShutdown {
 
   private async writeLastUse(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    // SQL, because TypeORM cannot give each row its own value.
+    // SQL, because TypeORM cannot give each row its own value. Rows are locked in the order of ids, so that instances with the
+    // same callers wait for each other without a deadlock.
     await this.keys.query(
-      `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
-       FROM unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) WHERE api_keys.id = used.id`,
+      `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
+       UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
+       FROM locked JOIN unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) USING (id) WHERE api_keys.id = locked.id`,
       [[...batch.keys()], times],
     );
   }
