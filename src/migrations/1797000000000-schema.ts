@@ -87,6 +87,7 @@ const CLIENTS = [
     client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
     day date NOT NULL,
     requests bigint NOT NULL,
+    refunds bigint NOT NULL DEFAULT 0,
     minute_start timestamptz,
     minute_requests integer,
     minute_refunds integer NOT NULL DEFAULT 0,

@@ -42,12 +42,12 @@ export async function standing(caller: ApiClient): Promise<RateLimitStatus> {
 }
 
 /**
- * Has a caller that has used up its limit earn a ban: refusals count from a second after the first of them.
+ * Has a caller that has used up its limit, of at most 20 a minute, earn a ban: refusals count from two seconds after the first.
  * @returns the answer that bans
  */
 export async function earnBan(caller: ApiClient, ...services: TestService[]): Promise<Answer<ErrorBody>> {
   const refused = await call<ErrorBody>(caller, 1);
-  services.forEach(({ clock }) => clock.advance(1_000));
+  services.forEach(({ clock }) => clock.advance(2_000));
   refused.push(...(await call<ErrorBody>(caller, 11)));
   expect(refused.map(({ status }) => status)).toEqual([...Array<number>(11).fill(429), 403]);
   return refused.at(-1)!;

@@ -1,35 +1,38 @@
-import { Cluster, type Redis } from 'ioredis';
 import type { Clock } from '#libs/clock';
+import { RedisConnection } from '../../src/modules/quotas/stores/redis-connection';
+import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/quota-script';
 
-const TIME_OF_REDIS = 'local now = time[1] * 1000 + floor(time[2] / 1000)';
-/** The last argument. */
-const TIME_OF_CLOCK = 'local now = tonumber(table.remove(ARGV))';
+/** Goes before a script, which then gets the last argument for the time of Redis. */
+const TIME = `
+local server, time = redis, table.remove(ARGV)
+local redis = { call = function(name, ...)
+  if name == 'TIME' then return {math.floor(time / 1000), time % 1000 * 1000} end
+  return server.call(name, ...)
+end }
+`;
 
-type Command = (this: unknown, ...args: unknown[]) => unknown;
+/** A Redis whose script reads the time from a clock that a test moves; the clock of Redis may be ahead of it. */
+export class RedisOnClock extends RedisConnection {
+  aheadMs = 0;
 
-/** Lets the scripts of this connection read the time from a clock that a test moves. */
-export function onClock<Client extends Redis | Cluster>(client: Client, clock: Clock): Client {
-  const commands = client as unknown as Record<string, Command>;
-  const define = client.defineCommand.bind(client);
-  client.defineCommand = (name, { lua = '', ...options }) => {
-    if (!lua.includes(TIME_OF_REDIS)) {
-      throw new Error(`${name} does not read the time.`);
-    }
-    define(name, { ...options, lua: lua.replace(TIME_OF_REDIS, TIME_OF_CLOCK) });
-    const command = commands[name]!;
-    // ioredis calls it again on the pipeline, with the same arguments.
-    commands[name] = function (...args) {
-      return command.call(this, ...args, ...(this === client ? [clock.now()] : []));
-    };
-  };
-  return client;
+  constructor(
+    url: string,
+    private readonly clock: Clock,
+  ) {
+    super(url, TIME + QUOTA_SCRIPT);
+  }
+
+  override run(keys: string[], values: (string | number)[]): Promise<unknown> {
+    return super.run(keys, [...values, this.clock.now() + this.aheadMs]);
+  }
 }
 
 /** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
-const PATIENT_MS = 2_000;
+const PATIENT = '?commandTimeout=2000';
 
-export function patient<Client extends Redis | Cluster>(client: Client): Client {
-  const options = client instanceof Cluster ? client.options.redisOptions : client.options;
-  Object.assign(options!, { commandTimeout: PATIENT_MS });
-  return client;
+export function patient(urls: string): string {
+  return urls
+    .split(',')
+    .map((url) => url + PATIENT)
+    .join();
 }

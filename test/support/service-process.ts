@@ -3,15 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { Bench, postmasterPid } from './embedded-postgres-bench';
 import { until, within } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
+import { patient } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
 export { until };
-
-/** Redis is unavailable only when a test makes it so: commands wait for a machine that halts for a moment. */
-function patient(url: string | undefined): Environment {
-  return url === undefined || url.includes(',') ? {} : { REDIS_URL: `${url}?commandTimeout=none` };
-}
 
 export interface Ending {
   code: number | null;
@@ -37,10 +33,12 @@ export class ServiceProcess {
 
   constructor(environment: Environment, options: ServeOptions = {}) {
     const { cwd = '/', group = false, installation, within = [] } = options;
+    const { REDIS_URL: url } = environment;
+    const redis: Environment = url === undefined ? {} : { REDIS_URL: patient(url) };
     const [program, ...args] = [...within, process.execPath, petstoreScript(installation), 'serve'];
     this.child = spawn(program, args, {
       cwd,
-      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment, ...patient(environment.REDIS_URL) }),
+      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment, ...redis }),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: group,
     });

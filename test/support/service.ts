@@ -12,11 +12,10 @@ import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-serv
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { agreedPlan } from '../../src/modules/quotas';
 import { REDIS_CONNECTION } from '../../src/modules/quotas/quotas.module';
-import { redisClient } from '../../src/modules/quotas/stores/redis-quota-store';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
-import { onClock, patient } from './redis-clock';
+import { patient, RedisOnClock } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
@@ -137,7 +136,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     .useValue(clock)
     .overrideProvider(REDIS_CONNECTION)
     .useFactory({
-      factory: () => (redisUrl === undefined ? null : onClock(patient(redisClient(redisUrl)), clock)),
+      factory: () => (redisUrl === undefined ? null : new RedisOnClock(patient(redisUrl), clock)),
     })
     .setLogger(nestLogger(logger))
     .compile();

@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { isBanned, newBanState, nextBanMs, refusalsBeforeBan, type Standing } from './rules/decision';
+import { isBanned, newBanState, nextBanMs, type Standing } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/limits';
 import { QuotaStore } from './stores/quota-store';
@@ -13,12 +13,12 @@ const STANDING: RateLimitStatusDto = {
   plan: 'free',
   minute: { limit: 60, remaining: 59, resetAt: '2026-11-21T09:31:00.000Z' },
   day: { limit: 1_000, remaining: 958, resetAt: '2026-11-22T00:00:00.000Z' },
-  ban: { banned: false, refusalsBeforeBan: 11, nextBanSeconds: 120 },
+  ban: { banned: false, refusalsBeforeBan: 31, nextBanSeconds: 120 },
 };
 const BANNED: RateLimitStatusDto = {
   ...STANDING,
   minute: { ...STANDING.minute, remaining: 0 },
-  ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 11, nextBanSeconds: 600 },
+  ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 31, nextBanSeconds: 600 },
 };
 
 @Tag({ name: 'Account', description: 'Your API key, limits and usage.' })
@@ -70,7 +70,8 @@ export class AccountController {
   }
 }
 
-function toStatus(plan: string, { standings, bans, decidedAt }: Standing): RateLimitStatusDto {
+function toStatus(plan: string, standing: Standing): RateLimitStatusDto {
+  const { standings, bans, refusalsBeforeBan, decidedAt } = standing;
   const state = bans ?? newBanState();
   const banned = isBanned(state, decidedAt);
   return {
@@ -80,7 +81,7 @@ function toStatus(plan: string, { standings, bans, decidedAt }: Standing): RateL
     ban: {
       banned,
       ...(banned ? { until: new Date(state.bannedUntil).toISOString() } : {}),
-      refusalsBeforeBan: refusalsBeforeBan(state, decidedAt),
+      refusalsBeforeBan,
       nextBanSeconds: nextBanMs(state, decidedAt) / 1000,
     },
   };

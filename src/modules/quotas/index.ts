@@ -18,4 +18,4 @@ export {
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './rate-limit-errors';
 export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
-export { redisStatus } from './stores/redis-quota-store';
+export { redisStatus } from './stores/redis-connection';

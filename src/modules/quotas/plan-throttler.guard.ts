@@ -16,11 +16,11 @@ import {
 } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { type ApiError, Documented } from '#libs/http';
+import { type ApiError, Documented, UnavailableError } from '#libs/http';
 import { Authenticator, type Caller, RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, limitErrorOf } from './rate-limit-errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders, type Standing } from './rules/decision';
-import { ADDRESS_LIMITS, limitsOf, MINUTE_MS } from './rules/limits';
+import { ADDRESS_LIMITS, limitsOf, MINUTE_MS, UnknownPlanError } from './rules/limits';
 import { type AddressSubject, QuotaStore, type Subject } from './stores/quota-store';
 
 /** The decision on one request, and what its response reports. */
@@ -31,8 +31,6 @@ export interface Admission {
   decision: Decision;
   /** Whether the request has been refunded, which happens at most once. */
   isRefunded: boolean;
-  /** How far the counter's clock is ahead of ours, in milliseconds. */
-  clockOffset: number;
 }
 
 declare module 'fastify' {
@@ -66,9 +64,8 @@ export class RequestLimiter {
     }
     const subject = await senderOf(request, this.authenticator);
     const decision = await this.store.take(subject);
-    const clockOffset = decision.decidedAt - this.clock.now();
     const refusal = decision.outcome === 'allowed' ? null : limitErrorOf(decision);
-    request.admission = { subject, refusal, decision, isRefunded: false, clockOffset };
+    request.admission = { subject, refusal, decision, isRefunded: false };
     return request.admission;
   }
 
@@ -80,7 +77,7 @@ export class RequestLimiter {
       return rateLimitHeaders(standing, standing.decidedAt, null);
     }
     const standing = await this.standingAfter(admission, status);
-    return rateLimitHeaders(standing, this.clock.now() + admission.clockOffset, admission.decision.exhausted);
+    return rateLimitHeaders(standing, this.clock.now(), admission.decision.exhausted);
   }
 
   /** The headers for what could not be read as a request, which is not counted. */
@@ -90,16 +87,16 @@ export class RequestLimiter {
   }
 
   private async standingAfter(admission: Admission, status: number): Promise<Standing> {
-    const { subject, decision, clockOffset } = admission;
-    const { takenAt } = decision;
+    const { subject, decision } = admission;
+    const isTaken = decision.takenAt !== NOTHING_TAKEN;
     try {
       // 304 and 5xx responses use no quota.
-      if (takenAt !== NOTHING_TAKEN && !admission.isRefunded && (status === 304 || status >= 500)) {
+      if (isTaken && !admission.isRefunded && (status === 304 || status >= 500)) {
         admission.isRefunded = true;
         return await this.store.refund(subject, decision);
       }
       // Other requests of the sender were counted while this one waited.
-      if (takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS) {
+      if (isTaken && this.clock.now() - decision.decidedAt > OUTDATED_MS) {
         return await this.store.look(subject);
       }
     } catch {
@@ -149,7 +146,11 @@ function subjectOf(caller: Caller | undefined, ip: string): Subject {
     return addressSubject(ip);
   }
   const { clientId, keyId, ban, resetAt } = caller.holder;
-  return { kind: 'client', clientId, keyId, limits: limitsOf(caller.holder), ban, resetAt };
+  try {
+    return { kind: 'client', clientId, keyId, limits: limitsOf(caller.holder), ban, resetAt };
+  } catch (error) {
+    throw error instanceof UnknownPlanError ? new UnavailableError(error.message) : error;
+  }
 }
 
 /** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */

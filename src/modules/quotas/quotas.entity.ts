@@ -39,6 +39,10 @@ export class UsageDay {
   @Column({ type: 'bigint' })
   requests!: number;
 
+  /** How many requests were refunded: a day refunds at most as many as its limit. */
+  @Column({ type: 'bigint', default: 0 })
+  refunds!: number;
+
   /** When the last minute of the day started; null until a version that saves it has counted. */
   @Column({ name: 'minute_start', type: 'timestamptz', nullable: true })
   minuteStart!: Date | null;

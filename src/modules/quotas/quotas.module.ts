@@ -2,7 +2,6 @@ import { Module, type Provider } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
@@ -15,7 +14,9 @@ import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
-import { RedisQuotaStore, redisClient } from './stores/redis-quota-store';
+import { QUOTA_SCRIPT } from './stores/quota-script';
+import { RedisConnection } from './stores/redis-connection';
+import { RedisQuotaStore } from './stores/redis-quota-store';
 
 export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
 
@@ -24,7 +25,8 @@ const QUOTA_STORE: Provider[] = [
   {
     provide: REDIS_CONNECTION,
     inject: [SETTINGS],
-    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : redisClient(redisUrl)),
+    useFactory: ({ redisUrl }: Settings) =>
+      redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
   },
   {
     provide: QuotaStore,
@@ -33,14 +35,14 @@ const QUOTA_STORE: Provider[] = [
       { instances }: Settings,
       records: QuotaRecords,
       clock: Clock,
-      redis: Redis | Cluster | null,
+      redis: RedisConnection | null,
     ): QuotaStore | Promise<QuotaStore> => {
       if (redis === null) {
         return new MemoryQuotaStore(records, clock);
       }
       // While Redis is unavailable, an instance allows only its share of the limits.
       const local = new MemoryQuotaStore(records, clock, instances);
-      const shared = new RedisQuotaStore(redis, records);
+      const shared = new RedisQuotaStore(redis, records, clock, (...counted) => local.beginAt(...counted));
       return new FleetQuotaStore(redis, shared, local, instances).start();
     },
   },

@@ -6,8 +6,8 @@ import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { ClientsService, KeysService, describeKey } from '../auth';
 import { KeyBan, QuotaReset, UsageDay } from './quotas.entity';
-import { type BanState, ban, banLevel, isBanned, newBanState, unban } from './rules/decision';
-import { limitsOf, newWindowState, standings, type WindowStanding } from './rules/limits';
+import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
+import { limitsOf, standings, type WindowStanding } from './rules/limits';
 import { QuotaRecords, saveBans } from './stores/quota-records';
 
 /** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
@@ -25,14 +25,14 @@ export class QuotasService {
   ) {}
 
   /**
-   * Bans a key, starting now. It raises the key's ban level like an automatic ban.
+   * Bans a key, starting now.
    * @param durationMs default: as long as the key's next automatic ban
    * @returns the end of the ban
    */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
       const bans = await lockedBans(keyId, transaction);
-      ban(bans, this.clock.now(), { durationMs, byOperator: true });
+      banByOperator(bans, this.clock.now(), durationMs);
       await saveBans(transaction, [{ keyId, ...bans }]);
       const details = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
@@ -40,7 +40,7 @@ export class QuotasService {
     });
   }
 
-  /** Lifts a ban and reverts its level. Has no effect on a key that is not banned. */
+  /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
       const bans = await lockedBans(keyId, transaction);
@@ -92,6 +92,7 @@ export class QuotasService {
       await transaction.upsert(QuotaReset, { clientId, day, requests: used?.requests ?? 0, resetAt }, [
         'clientId',
       ]);
+      await transaction.update(UsageDay, { clientId, day }, { refunds: 0 });
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
     });
   }
@@ -114,8 +115,7 @@ export class QuotasService {
     const keys = await this.keys.list(name);
     const now = this.clock.now();
     const limits = limitsOf(client);
-    const { requests, minuteStart, minuteCount } = await this.records.usageOf(client.id);
-    const windows = { ...newWindowState(now), minuteStart, minuteCount, dayCount: requests };
+    const { windows } = await this.records.usageOf(client.id);
     const [minute, day] = standings(windows, limits, now);
     const stored = await this.bans.findBy({ keyId: In(keys.map(({ id }) => id)) });
     const bans = new Map(stored.map((one) => [one.keyId, toBanState(one)]));
@@ -123,7 +123,7 @@ export class QuotasService {
       client: client.name,
       plan: client.plan,
       minute: windowOf(minute!, windows.minuteCount),
-      day: { ...windowOf(day!, requests), resetAt: toText(day!.resetAt) },
+      day: { ...windowOf(day!, windows.dayCount), resetAt: toText(day!.resetAt) },
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
         const ban = bans.get(id) ?? newBanState();

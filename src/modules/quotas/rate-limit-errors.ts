@@ -1,14 +1,10 @@
 import { type ApiError, defineError } from '#libs/http';
-import { type BanState, type Decision, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
+import { type Decision, nextBanMs } from './rules/decision';
 
-/** Warns a key before a ban. Addresses are never banned. */
-function warning(bans: Readonly<BanState> | null, now: number): string {
-  if (bans === null) {
-    return '';
-  }
-  const left = refusalsBeforeBan(bans, now);
-  const requests = left === 1 ? '1 more refused request' : `${left} more refused requests`;
-  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanMs(bans, now) / 1000} seconds.`;
+/** Warns a key before a ban. */
+function warning(refusalsLeft: number, banMs: number): string {
+  const requests = refusalsLeft === 1 ? '1 more refused request' : `${refusalsLeft} more refused requests`;
+  return ` ${requests} within 60 seconds of the first one will ban the key for ${banMs / 1000} seconds.`;
 }
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
@@ -20,7 +16,7 @@ export const RateLimitExceededError = defineError({
   message: (seconds: number, warning: string) =>
     `The limit of requests per minute is reached. Try again in ${seconds} seconds.${warning}`,
   headers: retryAfter,
-  example: [42, warning(newBanState(), 0)],
+  example: [42, warning(31, 120_000)],
 });
 
 export const DailyQuotaExceededError = defineError({
@@ -30,7 +26,7 @@ export const DailyQuotaExceededError = defineError({
   message: (seconds: number, warning: string) =>
     `The limit of requests per day is reached. Try again in ${seconds} seconds.${warning}`,
   headers: retryAfter,
-  example: [40_211, warning(newBanState(), 0)],
+  example: [40_211, warning(31, 120_000)],
 });
 
 export const ApiKeyBannedError = defineError({
@@ -48,10 +44,13 @@ export const ApiKeyBannedError = defineError({
 });
 
 /** The error for a request that is not allowed. */
-export function limitErrorOf({ outcome, exhausted, bans, decidedAt, retryAfterSeconds }: Decision): ApiError {
+export function limitErrorOf(decision: Decision): ApiError {
+  const { outcome, exhausted, bans, refusalsBeforeBan, decidedAt, retryAfterSeconds } = decision;
   if (outcome === 'banned') {
     return new ApiKeyBannedError(retryAfterSeconds, bans!.byOperator);
   }
   const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
-  return new LimitError(retryAfterSeconds, warning(bans, decidedAt));
+  // Addresses are never banned.
+  const text = bans === null ? '' : warning(refusalsBeforeBan, nextBanMs(bans, decidedAt));
+  return new LimitError(retryAfterSeconds, text);
 }

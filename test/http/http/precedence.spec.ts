@@ -101,7 +101,7 @@ const CALLERS: Caller[] = [
     prepare: async () => {
       const field = await aKey({ perMinute: 1, perDay: 1_000 });
       await sendTimes(2, [field]);
-      service.clock.advance(1_000);
+      service.clock.advance(2_000);
       await sendTimes(11, [field]);
       return [field];
     },

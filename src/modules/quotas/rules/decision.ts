@@ -1,7 +1,8 @@
-// Bans: the 11th refusal that counts within a series bans the key, each time for longer. And the decision on one request, in one
-// step: first the ban, then both windows, then the refusal.
+// Bans: a key whose refusals in one series exceed half of its plan's minute is banned, each time for longer. And the decision on
+// one request, in one step: first the ban, then both windows, then the refusal.
 import {
   DAY_MS,
+  endOf,
   type Limits,
   MINUTE_MS,
   standings,
@@ -13,11 +14,12 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** A series of refusals begins with one, and lasts this long. */
+/** A series of refusals begins with one, and ends after this long, or with the window that refused if that is earlier. */
 export const SERIES_MS = MINUTE_MS;
 /** Refusals count from this long after the first one of a series: requests sent before had no chance to know of it. */
-export const NOTICE_MS = 1_000;
-export const REFUSALS_BEFORE_BAN = 11;
+export const NOTICE_MS = 2_000;
+/** Refusals that count in a series and ban nobody, whatever the plan. */
+export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
   10 * MINUTE_MS,
@@ -46,11 +48,13 @@ export interface BanState extends StoredBan {
   /** Refused requests in the current series that count. */
   refusals: number;
   /** When the first request of the series was refused; 0 for none. */
-  refusedSince: number;
+  seriesStart: number;
+  seriesEnd: number;
 }
 
 export function newBanState(): BanState {
-  return { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0, refusals: 0, refusedSince: 0 };
+  const never: StoredBan = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+  return { ...never, refusals: 0, seriesStart: 0, seriesEnd: 0 };
 }
 
 /** Takes over what the database has, unless it is older than what is known. */
@@ -73,47 +77,49 @@ export function nextBanMs(bans: StoredBan, now: number): number {
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
-/** Refused requests that count left, including the one that triggers the ban. */
-export function refusalsBeforeBan(bans: BanState, now: number): number {
-  return isInSeries(bans, now) ? REFUSALS_BEFORE_BAN - bans.refusals : REFUSALS_BEFORE_BAN;
+/** Refused requests that count left, including the one that triggers the ban. @param perMinute what the plan allows */
+function refusalsBeforeBan(bans: BanState, perMinute: number, now: number): number {
+  const inSeries = isInSeries(bans, now) ? bans.refusals : 0;
+  return Math.max(ALWAYS_TOLERATED, Math.floor(perMinute / 2)) + 1 - inSeries;
 }
 
 /** A clock that was set back ends a series. */
-function isInSeries({ refusedSince }: BanState, now: number): boolean {
-  return now >= refusedSince && now < refusedSince + SERIES_MS;
+function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean {
+  return now >= seriesStart && now < seriesEnd;
 }
 
-/** Notes a refused request. @returns true if it triggers a ban */
-export function countRefusal(bans: BanState, now: number): boolean {
+/**
+ * Notes a refused request.
+ * @param windowEnd of the window that refused
+ * @param perMinute what the plan allows
+ * @returns true if it triggers a ban
+ */
+export function countRefusal(bans: BanState, now: number, windowEnd: number, perMinute: number): boolean {
   if (!isInSeries(bans, now)) {
     bans.refusals = 0;
-    bans.refusedSince = now;
+    bans.seriesStart = now;
+    bans.seriesEnd = Math.min(now + SERIES_MS, windowEnd);
   }
-  if (now >= bans.refusedSince + NOTICE_MS) bans.refusals += 1;
-  if (bans.refusals < REFUSALS_BEFORE_BAN) return false;
-  ban(bans, now);
+  if (now >= bans.seriesStart + NOTICE_MS) bans.refusals += 1;
+  if (refusalsBeforeBan(bans, perMinute, now) > 0) return false;
+  const level = Math.min(banLevel(bans, now) + 1, BAN_DURATIONS_MS.length);
+  startBan(bans, { level, bannedUntil: now + nextBanMs(bans, now), byOperator: false });
   return true;
 }
 
-/** Starts a ban. An operator's ban raises the level like an earned one. */
-export function ban(
-  bans: BanState,
-  now: number,
-  { durationMs = nextBanMs(bans, now), byOperator = false } = {},
-): void {
-  const level = banLevel(bans, now);
-  // A ban during a ban replaces it, so it does not raise the level again.
-  bans.level = isBanned(bans, now) ? level : Math.min(level + 1, BAN_DURATIONS_MS.length);
-  bans.bannedUntil = now + durationMs;
-  bans.byOperator = byOperator;
-  bans.refusals = 0;
-  bans.refusedSince = 0;
+/** An operator's ban replaces any other, and uses up no level. */
+export function banByOperator(bans: BanState, now: number, durationMs = nextBanMs(bans, now)): void {
+  startBan(bans, { level: banLevel(bans, now), bannedUntil: now + durationMs, byOperator: true });
 }
 
-/** Lifts an active ban and reverts its level, since it should not have happened. */
+function startBan(bans: BanState, started: Omit<StoredBan, 'changedAt'>): void {
+  Object.assign(bans, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
+}
+
+/** Lifts an active ban and reverts the level that it used up, since it should not have happened. */
 export function unban(bans: BanState, now: number): void {
   if (!isBanned(bans, now)) return;
-  bans.level = Math.max(0, bans.level - 1);
+  if (!bans.byOperator) bans.level = Math.max(0, bans.level - 1);
   bans.bannedUntil = now;
 }
 
@@ -124,9 +130,11 @@ export interface Standing {
   standings: WindowStanding[];
   /** The ban state of the key; null for an address. */
   bans: Readonly<BanState> | null;
+  /** Refused requests that count left, including the one that triggers the ban; Infinity for an address. */
+  refusalsBeforeBan: number;
   /** During a ban, when a request will be accepted: at its end, or that of an exhausted window if it is later. Else null. */
   acceptedAt: number | null;
-  /** Unix milliseconds, on the clock of the counter. */
+  /** Unix milliseconds. */
   decidedAt: number;
 }
 
@@ -146,20 +154,23 @@ export interface Decision extends Standing {
 
 export const NOTHING_TAKEN = -1;
 
-/** A subject's counts and bans, and the time on the clock of the counter. */
+/** A subject's counts and bans. */
 export interface SubjectState {
   windows: WindowState;
   bans: BanState | null;
+  /** What is allowed here: the plan, or this instance's share of it. */
   limits: Limits;
+  /** What the plan allows in a minute. */
+  perMinute: number;
   now: number;
 }
 
-export function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
-  const state = { windows, bans, limits, now };
+export function decide(state: SubjectState): Decision {
+  const { windows, bans, limits, perMinute, now } = state;
   if (bans !== null && isBanned(bans, now)) return decisionAfter('banned', null, false, state);
   const exhausted = take(windows, limits, now);
   if (exhausted === null) return decisionAfter('allowed', null, false, state);
-  const isNewlyBanned = bans !== null && countRefusal(bans, now);
+  const isNewlyBanned = bans !== null && countRefusal(bans, now, endOf(windows, exhausted, now), perMinute);
   return isNewlyBanned
     ? decisionAfter('banned', null, true, state)
     : decisionAfter('limited', exhausted, false, state);
@@ -175,12 +186,13 @@ export function decisionAfter(
   isNewlyBanned: boolean,
   state: SubjectState,
 ): Decision {
-  const { standings: current, bans, acceptedAt, decidedAt } = standingOf(state);
+  const { standings: current, bans, refusalsBeforeBan: left, acceptedAt, decidedAt } = standingOf(state);
   const waitEnd = acceptedAt ?? current.find(({ name }) => name === exhausted)?.resetAt;
   // Each field by name: to spread an object costs more than everything else here.
   return {
     standings: current,
     bans,
+    refusalsBeforeBan: left,
     acceptedAt,
     decidedAt,
     outcome,
@@ -191,13 +203,14 @@ export function decisionAfter(
   };
 }
 
-export function standingOf({ windows, bans, limits, now }: SubjectState): Standing {
+export function standingOf({ windows, bans, limits, perMinute, now }: SubjectState): Standing {
   const current = standings(windows, limits, now);
   const isBan = bans !== null && isBanned(bans, now);
   const ends = current.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
   return {
     standings: current,
     bans: bans && { ...bans },
+    refusalsBeforeBan: bans === null ? Infinity : refusalsBeforeBan(bans, perMinute, now),
     acceptedAt: isBan ? Math.max(bans.bannedUntil, ...ends) : null,
     decidedAt: now,
   };

@@ -46,7 +46,13 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   return { plan, perMinute: null, perDay: null };
 }
 
-/** The limits in force for a client. */
+/** A client has a plan that this version of the service does not know: during an update, a newer one runs beside it. */
+export class UnknownPlanError extends Error {}
+
+/**
+ * The limits in force for a client.
+ * @throws UnknownPlanError
+ */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;
   const fixed = LIMITS.get(plan);
@@ -54,7 +60,7 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
     return fixed;
   }
   if (perMinute === null || perDay === null) {
-    throw new Error(`The plan ${plan} of a client has no limits.`);
+    throw new UnknownPlanError(`This version of the service knows no limits of the plan ${plan}.`);
   }
   return { perMinute, perDay };
 }
@@ -70,6 +76,12 @@ export function shareOf(limits: Limits, instances: number, usedOfDay: number): L
     perMinute: part(perMinute, instances),
     perDay: perDay === null || perDay <= usedOfDay ? perDay : usedOfDay + part(perDay - usedOfDay, instances),
   };
+}
+
+/** The windows in which an instance that counts alone goes on: of the minute, it allows what was left, but at most its share. */
+export function shareOfRest(windows: WindowState, { perMinute }: Limits, instances: number): WindowState {
+  const left = Math.max(0, perMinute - windows.minuteCount);
+  return { ...windows, minuteCount: Math.max(0, part(perMinute, instances) - left) };
 }
 
 function part(limit: number, instances: number): number {
@@ -131,7 +143,7 @@ export function take(state: WindowState, limits: Limits, now: number): WindowNam
   settle(state, now);
   const minuteFull = state.minuteCount >= limits.perMinute;
   const dayFull = limits.perDay !== null && state.dayCount >= limits.perDay;
-  if (minuteFull && dayFull) return minuteEnd(state, now) > dayEnd(state) ? 'minute' : 'day';
+  if (minuteFull && dayFull) return endOf(state, 'minute', now) > endOf(state, 'day', now) ? 'minute' : 'day';
   if (minuteFull) return 'minute';
   if (dayFull) return 'day';
 
@@ -170,14 +182,14 @@ export function standings(state: WindowState, limits: Limits, now: number): Wind
     name: 'minute',
     limit: limits.perMinute,
     remaining: Math.max(0, limits.perMinute - state.minuteCount),
-    resetAt: minuteEnd(state, now),
+    resetAt: endOf(state, 'minute', now),
   };
   if (limits.perDay === null) return [minute];
   const day: WindowStanding = {
     name: 'day',
     limit: limits.perDay,
     remaining: Math.max(0, limits.perDay - state.dayCount),
-    resetAt: dayEnd(state),
+    resetAt: endOf(state, 'day', now),
   };
   return [minute, day];
 }
@@ -205,10 +217,8 @@ function settle(state: WindowState, now: number): void {
   }
 }
 
-function minuteEnd(state: WindowState, now: number): number {
-  return (state.minuteStart === NOT_STARTED ? now : state.minuteStart) + MINUTE_MS;
-}
-
-function dayEnd(state: WindowState): number {
-  return (state.day + 1) * DAY_MS;
+/** The exact end of a window. */
+export function endOf({ minuteStart, day }: WindowState, name: WindowName, now: number): number {
+  if (name === 'day') return (day + 1) * DAY_MS;
+  return (minuteStart === NOT_STARTED ? now : minuteStart) + MINUTE_MS;
 }

@@ -1,12 +1,19 @@
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import type { Cluster, Redis } from 'ioredis';
 import { RepeatingTask } from '#libs/clock';
 import type { Decision, Standing } from '../rules/decision';
 import type { MemoryQuotaStore } from './memory-quota-store';
 import { type AddressSubject, QuotaStore, type Taken, type Subject } from './quota-store';
-import { type RedisQuotaStore, RedisUnavailableError, reasonOf } from './redis-quota-store';
+import type { RedisConnection } from './redis-connection';
+import { type RedisQuotaStore, RedisUnavailableError } from './redis-quota-store';
 
-const PROBE_MS = 250;
+/** How often Redis is probed while it works, and while it does not. A request that fails is followed by a probe at once. */
+const PROBE_MS = 1_000;
+const RETRY_MS = 250;
+/**
+ * After so many failed probes in a row, two seconds at most, the connection is replaced. It may lead to what is a replica now, or
+ * to a machine that is gone: neither ends it.
+ */
+const PROBES_OF_A_CONNECTION = 4;
 const PROBE: AddressSubject = { kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } };
 
 /**
@@ -17,14 +24,15 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   private readonly logger = new Logger('Quotas');
   /** True if requests were counted in Redis since this instance last counted locally. */
   private hasShared = true;
+  private failedProbes = 0;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
     work: () => this.probe(),
-    everyMs: PROBE_MS,
+    everyMs: () => (this.redis.isDegraded ? RETRY_MS : PROBE_MS),
   });
 
   constructor(
-    private readonly client: Redis | Cluster,
+    private readonly connection: RedisConnection,
     private readonly shared: RedisQuotaStore,
     private readonly local: MemoryQuotaStore,
     private readonly instances: number,
@@ -34,7 +42,6 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
 
   /** Resolves when Redis is used, or is known to be unavailable. */
   async start(): Promise<this> {
-    await this.client.connect().catch(() => undefined);
     await this.prober.start().runNow();
     return this;
   }
@@ -73,7 +80,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
 
   async onApplicationShutdown(): Promise<void> {
     await this.prober.stop();
-    this.client.disconnect();
+    this.connection.close();
   }
 
   private async inRedisOr<Result>(
@@ -106,15 +113,24 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
 
   private async probe(): Promise<void> {
     try {
-      await this.shared.look(PROBE);
+      await this.connection.open();
+      // A step that writes, because a replica refuses only those.
+      await this.shared.take(PROBE);
+      this.failedProbes = 0;
       if (this.redis.isDegraded) {
         // Also a warning, so that a log of warnings shows when an outage ended.
         this.logger.warn('Redis is back: limits are shared again.');
+        this.local.forgetCounts();
       }
       this.redis.isDegraded = false;
     } catch (error) {
+      this.failedProbes += 1;
+      if (this.failedProbes % PROBES_OF_A_CONNECTION === 0) {
+        this.connection.close();
+      }
       if (!this.redis.isDegraded) {
-        const reason = reasonOf(this.client, (error as Error).cause);
+        const cause = error instanceof RedisUnavailableError ? error.cause : error;
+        const reason = (cause as Error).message.replace(/\.$/, '');
         const share = `this instance counts alone, with 1/${this.instances} of every limit`;
         this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
       }

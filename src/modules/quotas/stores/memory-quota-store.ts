@@ -18,16 +18,19 @@ import {
   newWindowState,
   refund,
   shareOf,
+  shareOfRest,
   type WindowState,
 } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type ClientSubject, QuotaStore, type Taken, type Subject } from './quota-store';
 
-const SWEEP_MS = 10_000;
+const SWEEP_MS = MINUTE_MS;
 /** Idle entries leave after this long: windows are over, or in the database. */
 const IDLE_MS = 10 * MINUTE_MS;
 /** Entries of a kind. Callers without a key can use any number of addresses; the least recently used leave first. */
 const MAX_ENTRIES = 200_000;
+
+const NOT_READ = -1;
 
 interface ClientEntry {
   windows: WindowState;
@@ -35,8 +38,8 @@ interface ClientEntry {
   usedBefore: number;
   /** The last reset applied to the windows, in unix milliseconds; 0 for none. */
   resetAt: number;
-  /** The day must be read again before use, because other instances may have counted. */
-  isStale: boolean;
+  /** In which round of `daysRead` the day was read; it must be read again before use in a later one. */
+  dayReadIn: number;
 }
 
 /** Counts in this process, and saves counts and bans in the database, from where a client's are read on first use. */
@@ -46,6 +49,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, WindowState>;
   private readonly sweeper: RepeatingTask;
+  private daysRead = 0;
 
   constructor(
     private readonly records: QuotaRecords,
@@ -81,12 +85,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   async take(subject: Subject): Promise<Decision> {
-    const { windows, bans, limits, now } = await this.stateOf(subject);
-    const decision = decide(windows, bans, limits, now);
+    const state = await this.stateOf(subject);
+    const decision = decide(state);
     if (subject.kind === 'client' && decision.outcome === 'allowed') {
-      this.records.count(subject.clientId, windows, 1);
+      this.records.count(subject.clientId, state.windows, 1);
     } else if (subject.kind === 'client' && decision.earnedBanLevel > 0) {
-      this.records.saveBan(subject.keyId, bans!, now);
+      this.records.saveBan(subject.keyId, state.bans!, state.now);
     }
     return decision;
   }
@@ -110,21 +114,37 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.records.flush();
   }
 
+  /** What the instances have counted together: a count of this one alone would begin there, with its share of what is left. */
+  beginAt(subject: Subject, counted: WindowState): void {
+    const windows = shareOfRest(counted, subject.limits, this.instances);
+    if (subject.kind === 'address') {
+      this.addresses.set(subject.address, windows);
+    } else {
+      const { clientId, resetAt } = subject;
+      this.clients.set(clientId, { windows, usedBefore: 0, resetAt, dayReadIn: NOT_READ });
+    }
+  }
+
   /** Other instances may have counted: days are read again before use. Minutes are kept. */
   forgetDays(): void {
-    for (const client of this.clients.values()) {
-      client.isStale = true;
-    }
+    this.daysRead += 1;
+  }
+
+  /** The instances count together again, so what this one has counted alone is over. */
+  forgetCounts(): void {
+    this.clients.clear();
+    this.addresses.clear();
   }
 
   /** What follows it in the same turn is one step: nobody else changes the state meanwhile. */
   private async stateOf(subject: Subject): Promise<SubjectState> {
     if (subject.kind === 'address') {
       const now = this.clock.now();
-      return { windows: this.windowsOf(subject.address, now), bans: null, limits: this.share(subject), now };
+      const windows = this.windowsOf(subject.address, now);
+      return { windows, bans: null, limits: this.share(subject), perMinute: subject.limits.perMinute, now };
     }
     const known = this.clients.get(subject.clientId);
-    const isUsable = known !== undefined && !known.isStale;
+    const isUsable = known?.dayReadIn === this.daysRead;
     const client = isUsable
       ? known
       : (await this.clients.fetch(subject.clientId, { forceRefresh: known !== undefined }))!;
@@ -136,7 +156,8 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       client.usedBefore = 0;
     }
     const limits = this.share(subject, client.usedBefore);
-    return { windows: client.windows, bans: this.bansOf(subject), limits, now };
+    const { perMinute } = subject.limits;
+    return { windows: client.windows, bans: this.bansOf(subject), limits, perMinute, now };
   }
 
   private share({ limits }: Subject, usedBefore = 0): Limits {
@@ -167,17 +188,15 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
 
   /** @param before what was known here: its minute goes on, unless it was reset */
   private async readClient(clientId: number, before?: ClientEntry): Promise<ClientEntry> {
-    const usage = await this.records.usageOf(clientId);
-    const { day, requests, resetAt } = usage;
-    const windows = { ...newWindowState(this.clock.now()), day, dayCount: requests };
+    const dayReadIn = this.daysRead;
+    const { windows, resetAt } = await this.records.usageOf(clientId);
     const goesOn = before !== undefined && before.resetAt >= resetAt;
-    if (goesOn || this.instances === 1) {
-      const { minuteStart, minuteCount, minuteRefunds } = goesOn ? before.windows : usage;
+    if (goesOn || this.instances > 1) {
+      const { minuteStart, minuteCount, minuteRefunds } = goesOn
+        ? before.windows
+        : newWindowState(this.clock.now());
       Object.assign(windows, { minuteStart, minuteCount, minuteRefunds });
     }
-    if (goesOn && before.windows.day === day) {
-      windows.dayRefunds = before.windows.dayRefunds;
-    }
-    return { windows, usedBefore: requests, resetAt, isStale: false };
+    return { windows, usedBefore: windows.dayCount, resetAt, dayReadIn };
   }
 }

@@ -10,19 +10,17 @@ import { DAY_MS, type WindowState } from '../rules/limits';
 
 const INTERVAL_MS = 1_000;
 
-/** A day, and the last minute of it in which a client was counted. */
-type DayState = Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount' | 'minuteRefunds'>;
-
-/** The requests that count against the limits, and the last reset (unix milliseconds, 0 for never). */
-export interface StoredUsage extends DayState {
-  requests: number;
+/** The windows that count against the limits, and the last reset (unix milliseconds, 0 for never). */
+export interface StoredUsage {
+  windows: WindowState;
   resetAt: number;
 }
 
-interface DayCount extends DayState {
+/** `requests` and `refunds` are to be added to those of the day. The minute is the last one in which a client was counted. */
+interface DayCount extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount' | 'minuteRefunds'> {
   clientId: number;
-  /** To be added to those of the day. */
   requests: number;
+  refunds: number;
 }
 
 interface EarnedBan extends Pick<StoredBan, 'level' | 'bannedUntil'> {
@@ -36,7 +34,11 @@ export class QuotaRecords implements OnApplicationShutdown {
   private readonly counts = new WriteBehind<DayCount>({
     name: 'Saving counts',
     intervalMs: INTERVAL_MS,
-    merge: (earlier, later) => Object.assign(later, { requests: earlier.requests + later.requests }),
+    merge: (earlier, later) => {
+      later.requests += earlier.requests;
+      later.refunds += earlier.refunds;
+      return later;
+    },
     write: (batch) => this.writeCounts([...batch.values()]),
   });
   /** By key, oldest first: the last one is in force, but each gets an audit entry. */
@@ -61,7 +63,8 @@ export class QuotaRecords implements OnApplicationShutdown {
    */
   count(clientId: number, windows: WindowState, requests: number): void {
     const { day, minuteStart, minuteCount, minuteRefunds } = windows;
-    const count = { clientId, day, requests, minuteStart, minuteCount, minuteRefunds };
+    const refunds = requests < 0 ? 1 : 0;
+    const count = { clientId, day, requests, refunds, minuteStart, minuteCount, minuteRefunds };
     this.counts.add(`${clientId}/${day}`, count);
   }
 
@@ -95,11 +98,14 @@ export class QuotaRecords implements OnApplicationShutdown {
     // A reset ends the minute.
     const minute = (used?.minuteStart?.getTime() ?? 0) > resetAt ? used : null;
     return {
-      day: Math.floor(now / DAY_MS),
-      requests: Math.max(0, counted - forgiven),
-      minuteStart: minute?.minuteStart?.getTime() ?? 0,
-      minuteCount: minute?.minuteRequests ?? 0,
-      minuteRefunds: minute?.minuteRefunds ?? 0,
+      windows: {
+        minuteStart: minute?.minuteStart?.getTime() ?? 0,
+        minuteCount: minute?.minuteRequests ?? 0,
+        minuteRefunds: minute?.minuteRefunds ?? 0,
+        day: Math.floor(now / DAY_MS),
+        dayCount: Math.max(0, counted - forgiven),
+        dayRefunds: used?.day === day ? used.refunds : 0,
+      },
       resetAt,
     };
   }
@@ -119,13 +125,16 @@ export class QuotaRecords implements OnApplicationShutdown {
       // Skips clients that have been deleted: one of them would make the batch fail repeatedly.
       // Of minutes that several instances have seen, the latest is kept, and the later state of it: each request and each
       // refund adds one to requests + 2 * refunds.
-      `INSERT INTO usage_days (client_id, day, requests, minute_start, minute_requests, minute_refunds)
-       SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests, to_timestamp(minute_start / 1000.0),
-         minute_requests, minute_refunds
-       FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::int[], $6::int[])
-         AS counted (client_id, day, requests, minute_start, minute_requests, minute_refunds)
+      // In the order of ids, so that instances that count for the same clients wait for each other without a deadlock.
+      `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
+       SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests, counted.refunds,
+         to_timestamp(minute_start / 1000.0), minute_requests, minute_refunds
+       FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::int[])
+         AS counted (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        WHERE EXISTS (SELECT FROM clients WHERE clients.id = counted.client_id)
+       ORDER BY counted.client_id, counted.day
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
+         refunds = usage_days.refunds + excluded.refunds,
          (minute_start, minute_requests, minute_refunds) = (
            SELECT * FROM (VALUES (usage_days.minute_start, usage_days.minute_requests, usage_days.minute_refunds),
              (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS seen (start, requests, refunds)
@@ -134,6 +143,7 @@ export class QuotaRecords implements OnApplicationShutdown {
         counts.map(({ clientId }) => clientId),
         counts.map(({ day }) => day),
         counts.map(({ requests }) => requests),
+        counts.map(({ refunds }) => refunds),
         counts.map(({ minuteStart }) => minuteStart),
         counts.map(({ minuteCount }) => minuteCount),
         counts.map(({ minuteRefunds }) => minuteRefunds),
@@ -171,6 +181,7 @@ export async function saveBans(transaction: Transaction, bans: readonly UnsavedB
      FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[])
        AS banned (key_id, level, banned_until, by_operator)
      WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
+     ORDER BY banned.key_id
      ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until,
        by_operator = excluded.by_operator,
        changed_at = greatest(clock_timestamp(), key_bans.changed_at + interval '1 microsecond')

@@ -1,10 +1,10 @@
 // A subject's state in Redis: its keys, the script that changes it, and how to read what that returns.
 import {
+  ALWAYS_TOLERATED,
   BAN_DURATIONS_MS,
   FORGIVENESS_MS,
   NOTICE_MS,
   type Outcome,
-  REFUSALS_BEFORE_BAN,
   SERIES_MS,
   type SubjectState,
 } from '../rules/decision';
@@ -23,14 +23,16 @@ export function keysOf(subject: Subject): string[] {
 }
 
 /**
- * The rules of limits.ts and decision.ts as one atomic step inside Redis, on its clock. A test runs both against the same
- * histories to detect any difference.
+ * The rules of limits.ts and decision.ts as one atomic step inside Redis. A test runs both against the same histories to detect
+ * any difference. Durations are on the clock of Redis, which all instances share. Days and other absolute times are on that of
+ * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
  *
  * KEYS: the windows of the client or address; for a client also the bans of the key.
- * ARGV: the step (take, refund or look), requests per minute, requests per day (-1 for none), for take the number of requests,
- * for refund the time when the request was taken; for a client the last reset and the last ban of the database (level, end,
- * by an operator, stamp); and if the client's usage was read from the database: day, requests, start, requests and refunds of
- * the minute, the last reset applied.
+ * ARGV: the instance's time, the step (take, refund or look), requests per minute, requests per day (-1 for none), for take the
+ * number of requests, for refund the time of Redis when the request was taken; for a client the last reset and the last ban of
+ * the database (level, end, by an operator, stamp); and if the client's usage was read from the database: start, requests and
+ * refunds of the minute, day, requests and refunds of it, the last reset applied.
+ * A look writes nothing but what comes from the database, or corrects a clock that was set back.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
  * windows and the bans}; {'unknown'} if the client's usage must be read from the database first; or {'one by one'} if several
  * requests are not all allowed, and nothing was changed.
@@ -38,18 +40,19 @@ export function keysOf(subject: Subject): string[] {
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
 local NOT_STARTED = -MINUTE
-local REFUSALS, SERIES, NOTICE, FORGIVENESS = ${REFUSALS_BEFORE_BAN}, ${SERIES_MS}, ${NOTICE_MS}, ${FORGIVENESS_MS}
+local TOLERATED, SERIES, NOTICE, FORGIVENESS = ${ALWAYS_TOLERATED}, ${SERIES_MS}, ${NOTICE_MS}, ${FORGIVENESS_MS}
 local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 local floor, max, min = math.floor, math.max, math.min
 
 local is_client = KEYS[2] ~= nil
-local step = ARGV[1]
 local function argument(index) return tonumber(ARGV[index]) end
-local per_minute, per_day, given = argument(2), argument(3), argument(4)
+local here, step, per_minute, per_day, given = argument(1), ARGV[2], argument(3), argument(4), argument(5)
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + floor(time[2] / 1000)
-local today = floor(now / DAY)
+local ahead = now - here
+local today = floor(here / DAY)
+local writes = step ~= 'look'
 
 local function read(key)
   local packed = redis.call('GET', key)
@@ -58,39 +61,43 @@ end
 
 local start, minute, minute_refunds, day, used, day_refunds, known_reset = read(KEYS[1])
 if not start then
-  if is_client and not ARGV[10] then return {'unknown'} end
+  if is_client and not ARGV[11] then return {'unknown'} end
   start, minute, minute_refunds, day, used, day_refunds, known_reset = NOT_STARTED, 0, 0, today, 0, 0, 0
   if is_client then
-    day, used, start, minute, minute_refunds, known_reset =
-      argument(10), argument(11), argument(12), argument(13), argument(14), argument(15)
+    writes = true
+    start, minute, minute_refunds, day, used, day_refunds, known_reset =
+      argument(11) + ahead, argument(12), argument(13), argument(14), argument(15), argument(16), argument(17)
   end
 end
-local level, banned, by_operator, stamp, refusals, since = 0, 0, 0, 0, 0, 0
+local level, banned, by_operator, stamp, refusals, since, series_end = 0, 0, 0, 0, 0, 0, 0
+local function packed_bans() return cmsgpack.pack(level, banned, by_operator, stamp, refusals, since, series_end) end
 local bans_before
 if is_client then
-  local reset = argument(5)
+  local reset = argument(6)
   if reset > known_reset then
+    writes = true
     start, minute, minute_refunds, day, used, day_refunds, known_reset = NOT_STARTED, 0, 0, today, 0, 0, reset
   end
   local known = {read(KEYS[2])}
-  if known[1] then
-    level, banned, by_operator, stamp, refusals, since = unpack(known)
-    bans_before = cmsgpack.pack(level, banned, by_operator, stamp, refusals, since)
-  end
-  if argument(9) > stamp then
-    level, banned, by_operator, stamp = argument(6), argument(7), argument(8), argument(9)
+  if known[1] then level, banned, by_operator, stamp, refusals, since, series_end = unpack(known) end
+  bans_before = packed_bans()
+  if argument(10) > stamp then
+    local banned_there = argument(8) + ahead
+    -- Its own ban comes back from the database with the delay of two calls, which would make its announced end untrue.
+    if argument(9) == 1 or math.abs(banned_there - banned) > 1000 then banned = banned_there end
+    level, by_operator, stamp = argument(7), argument(9), argument(10)
   end
 end
 
 if now < start then
-  start = now
+  start, writes = now, true
 elseif now >= start + MINUTE then
   start, minute, minute_refunds = NOT_STARTED, 0, 0
 end
 if today > day then
   day, used, day_refunds = today, 0, 0
-elseif now < day * DAY - STEP_BACK then
-  day = today
+elseif here < day * DAY - STEP_BACK then
+  day, writes = today, true
 end
 
 local outcome, exhausted, newly = 'allowed', '', 0
@@ -103,18 +110,19 @@ if step == 'take' and now < banned then
   outcome = 'banned'
 elseif step == 'take' and (minute_full or day_full) then
   outcome, exhausted = 'limited', minute_full and 'minute' or 'day'
-  if minute_full and day_full then
-    local minute_end = (start == NOT_STARTED and now or start) + MINUTE
-    exhausted = minute_end > (day + 1) * DAY and 'minute' or 'day'
-  end
+  local minute_end, day_end = (start == NOT_STARTED and now or start) + MINUTE, (day + 1) * DAY + ahead
+  if minute_full and day_full then exhausted = minute_end > day_end and 'minute' or 'day' end
   if is_client then
-    if now < since or now >= since + SERIES then refusals, since = 0, now end
+    if now < since or now >= series_end then
+      refusals, since = 0, now
+      series_end = min(now + SERIES, exhausted == 'minute' and minute_end or day_end)
+    end
     if now >= since + NOTICE then refusals = refusals + 1 end
-    if refusals >= REFUSALS then
+    if refusals > max(TOLERATED, per_minute / 2) then
       local current = level
       if level > 0 then current = max(0, level - floor((now - banned) / FORGIVENESS)) end
       level = min(current + 1, #BANS)
-      banned, by_operator, refusals, since = now + BANS[level], 0, 0, 0
+      banned, by_operator, refusals, since, series_end = now + BANS[level], 0, 0, 0, 0
       outcome, exhausted, newly = 'banned', '', 1
     end
   end
@@ -126,24 +134,26 @@ elseif step == 'refund' then
   if given >= start and given < start + MINUTE and minute > 0 and minute_refunds < per_minute then
     minute, minute_refunds = minute - 1, minute_refunds + 1
   end
-  if floor(given / DAY) == day and used > 0 and day_refunds < per_day then
+  if floor((given - ahead) / DAY) == day and used > 0 and day_refunds < per_day then
     used, day_refunds, outcome = used - 1, day_refunds + 1, 'refunded'
   end
 end
 
-local windows = cmsgpack.pack(start, minute, minute_refunds, day, used, day_refunds, known_reset)
-redis.call('SET', KEYS[1], windows, 'PX', is_client and 2 * DAY or MINUTE)
+if writes then
+  local windows = cmsgpack.pack(start, minute, minute_refunds, day, used, day_refunds, known_reset)
+  redis.call('SET', KEYS[1], windows, 'PX', is_client and 2 * DAY or MINUTE)
+end
 if is_client then
   -- Most requests do not change the bans.
-  local bans = cmsgpack.pack(level, banned, by_operator, stamp, refusals, since)
+  local bans = packed_bans()
   if bans ~= bans_before then redis.call('SET', KEYS[2], bans, 'PX', max(2 * DAY, banned - now + DAY)) end
 end
 return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds,
-  level, banned, by_operator, stamp, refusals, since}
+  level, banned, by_operator, stamp, refusals, since, series_end}
 `;
 
 /**
- * The arguments of QUOTA_SCRIPT.
+ * The arguments of QUOTA_SCRIPT after the time.
  * @param given to take, the number of requests; to refund, the time when the request was taken
  */
 export function argumentsOf(
@@ -159,13 +169,14 @@ export function argumentsOf(
     values.push(subject.resetAt, level, bannedUntil, Number(byOperator), changedAt);
   }
   if (usage !== undefined) {
-    const { day, requests, minuteStart, minuteCount, minuteRefunds, resetAt } = usage;
-    values.push(day, requests, minuteStart, minuteCount, minuteRefunds, resetAt);
+    const { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds } = usage.windows;
+    values.push(minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, usage.resetAt);
   }
   return values;
 }
 
-type Numbers6 = [number, number, number, number, number, number, ...number[]];
+type Windows = [number, number, number, number, number, number, ...number[]];
+type Bans = [number, number, number, number, number, number, number];
 
 /** What QUOTA_SCRIPT returns after a step. */
 export type StateReply = [
@@ -182,22 +193,38 @@ export interface StateAfter extends SubjectState {
   outcome: Outcome | 'refunded';
   exhausted: WindowName | null;
   isNewlyBanned: boolean;
+  /** How far the clock of Redis is ahead of that of this instance. All times are on the latter. */
+  aheadMs: number;
 }
 
-export function toState(reply: StateReply, { kind, limits }: Subject): StateAfter {
-  const [outcome, exhausted, newly, now, ...values] = reply;
-  const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Numbers6;
-  const [level, bannedUntil, byOperator, changedAt, refusals, refusedSince] = bans as Numbers6;
+/** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
+export function toState(reply: StateReply, { kind, limits }: Subject, receivedAt: number): StateAfter {
+  const [outcome, exhausted, newly, redisNow, ...values] = reply;
+  const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Windows;
+  const [level, bannedUntil, byOperator, changedAt, refusals, seriesStart, seriesEnd] = bans as Bans;
+  const aheadMs = redisNow - receivedAt;
+  // 0 is never.
+  const here = (time: number) => (time === 0 ? 0 : time - aheadMs);
   return {
     outcome,
     exhausted: exhausted === '' ? null : exhausted,
     isNewlyBanned: newly === 1,
-    now,
+    aheadMs,
+    now: receivedAt,
     limits,
-    windows: { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds },
+    perMinute: limits.perMinute,
+    windows: { minuteStart: minuteStart - aheadMs, minuteCount, minuteRefunds, day, dayCount, dayRefunds },
     bans:
       kind === 'client'
-        ? { level, bannedUntil, byOperator: byOperator === 1, changedAt, refusals, refusedSince }
+        ? {
+            level,
+            bannedUntil: here(bannedUntil),
+            byOperator: byOperator === 1,
+            changedAt,
+            refusals,
+            seriesStart: here(seriesStart),
+            seriesEnd: here(seriesEnd),
+          }
         : null,
   };
 }

@@ -1,83 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { Clock } from '#libs/clock';
+import type { WindowState } from '../rules/limits';
 import { type Decision, decisionAfter, type Outcome, type Standing, standingOf } from '../rules/decision';
 import type { QuotaRecords } from './quota-records';
-import {
-  argumentsOf,
-  keysOf,
-  QUOTA_SCRIPT,
-  type Reply,
-  type StateAfter,
-  type StateReply,
-  toState,
-} from './quota-script';
+import { argumentsOf, keysOf, type Reply, type StateAfter, type StateReply, toState } from './quota-script';
 import type { Taken, Subject } from './quota-store';
-
-const OPTIONS = {
-  lazyConnect: true,
-  enableAutoPipelining: true,
-  // Requests must not wait for a connection: meanwhile the instance counts alone.
-  enableOfflineQueue: false,
-} as const;
-const NODE_OPTIONS: RedisOptions = {
-  connectTimeout: 2_000,
-  commandTimeout: 200,
-  maxRetriesPerRequest: 0,
-  autoResendUnfulfilledCommands: false,
-};
-
-const retryMs = (attempt: number): number => Math.min(50 * attempt, 1_000);
-
-/** The last error of each connection, until it is ready again. */
-const errors = new WeakMap<object, Error>();
-
-/** Does not connect yet. Several comma-separated addresses are the nodes of a cluster. */
-export function redisClient(url: string): Redis | Cluster {
-  const client = clientOf(url.split(','));
-  // Without a listener, ioredis prints every error with its stack.
-  client.on('error', (error: Error & { lastNodeError?: Error }) => {
-    errors.set(client, error.lastNodeError ?? error);
-  });
-  client.on('ready', () => errors.delete(client));
-  return client;
-}
-
-function clientOf(urls: string[]): Redis | Cluster {
-  const [first] = urls as [string];
-  if (urls.length === 1) {
-    return new Redis(first, { ...OPTIONS, ...NODE_OPTIONS, retryStrategy: retryMs });
-  }
-  // ioredis takes these from the URL of a single server only.
-  const { protocol, username, password } = new URL(first);
-  const redisOptions: RedisOptions = {
-    ...NODE_OPTIONS,
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' && { tls: {} }),
-  };
-  return new Cluster(urls, { ...OPTIONS, redisOptions, clusterRetryStrategy: retryMs });
-}
-
-/** Why Redis cannot be used. What the connection reported explains more than the failure of a call. */
-export function reasonOf(client: Redis | Cluster, error: unknown): string {
-  return (errors.get(client) ?? (error as Error)).message;
-}
-
-/** Checks Redis for a command, on a connection of its own. `bytes` is that of one node of a cluster. */
-export async function redisStatus(url: string) {
-  const redis = redisClient(url);
-  try {
-    await redis.connect();
-    const info = await redis.info();
-    const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
-    const bytes = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
-    return { answers: true, reason: null, version, bytes };
-  } catch (error) {
-    return { answers: false, reason: reasonOf(redis, error), version: null, bytes: null };
-  } finally {
-    redis.disconnect();
-  }
-}
+import type { RedisConnection } from './redis-connection';
 
 /** Redis did not answer in time, or returned an error. */
 export class RedisUnavailableError extends Error {
@@ -85,11 +13,6 @@ export class RedisUnavailableError extends Error {
     super('Redis did not answer.', { cause });
   }
 }
-
-type Script = (...keysAndArguments: (string | number)[]) => Promise<Reply>;
-
-/** One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster. */
-type WithScripts = Record<'stepOfAddress' | 'stepOfClient', Script>;
 
 /** Requests of one turn of the event loop that count alike: by the same limits, with the same key or from the same address. */
 interface Group {
@@ -103,18 +26,16 @@ interface Group {
  * requests that count alike are one call if all of them are allowed.
  */
 export class RedisQuotaStore {
-  private readonly redis: WithScripts;
   /** Those of the current turn. */
   private groups = new Map<string, Group>();
 
   constructor(
-    client: Redis | Cluster,
+    private readonly redis: Pick<RedisConnection, 'run'>,
     private readonly records: QuotaRecords,
-  ) {
-    client.defineCommand('stepOfAddress', { numberOfKeys: 1, lua: QUOTA_SCRIPT });
-    client.defineCommand('stepOfClient', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
-    this.redis = client as unknown as WithScripts;
-  }
+    private readonly clock: Clock,
+    /** Is told what Redis has counted. */
+    private readonly onCounted: (subject: Subject, windows: WindowState) => void = () => undefined,
+  ) {}
 
   async take(subject: Subject): Promise<Decision> {
     const group = this.groupOf(subject);
@@ -131,7 +52,10 @@ export class RedisQuotaStore {
     } else if (subject.kind === 'client' && isNewlyBanned) {
       this.records.saveBan(subject.keyId, bans!, now);
     }
-    return decisionAfter(outcome as Outcome, exhausted, isNewlyBanned, state);
+    const decision = decisionAfter(outcome as Outcome, exhausted, isNewlyBanned, state);
+    // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
+    if (outcome === 'allowed') decision.takenAt += state.aheadMs;
+    return decision;
   }
 
   async refund(subject: Subject, { takenAt }: Taken): Promise<Standing> {
@@ -176,13 +100,15 @@ export class RedisQuotaStore {
       const usage = await this.records.usageOf(subject.clientId);
       reply = await this.call(subject, argumentsOf(subject, step, given, usage));
     }
-    return reply[0] === 'one by one' ? null : toState(reply as StateReply, subject);
+    if (reply[0] === 'one by one') return null;
+    const state = toState(reply as StateReply, subject, this.clock.now());
+    this.onCounted(subject, state.windows);
+    return state;
   }
 
   private async call(subject: Subject, values: (string | number)[]): Promise<Reply> {
-    const name = subject.kind === 'client' ? 'stepOfClient' : 'stepOfAddress';
     try {
-      return await this.redis[name](...keysOf(subject), ...values);
+      return (await this.redis.run(keysOf(subject), [this.clock.now(), ...values])) as Reply;
     } catch (error) {
       throw new RedisUnavailableError(error);
     }

@@ -100,13 +100,30 @@ describe('a 429 to a key', () => {
   it('says how many refused requests remain before a ban, and how long it would last', async () => {
     const caller = await anExhaustedCaller();
     const answers = await call<ErrorBody>(caller, 2);
-    service.clock.advance(1_000);
+    service.clock.advance(2_000);
     answers.push(...(await call<ErrorBody>(caller, 10)));
     const counted = answers.map(
       ({ body }) => /(\d+) more refused requests? within 60 seconds/.exec(body.message)?.[1],
     );
     expect(counted).toEqual(['11', '11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
     expect(answers.every(({ body }) => body.message.includes('for 120 seconds'))).toBe(true);
+  });
+
+  it('allows half of a minute of refusals, and forgets them when the window that refused is over', async () => {
+    const caller = await service.caller({ plan: 'free' });
+    const refuseThirty = async () => {
+      await call(caller, 61);
+      service.clock.advance(2_000);
+      const refused = await call<ErrorBody>(caller, 30);
+      expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+      expect(refused.at(-1)!.body.message).toMatch(' 1 more refused request within');
+    };
+    service.clock.set(START);
+    await refuseThirty();
+    service.clock.set(START + MINUTE);
+    await refuseThirty();
+    expect((await standing(caller)).ban.refusalsBeforeBan).toBe(1);
+    expect((await caller.get(COUNTED)).status).toBe(403);
   });
 });
 
@@ -165,7 +182,7 @@ describe('GET /rate-limit', () => {
       plan: 'free',
       minute: { limit: 60, remaining: 58, resetAt: '2026-11-21T09:31:00.000Z' },
       day: { limit: 1_000, remaining: 998, resetAt: '2026-11-22T00:00:00.000Z' },
-      ban: { banned: false, refusalsBeforeBan: 11, nextBanSeconds: 120 },
+      ban: { banned: false, refusalsBeforeBan: 31, nextBanSeconds: 120 },
     });
     expect(limitsIn(answer).state).toBe('"minute";r=58;t=50, "day";r=998;t=52190');
   });

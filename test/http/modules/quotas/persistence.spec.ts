@@ -1,3 +1,5 @@
+import { ClientsService } from '../../../../src/modules/auth';
+import { QuotasService } from '../../../../src/modules/quotas';
 import type { ErrorBody } from '../../../support/api-client';
 import { Arrange } from '../../../support/builders';
 import { until } from '../../../support/eventually';
@@ -38,16 +40,20 @@ describe('a failure within the limits is answered like any other', () => {
 
   it.each([
     ['an enterprise plan without limits', `plan = 'enterprise', per_minute = NULL, per_day = NULL`],
-    ['a plan that does not exist', `plan = 'gold'`],
+    ['a plan that only a newer version knows', `plan = 'gold'`],
   ])('when the client has %s in the database: it is never unlimited', async (_what, change) => {
     const { key, client } = await service.issueKey({ plan: 'free' });
     const caller = service.callerWith(key);
     await caller.get(COUNTED);
     await service.database.pool.query(`UPDATE clients SET ${change} WHERE name = $1`, [client]);
-    await until(async () => (await caller.get('/rate-limit')).status === 500);
-    expect([...(await statuses(caller, 2)), ...(await statuses(caller, 1, '/no/such/path'))]).not.toContain(
-      200,
-    );
+    await until(async () => (await caller.get('/rate-limit')).status === 503);
+    const failed = await caller.get<ErrorBody>(COUNTED);
+    expect([failed.status, failed.body.code, failed.headers.has('retry-after')]).toEqual([
+      503,
+      'service_unavailable',
+      true,
+    ]);
+    expect(await statuses(caller, 1, '/no/such/path')).toEqual([503]);
     await service.database.pool.query(`UPDATE clients SET plan = 'free' WHERE name = $1`, [client]);
     await until(async () => (await caller.get('/rate-limit')).status === 200);
     expect(limitsIn(await caller.get(COUNTED)).remaining).toBe(58);
@@ -85,6 +91,22 @@ it.each([
   expect(limitsIn(await waiting).remaining).toBe(1);
   await restart();
   expect(await statuses(service.callerWith(key), 2)).toEqual([200, 429]);
+});
+
+it('a restart keeps what was refunded of the day, and a reset forgets it', async () => {
+  const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
+  const { id } = await new Arrange(await service.caller()).pet();
+  const refunded = () => service.callerWith(key).with({ 'If-None-Match': '*' }).get(`/pets/${id}`);
+  const remaining: number[] = [];
+  for (let request = 0; request < 4; request += 1) {
+    remaining.push(limitsIn(await refunded()).remaining);
+    await restart();
+  }
+  expect(remaining).toEqual([3, 3, 3, 2]);
+  service.clock.advance(1_000);
+  await service.app.get(QuotasService).reset((await service.app.get(ClientsService).named(client)).id);
+  await restart();
+  expect(limitsIn(await refunded()).remaining).toBe(3);
 });
 
 it('a restart keeps the count of the day', async () => {

@@ -2,49 +2,105 @@ import {
   FORGIVENESS_MS,
   NOTICE_MS,
   applyStoredBan,
-  ban,
+  banByOperator,
   banLevel,
   isBanned,
   newBanState,
   nextBanMs,
   countRefusal,
+  unban,
   type BanState,
 } from '../../../../src/modules/quotas/rules/decision';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
-function strikes(count: number, bans: BanState, now = NOW): boolean[] {
-  return Array.from({ length: count }, () => countRefusal(bans, now));
+/** What a free plan allows in a minute, and how many refusals that count ban its key. */
+const FREE = 60;
+const BANNING = 31;
+
+function refuse(bans: BanState, now: number, windowEnd = Infinity, perMinute = FREE): boolean {
+  return countRefusal(bans, now, windowEnd, perMinute);
 }
 
-/** One refusal that gives notice, and those that count. @returns when they were refused */
+/** One refusal that begins a series, and those that count. @returns when they were refused */
 function earnBan(bans: BanState, now = NOW): number {
-  strikes(1, bans, now);
-  expect(strikes(11, bans, now + NOTICE_MS).at(-1)).toBe(true);
+  refuse(bans, now);
+  const counted = Array.from({ length: BANNING }, () => refuse(bans, now + NOTICE_MS));
+  expect(counted.indexOf(true)).toBe(BANNING - 1);
   return now + NOTICE_MS;
 }
 
 /** Refusals after pauses of so many milliseconds. @returns whether one of them bans */
-function refusedAfter(pauses: readonly number[]): boolean {
+function refusedAfter(pauses: readonly number[], perMinute = FREE): boolean {
   const bans = newBanState();
   let now = NOW;
-  return pauses.some((pause) => countRefusal(bans, (now += pause)));
+  return pauses.some((pause) => refuse(bans, (now += pause), Infinity, perMinute));
 }
+
+/** Refusals at these times, in seconds. @returns whether one of them bans */
+function refusedAt(seconds: readonly number[], perMinute?: number): boolean {
+  const inOrder = [...seconds].sort((one, other) => one - other);
+  return refusedAfter(
+    inOrder.map((second, index) => (second - (inOrder[index - 1] ?? 0)) * 1_000),
+    perMinute,
+  );
+}
+
+/** When a process that waits 1, 2, 4 … seconds after each refusal is refused. */
+const EXPONENTIAL = Array.from({ length: 18 }, (_, index) => 2 ** index - 1);
+
+const workers = (count: number, of: readonly number[]) => Array<readonly number[]>(count).fill(of).flat();
 
 describe('a series of refused requests', () => {
   it.each([
-    ['backs off exponentially', Array.from({ length: 18 }, (_, index) => 1_000 * 2 ** index)],
-    ['asks twice a minute until the day is over', Array<number>(2_880).fill(30_000)],
-    ['sends many at once, and none after a second', Array<number>(500).fill(0)],
-  ])('never bans who %s', (_who, pauses) => {
-    expect(refusedAfter(pauses)).toBe(false);
+    ['backs off exponentially', EXPONENTIAL],
+    ['is seven workers that do', workers(7, EXPONENTIAL)],
+    ['asks twice a minute until the day is over', Array.from({ length: 2_880 }, (_, index) => index * 30)],
+    ['sends many at once, and none after two seconds', Array<number>(500).fill(1.999)],
+    ['is thirty workers that ask once, each later', Array.from({ length: 30 }, (_, index) => 2 + index / 2)],
+  ])('never bans a free key that %s', (_who, seconds) => {
+    expect(refusedAt([0, ...seconds])).toBe(false);
   });
 
-  it('bans with the 11th refusal that counts within 60 seconds of the first', () => {
-    expect(refusedAfter([0, ...Array<number>(10).fill(5_000)])).toBe(false);
-    expect(refusedAfter([0, ...Array<number>(11).fill(5_000)])).toBe(true);
-    expect(refusedAfter([0, 1_000, ...Array<number>(9).fill(6_000), 4_999])).toBe(true);
-    expect(refusedAfter([0, 1_000, ...Array<number>(9).fill(6_000), 5_000])).toBe(false);
+  it('bans eleven workers that back off exponentially', () => {
+    expect(refusedAt(workers(11, EXPONENTIAL))).toBe(true);
+  });
+
+  it.each([
+    ['1 a minute', 1, 11],
+    ['20 a minute', 20, 11],
+    ['23 a minute', 23, 12],
+    ['60 a minute', 60, 31],
+    ['300 a minute', 300, 151],
+  ])(
+    'of a plan with %s bans with the refusal after ten, or after half of it',
+    (_plan, perMinute, banning) => {
+      const series = (counted: number) => [0, ...Array<number>(counted).fill(2)];
+      expect(refusedAt(series(banning - 1), perMinute)).toBe(false);
+      expect(refusedAt(series(banning), perMinute)).toBe(true);
+    },
+  );
+
+  it('ends after 60 seconds, or with the window that refused', () => {
+    const counted = Array<number>(30).fill(2);
+    expect(refusedAt([0, ...counted, 59.999])).toBe(true);
+    expect(refusedAt([0, ...counted, 60])).toBe(false);
+    const bans = newBanState();
+    refuse(bans, NOW, NOW + 5_000);
+    for (let count = 0; count < 30; count += 1) refuse(bans, NOW + 4_999, NOW + 5_000);
+    expect(refuse({ ...bans }, NOW + 5_000)).toBe(false);
+    expect(refuse(bans, NOW + 4_999)).toBe(true);
+  });
+
+  it('of workers that wait as Retry-After says never begins before the window of their wait', () => {
+    const bans = newBanState();
+    // 81 are refused in the first minute, which ends at 60 s; 20 of them again in the next one, and one of these later.
+    for (const second of [0.9, ...Array<number>(80).fill(1.25)])
+      refuse(bans, NOW + second * 1_000, NOW + 60_000);
+    const later = [...Array<number>(20).fill(60.25), 60.9];
+    const banned = later.map((second) => refuse(bans, NOW + second * 1_000, NOW + 120_250));
+    expect(banned).not.toContain(true);
+    expect(bans).toMatchObject({ refusals: 0, seriesStart: NOW + 60_250 });
   });
 });
 
@@ -60,7 +116,7 @@ describe('what the database has', () => {
     applyStoredBan(bans, { ...stored, changedAt: 6 });
     expect(bans).toEqual(earned);
     applyStoredBan(bans, { ...stored, changedAt: 8 });
-    expect(isBanned(bans, NOW + 2_000)).toBe(false);
+    expect(isBanned(bans, NOW + 3_000)).toBe(false);
   });
 });
 
@@ -80,7 +136,7 @@ describe('the duration of bans', () => {
 
   it('forgives one level for each clean 24 hours since the last ban ended, and none during a ban', () => {
     const bans = newBanState();
-    for (let i = 0, now = NOW; i < 8; i += 1, now = bans.bannedUntil) ban(bans, now);
+    for (let i = 0, now = NOW; i < 8; i += 1, now = bans.bannedUntil) earnBan(bans, now);
     const end = bans.bannedUntil;
     const minutesAfter = (days: number, ms = 0): number =>
       nextBanMs(bans, end + days * FORGIVENESS_MS + ms) / 60_000;
@@ -88,5 +144,30 @@ describe('the duration of bans', () => {
     expect(banLevel(bans, end + FORGIVENESS_MS - 1)).toBe(5);
     expect([1, 2, 3, 4, 5, 9].map((days) => minutesAfter(days))).toEqual([4_320, 1_440, 60, 10, 2, 2]);
     expect(minutesAfter(2, -1)).toBe(4_320);
+  });
+});
+
+describe('a ban by an operator', () => {
+  it('uses up no level, nor does lifting it give one back', () => {
+    const bans = newBanState();
+    banByOperator(bans, NOW, 1_000);
+    expect([isBanned(bans, NOW + 999), banLevel(bans, NOW), nextBanMs(bans, NOW + 1_000)]).toEqual([
+      true,
+      0,
+      120_000,
+    ]);
+    earnBan(bans, NOW + 1_000);
+    const now = bans.bannedUntil;
+    banByOperator(bans, now);
+    expect([bans.bannedUntil - now, bans.byOperator]).toEqual([600_000, true]);
+    unban(bans, now + 1);
+    expect([isBanned(bans, now + 1), banLevel(bans, now + 1)]).toEqual([false, 1]);
+    earnBan(bans, now + 1);
+    unban(bans, now + 10_000);
+    expect([isBanned(bans, now + 10_000), banLevel(bans, now + 10_000), bans.byOperator]).toEqual([
+      false,
+      1,
+      false,
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {
-  decide,
+  type BanState,
+  decide as decideState,
   type Decision,
   newBanState,
   rateLimitHeaders,
@@ -12,6 +13,7 @@ import {
   MINUTE_MS,
   type WindowName,
   type WindowStanding,
+  type WindowState,
   newWindowState,
   standings,
   take,
@@ -19,9 +21,13 @@ import {
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
+function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
+  return decideState({ windows, bans, limits, perMinute: limits.perMinute, now });
+}
+
 describe('during a ban', () => {
   it.each([
-    ['at its end', 100, NOW + 121_000],
+    ['at its end', 100, NOW + 122_000],
     ['when the day is over, if it is exhausted', 2, Date.UTC(2026, 10, 22)],
   ])(
     'a request will be accepted %s, and the windows are reported as they are',
@@ -30,8 +36,8 @@ describe('during a ban', () => {
       const bans = newBanState();
       const limits = { perMinute: 2, perDay };
       for (let sent = 0; sent < 3; sent += 1) decide(windows, bans, limits, NOW);
-      for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 1_000);
-      for (const now of [NOW + 1_000, NOW + 70_000]) {
+      for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 2_000);
+      for (const now of [NOW + 2_000, NOW + 70_000]) {
         const decision = decide(windows, bans, limits, now);
         expect(decision).toMatchObject({
           outcome: 'banned',

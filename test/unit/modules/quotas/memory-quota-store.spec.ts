@@ -1,5 +1,6 @@
-import { DAY_MS, ManualClock } from '#libs/clock';
+import { ManualClock } from '#libs/clock';
 import type { BanState } from '../../../../src/modules/quotas/rules/decision';
+import { newWindowState } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords, StoredUsage } from '../../../../src/modules/quotas/stores/quota-records';
 import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
@@ -11,11 +12,12 @@ const MINUTE = 60_000;
 class Records {
   readonly counts = new Map<number, number>();
   readonly unsavedBans = new Set<number>();
-  minute = { minuteStart: 0, minuteCount: 0, minuteRefunds: 0 };
+  readonly refunds = new Map<number, number>();
   lookUps = 0;
 
   count(clientId: number, _windows: object, requests: number): void {
     this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
+    if (requests < 0) this.refunds.set(clientId, (this.refunds.get(clientId) ?? 0) + 1);
   }
   saveBan(keyId: number, _bans: BanState): void {
     this.unsavedBans.add(keyId);
@@ -25,8 +27,10 @@ class Records {
   }
   usageOf(clientId: number): Promise<StoredUsage> {
     this.lookUps += 1;
-    const requests = this.counts.get(clientId) ?? 0;
-    return Promise.resolve({ day: Math.floor(clock.now() / DAY_MS), requests, ...this.minute, resetAt: 0 });
+    const windows = newWindowState(clock.now());
+    windows.dayCount = this.counts.get(clientId) ?? 0;
+    windows.dayRefunds = this.refunds.get(clientId) ?? 0;
+    return Promise.resolve({ windows, resetAt: 0 });
   }
 }
 
@@ -67,13 +71,25 @@ describe('a client that returns', () => {
     const { standings } = await store.take(aClient(1));
     expect([records.lookUps, ...standings.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
   });
+
+  it('after ten idle minutes keeps the refunds of its day', async () => {
+    const client: ClientSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
+    const remaining: number[] = [];
+    for (let request = 0; request < 4; request += 1) {
+      const { standings } = await store.refund(client, await store.take(client));
+      remaining.push(standings[1]!.remaining);
+      clock.advance(11 * MINUTE);
+      await jest.advanceTimersByTimeAsync(12 * MINUTE);
+    }
+    expect(remaining).toEqual([2, 2, 1, 0]);
+  });
 });
 
 describe('what the database says of a key', () => {
   it('lifts no earned ban until that is saved, and then only with a later change', async () => {
     const subject = aClient(1, 1);
     await takeTimes(2, subject);
-    clock.advance(1_000);
+    clock.advance(2_000);
     await takeTimes(11, subject);
     expect((await store.take(subject)).outcome).toBe('banned');
     const unbanned = { ...subject, ban: { ...NEVER_BANNED, changedAt: 8 } };
@@ -138,13 +154,47 @@ describe('one of three instances that count alone', () => {
     expect(await letInRefunded(40)).toBe(30 + 20 - 40);
   });
 
-  it('reads the day again after counts elsewhere, and keeps the minute', async () => {
+  it.each([
+    ['all', 60, 19],
+    ['more than its share', 21, 19],
+    ['less than its share', 5, 4],
+    ['one', 1, 0],
+    ['nothing', 0, 0],
+  ])(
+    'begins with what Redis has left of the minute, but at most its share: %s',
+    async (_what, left, remaining) => {
+      const now = clock.now();
+      records.counts.set(1, 60);
+      const counted = {
+        ...newWindowState(now),
+        minuteStart: now - 1_000,
+        minuteCount: 60 - left,
+        dayCount: 40,
+      };
+      share.beginAt(free, counted);
+      const { outcome, standings } = await share.take(free);
+      expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
+      expect(standings).toMatchObject([
+        { limit: 20, remaining, resetAt: now - 1_000 + MINUTE },
+        { limit: 70, remaining: left === 0 ? 10 : 9 },
+      ]);
+      const address = {
+        kind: 'address',
+        address: '192.0.2.1',
+        limits: { perMinute: 60, perDay: null },
+      } as const;
+      share.beginAt(address, counted);
+      expect((await share.take(address)).standings).toMatchObject([{ limit: 20, remaining }]);
+    },
+  );
+
+  it('counts anew when the instances count together again', async () => {
     await share.take(free);
+    share.forgetCounts();
     records.counts.set(1, 60);
-    share.forgetDays();
     const { standings } = await share.take(free);
     expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
-      [20, 18],
+      [20, 19],
       [70, 9],
     ]);
   });

@@ -112,7 +112,8 @@ function play(limits: Record<WindowName, number>, all: Step[], onRequest: Reques
     for (let sent = 0; what === 'request' && sent < by; sent += 1) {
       const before = standings(windows, current(), now);
       const exhausted = naive.take(now);
-      onRequest(decide(windows, null, current(), now), exhausted, before, naive);
+      const state = { windows, bans: null, limits: current(), perMinute: limits.minute, now };
+      onRequest(decide(state), exhausted, before, naive);
     }
   }
 }

@@ -1,0 +1,178 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+
+/** How long a command may take; `commandTimeout` in the URL is another time. Requests wait for it, and are then counted locally. */
+const PATIENCE_MS = 200;
+/** The patience ends in steps, so that an event loop that was busy reads what has arrived before the next one. */
+const STEPS = 4;
+
+const NODE_OPTIONS: RedisOptions = {
+  connectTimeout: 2_000,
+  disconnectTimeout: 100,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  // It asks for INFO, which not every user may call, and prints that.
+  enableReadyCheck: false,
+  disableClientInfo: true,
+  // `open` connects again.
+  retryStrategy: () => null,
+};
+const OPTIONS = {
+  lazyConnect: true,
+  enableAutoPipelining: true,
+  enableReadyCheck: false,
+  // Requests must not wait for a connection: meanwhile the instance counts alone.
+  enableOfflineQueue: false,
+} as const;
+
+type Client = Redis | Cluster;
+type Script = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
+
+/** Runs one script in Redis. A URL of one node of a cluster, or of several, means the cluster. */
+export class RedisConnection {
+  private client: Client | null = null;
+  private isCluster: boolean;
+  private readonly patienceMs: number;
+  private deadline: Promise<never> | null = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly lua: string,
+  ) {
+    this.isCluster = url.includes(',');
+    const patience = new URL(url.split(',')[0]!).searchParams.get('commandTimeout');
+    this.patienceMs = patience === null ? PATIENCE_MS : Number(patience);
+  }
+
+  /** Connects, unless it is connected. Rejects if that is impossible, or if a node of the cluster does not answer. */
+  async open(): Promise<void> {
+    if (this.client?.status === 'end') this.client = null;
+    this.client ??= await this.connect();
+    if (this.client instanceof Cluster) {
+      await this.inTime(Promise.all(this.client.nodes('master').map((node) => node.ping())));
+    }
+  }
+
+  /** Closes the connection, healthy or not; the next `open` makes another one. */
+  close(): void {
+    this.client?.disconnect();
+    this.client = null;
+  }
+
+  /** Runs the script. Rejects if Redis returns an error, or does not answer in time. */
+  async run(keys: string[], values: (string | number)[]): Promise<unknown> {
+    if (this.client === null) throw new Error('There is no connection');
+    const script = (this.client as unknown as Record<string, Script>)[nameOf(keys.length)]!;
+    try {
+      return await this.inTime(script.call(this.client, ...keys, ...values));
+    } catch (error) {
+      // A node of a cluster whose user may not ask it what it is.
+      if (!this.isCluster && (error as Error).message.startsWith('MOVED ')) {
+        this.isCluster = true;
+        this.close();
+      }
+      throw error;
+    }
+  }
+
+  private async connect(): Promise<Client> {
+    let client: Client;
+    if (this.isCluster) {
+      client = await connected(clusterOf(this.url));
+    } else {
+      client = await connected(new Redis(this.url, { ...OPTIONS, ...NODE_OPTIONS }));
+      if (await this.isNodeOfCluster(client)) {
+        client.disconnect();
+        client = await connected(clusterOf(this.url));
+      }
+    }
+    // One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster.
+    for (const numberOfKeys of [1, 2]) {
+      client.defineCommand(nameOf(numberOfKeys), { numberOfKeys, lua: this.lua });
+    }
+    return client;
+  }
+
+  private async isNodeOfCluster(client: Redis): Promise<boolean> {
+    try {
+      return (await this.inTime(client.info('cluster'))).includes('cluster_enabled:1');
+    } catch (error) {
+      // The user may not ask, or a proxy does not know the command.
+      if (/^(NOPERM|ERR) /.test((error as Error).message)) return false;
+      client.disconnect();
+      throw error;
+    }
+  }
+
+  /** Rejects if the command takes too long, and the event loop is not what it waits for. */
+  private inTime<Result>(command: Promise<Result>): Promise<Result> {
+    this.deadline ??= this.startDeadline();
+    return Promise.race([command, this.deadline]);
+  }
+
+  /** One for all commands that begin within a step, because a timer for each is slower. */
+  private async startDeadline(): Promise<never> {
+    for (let step = 0; step <= STEPS; step += 1) {
+      await pause(this.patienceMs / STEPS, undefined, { ref: false });
+      this.deadline = step === 0 ? null : this.deadline;
+    }
+    throw new Error('Command timed out');
+  }
+}
+
+function nameOf(numberOfKeys: number): string {
+  return `petstoreWith${numberOfKeys}`;
+}
+
+function clusterOf(url: string): Cluster {
+  const urls = url.split(',');
+  // ioredis takes these from the URL of a single server only.
+  const { protocol, username, password } = new URL(urls[0]!);
+  const redisOptions: RedisOptions = {
+    ...NODE_OPTIONS,
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  };
+  return new Cluster(urls, {
+    ...OPTIONS,
+    redisOptions,
+    // By name, because a certificate is not for an address.
+    dnsLookup: (host, callback) => callback(null, host),
+    clusterRetryStrategy: () => null,
+  });
+}
+
+/** @throws what the connection reported, which explains more than the failure of the call */
+async function connected<Kind extends Client>(client: Kind): Promise<Kind> {
+  let reported: Error | undefined;
+  // Without a listener, ioredis prints every error with its stack.
+  client.on('error', (error: Error & { lastNodeError?: Error }) => {
+    reported = error.lastNodeError ?? error;
+  });
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    client.disconnect();
+    throw reported ?? error;
+  }
+}
+
+/** Checks Redis for a command, on a connection of its own. `bytes` is that of one node of a cluster. */
+export async function redisStatus(url: string) {
+  let redis: Client | undefined;
+  try {
+    redis = await connected(
+      url.includes(',') ? clusterOf(url) : new Redis(url, { ...OPTIONS, ...NODE_OPTIONS }),
+    );
+    const info = await redis.info();
+    const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
+    const bytes = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
+    return { answers: true, reason: null, version, bytes };
+  } catch (error) {
+    return { answers: false, reason: (error as Error).message, version: null, bytes: null };
+  } finally {
+    redis?.disconnect();
+  }
+}
