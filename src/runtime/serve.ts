@@ -2,6 +2,7 @@ import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { format } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Settings } from '../settings';
@@ -38,6 +39,8 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   process.stdout.on('error', () => undefined);
   const logContext = tracing && (() => tracing.logContext());
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), logContext);
+  // What a library prints, as ioredis does, is a line of the log.
+  console.warn = (...parts: unknown[]) => logger.warn(format(...parts));
   tracing?.reportTo((message) => logger.warn(message));
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');

@@ -33,6 +33,6 @@ const PATIENT = '?commandTimeout=2000';
 export function patient(urls: string): string {
   return urls
     .split(',')
-    .map((url) => url + PATIENT)
+    .map((url) => (url.includes('?') ? url : url + PATIENT))
     .join();
 }

@@ -16,7 +16,7 @@ export class TcpProxy {
   private port = 0;
   private silent = false;
 
-  private constructor(private readonly target: URL) {}
+  private constructor(private target: URL) {}
 
   /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
   static async start(url: string): Promise<TcpProxy> {
@@ -32,6 +32,11 @@ export class TcpProxy {
     return url.href;
   }
 
+  /** New connections lead elsewhere; the others stay as they are. */
+  leadTo(url: string): void {
+    this.target = new URL(url);
+  }
+
   /** Breaks every connection, and listens no more: connections are refused. */
   async refuse(): Promise<void> {
     const { server } = this;
@@ -42,9 +47,12 @@ export class TcpProxy {
     await within('the end of the proxy', Promise.resolve(closed));
   }
 
-  /** Keeps every connection, and accepts new ones, but passes nothing on: what a partitioned network does. */
-  fallSilent(): void {
-    this.silent = true;
+  /**
+   * Keeps every connection, and accepts new ones, but passes nothing on: what a partitioned network does.
+   * @param newOnes false if new connections work: the machine at the other end is another one now
+   */
+  fallSilent(newOnes = true): void {
+    this.silent = newOnes;
     for (const socket of this.sockets) {
       socket.unpipe().pause();
     }

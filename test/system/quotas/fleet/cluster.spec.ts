@@ -17,15 +17,17 @@ beforeAll(async () => {
   cluster = await RedisCluster.start();
   pair = await Pair.start(cluster.url);
 });
+// Each pair has a database of its own, in which ids begin anew.
+beforeEach(() => cluster.forget());
 afterAll(async () => {
   await pair?.close();
   await cluster?.close();
 });
 
 /** A new free client whose counts this node holds, with a caller for either instance. */
-async function aClientOf(node: RedisServer): Promise<ApiClient[]> {
+async function aClientOf(node: RedisServer, of = pair): Promise<ApiClient[]> {
   for (;;) {
-    const { clientId, callers } = await pair.client({ plan: 'free' });
+    const { clientId, callers } = await of.client({ plan: 'free' });
     if ((await cluster.holderOf(`petstore:{client:${clientId}}:counts`)) === node) return callers;
   }
 }
@@ -34,6 +36,32 @@ async function expectExact(callers: ApiClient[]): Promise<void> {
   const answers = await spread(callers, LIMIT + 8, (caller) => caller.get(COUNTED), 8);
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: LIMIT, 429: 8 });
 }
+
+test('the URL of one node means the cluster, whose other nodes are found', async () => {
+  for (const { url } of cluster.nodes) {
+    await cluster.forget();
+    const ofOneNode = await Pair.start(url);
+    for (const node of cluster.nodes) await expectExact(await aClientOf(node, ofOneNode));
+    expect(ofOneNode.degraded).toEqual([false, false]);
+    await ofOneNode.close();
+  }
+});
+
+test('while a node of a cluster is silent, the connections to the cluster are replaced', async () => {
+  const [node, , silent] = cluster.nodes as [RedisServer, RedisServer, RedisServer];
+  const others = await cluster.connectionsOf(node);
+  const impatient = await Pair.start(`${node.url}?commandTimeout=200`);
+  const before = (await cluster.connectionsOf(node)).filter((id) => !others.includes(id));
+  expect(before.length).toBeGreaterThan(1);
+  silent.pause();
+  await until(async () => !(await cluster.connectionsOf(node)).some((id) => before.includes(id)));
+  expect(impatient.degraded).toEqual([true, true]);
+  silent.resume();
+  await cluster.untilWhole();
+  await until(() => !impatient.degraded.some(Boolean));
+  await expectExact(await aClientOf(silent, impatient));
+  await impatient.close();
+});
 
 test('two instances count exactly on every node, their shares while the node of a client is down, and together again afterwards', async () => {
   for (const node of cluster.nodes) await expectExact(await aClientOf(node));

@@ -2,7 +2,7 @@ import { QuotasService } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
-import { COUNTED, HOUR, MINUTE, earnBan, standing, statuses } from '../../../support/limits';
+import { COUNTED, HOUR, MINUTE, earnBan, limitsIn, standing, statuses } from '../../../support/limits';
 import { RedisServer } from '../../../support/redis-server';
 import { startService } from '../../../support/service';
 import { tally } from '../../../support/spread';
@@ -102,6 +102,24 @@ test('an instance that has lost Redis counts its share, the other one exactly, a
   expect(await allowed(here, LIMIT + 3)).toBe(LIMIT - 1);
   await findRedis(1);
   expect(await allowed(there, 3)).toBe(0);
+});
+
+test('a count alone begins with what Redis last had left, so nobody is refused who was not, and a spent minute stays spent', async () => {
+  const [client, spent] = [await pair.client({ plan: 'free' }), await pair.client({ plan: 'free' })];
+  const [caller] = client.callers as [ApiClient, ApiClient];
+  const remaining = async () => limitsIn(await caller.get(COUNTED)).remaining;
+  expect([await remaining(), await allowed(spent.callers[0]!, LIMIT)]).toEqual([59, LIMIT]);
+  await loseRedis(0);
+  expect([await allowed(caller, SHARE + 3), await allowed(spent.callers[0]!, 1)]).toEqual([SHARE, 0]);
+  await findRedis(0);
+  expect(await remaining()).toBe(58);
+  await loseRedis(0);
+  expect(await remaining()).toBe(SHARE - 1);
+  await findRedis(0);
+  expect([await remaining(), await allowed(caller, 54), await remaining()]).toEqual([57, 54, 2]);
+  await loseRedis(0);
+  expect([await remaining(), await remaining(), (await caller.get(COUNTED)).status]).toEqual([1, 0, 429]);
+  await findRedis(0);
 });
 
 test('the share of the day is a share of what was left, and the counts of Redis apply when it is back', async () => {

@@ -37,6 +37,16 @@ export class RedisCluster {
     return this.nodes[Math.floor((slot * NODES) / SLOTS)]!;
   }
 
+  async forget(): Promise<void> {
+    for (const node of this.nodes) await ask(node, (client) => client.flushall());
+  }
+
+  /** The ids of a node's connections. */
+  async connectionsOf(node: RedisServer): Promise<string[]> {
+    const list = await ask(node, (client) => client.client('LIST'));
+    return [...String(list).matchAll(/^id=(\d+)/gm)].map(([, id]) => id!);
+  }
+
   /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
   async untilWhole(): Promise<void> {
     for (const node of this.nodes) {

@@ -1,0 +1,120 @@
+import { setImmediate } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { QuotaStore } from '../../../../src/modules/quotas';
+import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
+import type { ApiClient } from '../../../support/api-client';
+import { until } from '../../../support/eventually';
+import { COUNTED, limitsIn } from '../../../support/limits';
+import { RedisServer } from '../../../support/redis-server';
+import { useProcesses } from '../../../support/service-process';
+import { type TestService, startService } from '../../../support/service';
+import { TcpProxy } from '../../../support/tcp-proxy';
+
+/** As the service has it outside of tests. */
+const IMPATIENT = '?commandTimeout=200';
+
+let redis: RedisServer;
+let way: TcpProxy;
+let service: TestService;
+
+beforeAll(async () => {
+  redis = await RedisServer.start();
+  way = await TcpProxy.start(redis.url);
+  service = await startService({ settings: { redisUrl: way.url + IMPATIENT, instances: 2 } });
+});
+afterAll(async () => {
+  await service.close();
+  await way.close();
+  await redis.close();
+});
+
+const isDegraded = () => service.app.get(QuotaStore).redis.isDegraded;
+
+async function remaining(caller: ApiClient): Promise<number> {
+  return limitsIn(await caller.get(COUNTED)).remaining;
+}
+
+async function command(server: RedisServer, name: string, ...values: (string | number)[]): Promise<unknown> {
+  const client = new Redis(server.url);
+  try {
+    return await client.call(name, ...values);
+  } finally {
+    client.disconnect();
+  }
+}
+
+test('a connection that falls silent, but does not end, is replaced', async () => {
+  const caller = await service.caller({ plan: 'free' });
+  expect(await remaining(caller)).toBe(59);
+  way.fallSilent(false);
+  await until(isDegraded);
+  await until(() => !isDegraded());
+  expect(await remaining(caller)).toBe(58);
+});
+
+test('a connection that leads to what is a replica now is replaced', async () => {
+  const caller = await service.caller({ plan: 'free' });
+  expect(await remaining(caller)).toBe(59);
+  const next = await RedisServer.start();
+  await command(next, 'REPLICAOF', '127.0.0.1', redis.port);
+  await until(async () =>
+    String(await command(next, 'INFO', 'replication')).includes('master_link_status:up'),
+  );
+  await command(next, 'REPLICAOF', 'NO', 'ONE');
+  await command(redis, 'REPLICAOF', '127.0.0.1', next.port);
+  // As where a name leads to the new one: connections to the old one stay.
+  way.leadTo(next.url);
+  await until(isDegraded);
+  await until(() => !isDegraded());
+  expect(await remaining(caller)).toBe(58);
+  await command(redis, 'REPLICAOF', 'NO', 'ONE');
+  way.leadTo(redis.url);
+  await next.close();
+});
+
+test('an event loop that is busy for longer than Redis may take is no outage', async () => {
+  const busy = await startService({ settings: { redisUrl: redis.url + IMPATIENT, instances: 2 } });
+  const store = busy.app.get(QuotaStore);
+  for (const turns of [0, 1, 2, 3]) {
+    const subject = addressSubject(`192.0.2.${turns}`);
+    const taken = store.take(subject);
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+    for (const end = performance.now() + 600; performance.now() < end; ) continue;
+    expect([(await taken).takenLocally, (await store.look(subject)).standings[0]!.remaining]).toEqual([
+      undefined,
+      59,
+    ]);
+  }
+  expect(store.redis.isDegraded).toBe(false);
+  await busy.close();
+});
+
+test('who only looks leaves nothing in Redis', async () => {
+  await service.app.get(QuotaStore).look(addressSubject('198.51.100.7'));
+  expect(await command(redis, 'EXISTS', 'petstore:{address:198.51.100.7}:counts')).toBe(0);
+});
+
+const { bench, database } = useProcesses();
+
+test('a user of Redis who may only run scripts is enough, and what ioredis prints is in the log', async () => {
+  const rights = ['resetkeys', '~petstore:*', '-@all', '+@read', '+@write', '+@scripting', '+time', '+ping'];
+  await command(redis, 'ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
+  const urls = [redis.url.replace('//', '//shop:secret@'), redis.url.replace('//', '//:unneeded@')];
+  for (const url of urls) {
+    const process = await bench.serve({
+      DATABASE_URL: database.url,
+      REDIS_URL: url,
+      PORT: '0',
+      METRICS_PORT: 'off',
+    });
+    const health = (await (await fetch(`${process.url}/health/ready`)).json()) as {
+      details: { limits: unknown };
+    };
+    expect(health.details.limits).toMatchObject({ degraded: false });
+    await process.end();
+    expect(process.stdout + process.stderr).not.toMatch(/^(Skipping|\[WARN\])/m);
+    expect(process.log.filter((line) => line.includes('does not require a password'))).toHaveLength(
+      url === urls[0] ? 0 : 1,
+    );
+  }
+});
