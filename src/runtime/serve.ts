@@ -40,7 +40,7 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   const logContext = tracing && (() => tracing.logContext());
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), logContext);
   // What a library prints, as ioredis does, is a line of the log.
-  console.warn = (...parts: unknown[]) => logger.warn(format(...parts));
+  Object.assign(console, { warn: (...parts: unknown[]) => logger.warn(format(...parts)) });
   tracing?.reportTo((message) => logger.warn(message));
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');

@@ -536,8 +536,8 @@ export interface components {
             until?: string;
             /**
              * Format: int32
-             * @description Refused requests left before the next ban. They are counted in series of 60 seconds that begin with a 429, without those of its first second.
-             * @example 11
+             * @description Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.
+             * @example 31
              */
             refusalsBeforeBan: number;
             /**

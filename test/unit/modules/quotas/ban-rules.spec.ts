@@ -95,8 +95,9 @@ describe('a series of refused requests', () => {
   it('of workers that wait as Retry-After says never begins before the window of their wait', () => {
     const bans = newBanState();
     // 81 are refused in the first minute, which ends at 60 s; 20 of them again in the next one, and one of these later.
-    for (const second of [0.9, ...Array<number>(80).fill(1.25)])
+    for (const second of [0.9, ...Array<number>(80).fill(1.25)]) {
       refuse(bans, NOW + second * 1_000, NOW + 60_000);
+    }
     const later = [...Array<number>(20).fill(60.25), 60.9];
     const banned = later.map((second) => refuse(bans, NOW + second * 1_000, NOW + 120_250));
     expect(banned).not.toContain(true);
