@@ -199,7 +199,7 @@ const EVENTS = [
 
 const WEBHOOKS = [
   // A webhook is on probation until its receiver has accepted a delivery: one attempt at a time; after a failure nothing is
-  // sent before `probe_after`. `sender` is the instance that sends its deliveries, until `leased_until`.
+  // sent before `probe_after`.
   `CREATE TABLE webhooks (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
@@ -216,8 +216,7 @@ const WEBHOOKS = [
     since bigint NOT NULL DEFAULT 0,
     proven boolean NOT NULL DEFAULT false,
     probe_after timestamptz,
-    sender uuid,
-    leased_until timestamptz
+    quick boolean NOT NULL DEFAULT false
   )`,
   `CREATE INDEX webhooks_of_client ON webhooks (client_id, id) WHERE deleted_at IS NULL`,
   `CREATE INDEX webhooks_enabled ON webhooks (id) WHERE enabled`,
@@ -244,7 +243,7 @@ const WEBHOOKS = [
   `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 
-  // Without a position: a test. Each row is written three times within moments, so dead rows are vacuumed early.
+  // Without a position: a test. No other instance sends it before `leased_until`. Each row is written three times within moments, so dead rows are vacuumed early.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -257,9 +256,11 @@ const WEBHOOKS = [
     created_at timestamptz NOT NULL,
     last_attempt_at timestamptz,
     response_status integer,
-    error text
+    error text,
+    leased_until timestamptz
   ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)`,
   `CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook_id, due_at) WHERE status = 'pending'`,
+  `CREATE INDEX webhook_deliveries_leased ON webhook_deliveries (webhook_id) WHERE leased_until IS NOT NULL`,
   `CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, status, id)`,
   `CREATE INDEX webhook_deliveries_by_day ON webhook_deliveries (((created_at AT TIME ZONE 'UTC')::date))`,
 

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { within } from './eventually';
 
 export interface Received {
+  path: string;
   headers: IncomingMessage['headers'];
   body: string;
   event: { id: string; type: string; timestamp: string; data: Record<string, unknown> };
@@ -21,7 +22,12 @@ export class Receiver {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString();
-      const received = { headers: request.headers, body, event: JSON.parse(body) as Received['event'] };
+      const received: Received = {
+        path: request.url!,
+        headers: request.headers,
+        body,
+        event: JSON.parse(body) as Received['event'],
+      };
       this.received.push(received);
       this.answer(response, received);
     });

@@ -61,9 +61,12 @@ export class WebhookAdministration {
     return this.switch(id, true);
   }
 
-  /** @param reason shown to the client */
-  disable(id: number, reason: string): Promise<void> {
-    return this.switch(id, false, reason);
+  /**
+   * @param reason shown to the client
+   * @param applies whether the webhook, once it is locked, is still to be disabled
+   */
+  disable(id: number, reason: string, applies?: (webhook: Webhook) => boolean): Promise<void> {
+    return this.switch(id, false, reason, applies);
   }
 
   /** Sends a test event to an existing webhook. @returns the event's id */
@@ -104,10 +107,15 @@ export class WebhookAdministration {
     return due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
   }
 
-  private switch(id: number, enabled: boolean, reason?: string): Promise<void> {
+  private switch(
+    id: number,
+    enabled: boolean,
+    reason?: string,
+    applies: (webhook: Webhook) => boolean = () => true,
+  ): Promise<void> {
     const decide = (state: State): void => {
       const webhook = state.find(Webhook, id);
-      if (webhook?.deletedAt === null && webhook.enabled !== enabled) {
+      if (webhook?.deletedAt === null && webhook.enabled !== enabled && applies(webhook)) {
         state.update(Webhook, id, switched(webhook, enabled, reason));
         const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
         const details = { webhookId: id, reason };

@@ -62,6 +62,10 @@ export class Webhook {
   @Column('boolean', { default: false })
   proven!: boolean;
 
+  /** The last attempt ended within a second. */
+  @Column('boolean', { default: false })
+  quick!: boolean;
+
   /** On probation nothing is sent before: the last attempt failed. */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
@@ -76,13 +80,6 @@ export class Webhook {
   /** A deleted webhook is kept, without its secrets, until its deliveries have been removed, some at a time. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
-
-  /** The instance that sends its deliveries. No other does before the end of the lease. */
-  @Column({ type: 'uuid', nullable: true, ...OF_THE_DATABASE })
-  sender?: string | null;
-
-  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...OF_THE_DATABASE })
-  leasedUntil?: Date | null;
 
   /** The position in the feed after which events are sent to it. Set by a trigger. */
   @Column({ type: 'bigint', default: 0, ...OF_THE_DATABASE })
@@ -108,6 +105,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Entity('webhook_deliveries')
 @Check('webhook_deliveries_status_check', `status IN ('pending', 'delivered', 'failed')`)
 @Index('webhook_deliveries_waiting', ['webhookId', 'dueAt'], { where: `status = 'pending'` })
+@Index('webhook_deliveries_leased', ['webhookId'], { where: 'leased_until IS NOT NULL' })
 @Index('webhook_deliveries_of_webhook', ['webhookId', 'status', 'id'])
 // Of an expression: in a migration only.
 @Index('webhook_deliveries_by_day', { synchronize: false })
@@ -152,6 +150,10 @@ export class WebhookDelivery {
   /** Why the last attempt failed. */
   @Column({ type: 'text', nullable: true })
   error!: string | null;
+
+  /** An instance has leased it to send it. No other does before. */
+  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...OF_THE_DATABASE })
+  leasedUntil?: Date | null;
 }
 
 /** A single row: the position in the feed up to which deliveries were created. */

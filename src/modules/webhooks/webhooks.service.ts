@@ -94,6 +94,7 @@ export class WebhooksService {
             failingSince: null,
             pausedUntil: null,
             proven: false,
+            quick: false,
             probeAfter: null,
             secrets: [{ sealed, until: null }],
             createdAt: state.now,
@@ -123,7 +124,13 @@ export class WebhooksService {
       const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
       const { enabled = webhook.enabled } = patch;
       // Another receiver has neither failed, nor asked for a pause, nor accepted anything.
-      const another = { failingSince: null, proven: false, pausedUntil: null, probeAfter: null };
+      const another = {
+        failingSince: null,
+        proven: false,
+        quick: false,
+        pausedUntil: null,
+        probeAfter: null,
+      };
       const receiver = url === webhook.url ? {} : another;
       const changed = { ...switched(webhook, enabled), url, types, description, ...receiver };
       state.update(Webhook, id, changed);

@@ -1,7 +1,5 @@
 // Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
-import { type LookupAddress, promises as dns } from 'node:dns';
-import { type LookupFunction, isIP } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { isIP } from 'node:net';
 import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
 
 /** Other ports below 1024 belong to other services. */
@@ -14,14 +12,9 @@ const METADATA = '168.63.129.16';
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
 /** URL accepts it, DNS does not. */
 const EMPTY_LABEL = /^\.|\.\./;
-const LOCAL_NAME = /(^|\.)localhost$/;
-
-const DNS_TIMEOUT_MS = 2_000;
-const DNS_TRIES = 2;
-/** Addresses of each family that one attempt tries. */
-const MAX_ADDRESSES = 2;
-/** How long the second family may answer after the first. */
-const OTHER_FAMILY_MS = 50;
+/** Names that mean this machine, whatever DNS says (RFC 6761, section 6.3), and where they lead. */
+const LOCAL_NAME = /(^|\.)localhost\.?$/;
+const LOOPBACK = ['127.0.0.1', '::1'];
 
 type Network = ReturnType<typeof parseCIDR>;
 
@@ -65,9 +58,10 @@ export class AddressPolicy {
     if (EMPTY_LABEL.test(url.hostname)) {
       return 'must have a valid host name';
     }
-    const literal = literalOf(url);
-    if (literal !== undefined && !this.allows(literal, url.protocol)) {
-      return this.allows(literal, 'https:')
+    // URL has already normalized octal, decimal and hexadecimal forms of addresses.
+    const known = localAddresses(url.hostname) ?? [url.hostname.replace(/^\[(.*)\]$/, '$1')].filter(isIP);
+    if (known.length > 0 && !known.some((address) => this.allows(address, url.protocol))) {
+      return known.some((address) => this.allows(address, 'https:'))
         ? 'must use https'
         : 'must not lead to a loopback, private or otherwise reserved address';
     }
@@ -81,13 +75,9 @@ export class AddressPolicy {
   }
 }
 
-/** The IP address in a URL, if it has one. URL has already normalized octal, decimal and hexadecimal forms. */
-export function literalOf({ hostname }: URL): string | undefined {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-  if (LOCAL_NAME.test(host)) {
-    return '127.0.0.1';
-  }
-  return isIP(host) === 0 ? undefined : host;
+/** The addresses of `localhost` and names below it; undefined for others. */
+export function localAddresses(name: string): readonly string[] | undefined {
+  return LOCAL_NAME.test(name) ? LOOPBACK : undefined;
 }
 
 /** An IPv4-mapped IPv6 address leads to the IPv4 address. */
@@ -107,51 +97,4 @@ function isPublic(address: IPv4 | IPv6): boolean {
     return false;
   }
   return address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);
-}
-
-/** The addresses of a name, of one family. */
-export type Resolve = (name: string, family: 4 | 6) => Promise<string[]>;
-
-/**
- * Queries the name servers directly. The operating system's lookup blocks one of the process's four threads, and a few
- * names whose servers never answer would block them all.
- */
-export function resolveByDns(
-  resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
-): Resolve {
-  return (name, family) => (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
-}
-
-/**
- * The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. Once one
- * family has an address, the other has a moment to answer (RFC 8305, section 3).
- */
-export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
-  const allowed = async (name: string, family: 4 | 6): Promise<LookupAddress[]> => {
-    const all = await resolve(name, family);
-    const found = all.filter((address) => policy.allows(address, protocol));
-    if (found.length === 0) {
-      // A name can be an alias of one without addresses; the query then succeeds with none.
-      throw Object.assign(new Error(), { code: all.length === 0 ? 'ENODATA' : 'EFORBIDDEN' });
-    }
-    return found.slice(0, MAX_ADDRESSES).map((address) => ({ address, family }));
-  };
-  const lookUp = async (name: string): Promise<LookupAddress[]> => {
-    const found: LookupAddress[] = [];
-    const families = ([4, 6] as const).map(async (family) => {
-      found.push(...(await allowed(name, family)));
-    });
-    await Promise.any(families);
-    await Promise.race([Promise.allSettled(families), pause(OTHER_FAMILY_MS)]);
-    return [...found];
-  };
-  return (name, _options, callback) => {
-    lookUp(name).then(
-      (found) => callback(null, found),
-      (failure: AggregateError) => {
-        const errors = failure.errors as NodeJS.ErrnoException[];
-        callback(errors.find(({ code }) => code === 'EFORBIDDEN') ?? errors[0]!, []);
-      },
-    );
-  };
 }

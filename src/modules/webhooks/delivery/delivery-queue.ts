@@ -1,20 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/database';
-import type { KeptSecret } from '../webhook.entity';
-import { type Attempt, DISABLED_AFTER_MS, errorOf, pauseAfter, slowDownMs } from './retry-schedule';
+import type { KeptSecret, Webhook } from '../webhook.entity';
+import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, errorOf, slowDownMs } from './retry-schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
 /** Concurrent deliveries to a webhook after its first success; until then it is one. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 /** Much longer than an attempt may take, in case the process is busy. */
 const LEASE_MS = 60_000;
+/** Half of the concurrent deliveries of a process are to webhooks that were quick last time. */
+const HALF = 500;
 
-/** A delivery that is due, of a webhook that this process has leased. */
-export interface DueDelivery {
+/** A delivery that this process has leased. */
+export interface LeasedDelivery {
   id: number;
+  /** The end of the lease, which also tells it from other leases of the delivery. */
+  leasedUntil: Date;
   webhookId: number;
+  clientId: number;
+  /** The webhook's last attempt was quick. */
+  quick: boolean;
   url: string;
   secrets: KeptSecret[];
   eventId: string;
@@ -22,157 +28,181 @@ export interface DueDelivery {
   /** The event's position in the feed; null for a test. */
   position: number | null;
   createdAt: Date;
-  /** Before this one. */
-  attempts: number;
 }
 
-/** A delivery that was attempted. */
-export interface Finished {
-  delivery: DueDelivery;
-  attempt: Attempt;
+/** A delivery that this process has begun. */
+export interface Begun {
+  delivery: LeasedDelivery;
+  /** The webhook was quick last time, and this attempt does not take longer than that. */
+  quick: boolean;
+  /** Undefined until it ends. */
+  attempt?: Attempt;
 }
 
-/** Deliveries of a leased webhook that are due and not under way. */
-const DUE = `webhook_deliveries WHERE webhook_id = leased.id AND status = 'pending' AND due_at <= $1 AND id <> ALL($4)`;
+/** $1 is the time, $2 the deliveries that this process has begun. */
+const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
+  AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($2)`;
+const HAS_ROOM = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)
+  < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * Leases the webhooks with due deliveries, and returns these, oldest first, as many as each webhook may have at once. On
- * probation it is the first one that is due, so that a failed one is tried again before others. Finds the webhooks by a loose
- * index scan, so that the size of any backlog does not matter. The order is random, so that no webhook is always the last.
+ * Locks the webhooks that may have one more delivery, in turns by client: each has its turn after those with fewer
+ * deliveries under way, and takes only so many places that one client more would find some. Those that another instance has
+ * locked are left to it.
  */
-const TAKE = {
-  text: `WITH RECURSIVE waiting (webhook_id) AS (
-      (SELECT webhook_id FROM webhook_deliveries WHERE status = 'pending' ORDER BY webhook_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT next.webhook_id FROM webhook_deliveries AS next
-        WHERE next.status = 'pending' AND next.webhook_id > waiting.webhook_id ORDER BY next.webhook_id LIMIT 1)
-      FROM waiting WHERE waiting.webhook_id IS NOT NULL
-    ), leased AS (
-      UPDATE webhooks SET sender = $2, leased_until = $3 WHERE id = ANY(ARRAY(
-        SELECT id FROM webhooks AS leased
-        WHERE id = ANY(ARRAY(SELECT webhook_id FROM waiting)) AND enabled
-          AND (paused_until IS NULL OR paused_until <= $1)
-          AND (proven OR probe_after IS NULL OR probe_after <= $1)
-          AND (sender = $2 OR leased_until IS NULL OR leased_until <= $1)
-          AND EXISTS (SELECT FROM ${DUE})
-        FOR NO KEY UPDATE SKIP LOCKED))
-      RETURNING id, url, secrets, proven,
-        (SELECT count(*) FROM unnest($5::bigint[]) AS busy (id) WHERE busy.id = webhooks.id) AS under_way
-    )
-    SELECT due.id, leased.id AS "webhookId", leased.url, leased.secrets,
-      due.event_id AS "eventId", due.type, due.position, due.created_at AS "createdAt", due.attempts
-    FROM leased CROSS JOIN LATERAL (
-      (SELECT * FROM ${DUE} AND leased.proven ORDER BY due_at LIMIT greatest(0, ${AT_ONCE} - under_way))
-      UNION ALL
-      (SELECT * FROM ${DUE} AND NOT leased.proven ORDER BY id LIMIT greatest(0, 1 - under_way))
-    ) AS due
-    ORDER BY random() LIMIT $6`,
-};
+const LOCK = `WITH busy AS (
+    SELECT client_id, quick, count(*) AS deliveries FROM unnest($3::bigint[], $4::boolean[]) AS one (client_id, quick)
+    GROUP BY client_id, quick
+  ), ready AS (
+    SELECT id, client_id, quick,
+      coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id, quick ORDER BY random()) AS turn
+    FROM webhooks LEFT JOIN busy USING (client_id, quick)
+    WHERE enabled AND (paused_until IS NULL OR paused_until <= $1) AND (proven OR probe_after IS NULL OR probe_after <= $1)
+      AND (SELECT true FROM ${DUE} LIMIT 1) AND ${HAS_ROOM}
+  ), placed AS (
+    SELECT id, quick, row_number() OVER (PARTITION BY quick ORDER BY turn, random()) AS place
+    FROM ready JOIN (SELECT quick, count(DISTINCT client_id) AS clients FROM ready GROUP BY quick) AS all_of USING (quick)
+    WHERE turn <= greatest(1, $5::int / (clients + 1))
+  )
+  SELECT id FROM webhooks
+  WHERE id = ANY(ARRAY(SELECT id FROM placed WHERE place <= CASE WHEN quick THEN $6::int ELSE $7::int END))
+  ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
- * Writes what attempts mean for their deliveries and receivers, in ascending id, to avoid deadlocks. Skips deliveries that
- * have got another outcome meanwhile: the lease has ended, or the client has asked for a retry. A success of a healthy
- * receiver writes nothing to its webhook. An attempt at another URL than the present one says nothing of the receiver.
+ * Leases one due delivery of each locked webhook, if it still may have one: what was leased before the lock is visible only
+ * to a new statement. On probation it is the first one, so that a failed one is tried again before others.
+ */
+const LEASE = `WITH leased AS (
+    UPDATE webhook_deliveries SET leased_until = $4 WHERE id = ANY(ARRAY(
+      SELECT next.id FROM webhooks CROSS JOIN LATERAL (
+        (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT 1)
+        UNION ALL
+        (SELECT id FROM ${DUE} AND NOT proven ORDER BY id LIMIT 1)
+      ) AS next WHERE webhooks.id = ANY($3) AND ${HAS_ROOM}))
+    RETURNING *
+  )
+  SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url, secrets,
+    event_id AS "eventId", type, position, leased.created_at AS "createdAt"
+  FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
+
+/**
+ * Writes what attempts mean for their deliveries and receivers. Skips deliveries whose lease has ended. A success of a
+ * healthy receiver writes nothing to its webhook, nor does an attempt at another URL than the present one. Locks as all do:
+ * webhooks first, in ascending id.
  */
 const RECORD = {
-  text: `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, webhook bigint,
-        url text, attempts int, status text, due timestamptz, answer int, error text, gone boolean, paused timestamptz)
+  text: `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
+        webhook bigint, url text, answer int, error text, gone boolean, paused timestamptz, quick boolean)
+    ), receiver AS MATERIALIZED (
+      SELECT id FROM webhooks WHERE id IN (SELECT webhook FROM outcome) ORDER BY id FOR NO KEY UPDATE
     ), finished AS (
-      UPDATE webhook_deliveries AS delivery SET status = outcome.status, due_at = outcome.due,
-        attempts = delivery.attempts + 1, last_attempt_at = $2, response_status = outcome.answer, error = outcome.error
+      UPDATE webhook_deliveries SET leased_until = NULL, attempts = attempts + 1, last_attempt_at = $2,
+        response_status = outcome.answer, error = outcome.error,
+        status = CASE WHEN outcome.error IS NULL THEN 'delivered' WHEN ($3::float[])[attempts + 1] IS NULL THEN 'failed'
+          ELSE 'pending' END,
+        due_at = $2::timestamptz + interval '1 millisecond' * CASE WHEN outcome.error IS NULL THEN 0
+          ELSE floor(coalesce(($3::float[])[attempts + 1], 0) * (1 + ${JITTER} * random())) END
       FROM outcome
-      WHERE delivery.id = outcome.id AND delivery.status = 'pending' AND delivery.attempts = outcome.attempts
+      WHERE webhook_deliveries.id = outcome.id AND leased_until = outcome.lease AND status = 'pending'
+        AND outcome.webhook = ANY(ARRAY(SELECT id FROM receiver))
+      RETURNING outcome.*, due_at
     )
     UPDATE webhooks SET
       failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $2) END,
       paused_until = greatest(webhooks.paused_until, found.paused),
       proven = webhooks.proven OR found.succeeded,
-      probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL ELSE found.due END
-    FROM (SELECT webhook, url, bool_or(status = 'delivered') AS succeeded, bool_or(gone) AS gone, max(paused) AS paused,
-        max(due) AS due
-      FROM outcome GROUP BY webhook, url ORDER BY webhook) AS found
+      probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL ELSE found.due END,
+      quick = found.quick
+    FROM (SELECT webhook, url, bool_or(error IS NULL) AS succeeded, bool_or(gone) AS gone, max(paused) AS paused,
+        max(due_at) AS due, bool_and(quick) AS quick
+      FROM finished GROUP BY webhook, url) AS found
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
-      OR webhooks.failing_since IS NOT NULL OR found.gone OR found.paused IS NOT NULL OR NOT webhooks.proven)
-    RETURNING webhooks.id, found.gone, webhooks.failing_since`,
+      OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
+    RETURNING webhooks.id, webhooks.url, found.gone, webhooks.failing_since`,
 };
 
-const RELEASE = { text: `UPDATE webhooks SET leased_until = NULL WHERE sender = $1` };
+/** A delivery whose attempt has ended. */
+export type Finished = Begun & { attempt: Attempt };
+
+/** A receiver that wants nothing more, or accepts nothing. */
+interface LostReceiver {
+  webhookId: number;
+  reason: string;
+  /** False if the webhook has been changed, or its receiver has accepted something meanwhile. */
+  isStillLost: (webhook: Webhook) => boolean;
+}
 
 interface RecordedRow {
   id: number;
+  url: string;
   gone: boolean;
   failing_since: Date | null;
 }
 
 /** As the driver reports it. */
-type DueRow = Omit<DueDelivery, 'secrets'> & { secrets: string };
+type LeasedRow = Omit<LeasedDelivery, 'secrets'> & { secrets: string };
 
 /**
- * Deliveries that are due, in the table that all instances share. The deliveries of a webhook are sent by one instance, which
- * has leased it; when that dies, by another. In SQL, because the query builder knows neither a recursive walk, nor several
- * changes in one statement, nor rows with values of their own.
+ * Deliveries that are due, in the table that all instances share. An instance leases a delivery, so that no other sends it;
+ * when the instance dies, another one does after the end of the lease. In SQL, because the query builder knows neither
+ * several changes in one statement, nor rows with values of their own.
  */
 @Injectable()
 export class DeliveryQueue {
-  /** Of this process. */
-  private readonly sender = randomUUID();
-
   constructor(private readonly database: Database) {}
 
-  /**
-   * @param most how many are returned
-   * @param underWay deliveries that this process is attempting
-   */
-  async take(now: Date, most: number, underWay: readonly DueDelivery[]): Promise<DueDelivery[]> {
-    const until = new Date(now.getTime() + LEASE_MS).toISOString();
-    const ids = underWay.map(({ id }) => id);
-    const webhooks = underWay.map(({ webhookId }) => webhookId);
-    const values = [now.toISOString(), this.sender, until, ids, webhooks, most];
-    const rows = await this.database.run<DueRow>(TAKE, values);
-    return rows.map((row) => ({ ...row, secrets: JSON.parse(row.secrets) as KeptSecret[] }));
+  /** Leases at most one delivery of each webhook. Attempts that became slow use places of the others, not of the quick. */
+  async take(now: Date, begun: readonly Begun[]): Promise<LeasedDelivery[]> {
+    const quick = begun.filter((one) => one.quick).length;
+    const freeQuick = Math.min(HALF - quick, 2 * HALF - begun.length);
+    const freeOthers = HALF - (begun.length - quick);
+    if (freeQuick <= 0 && freeOthers <= 0) {
+      return [];
+    }
+    const at = now.toISOString();
+    const ids = begun.map(({ delivery }) => delivery.id);
+    const clients = begun.map(({ delivery }) => delivery.clientId);
+    const kinds = begun.map((one) => one.quick);
+    return this.database.transaction(async (transaction) => {
+      const values = [at, ids, clients, kinds, HALF, freeQuick, freeOthers];
+      const locked = await transaction.query<{ id: number }[]>(LOCK, values);
+      if (locked.length === 0) {
+        return [];
+      }
+      const until = new Date(now.getTime() + LEASE_MS).toISOString();
+      const rows = await transaction.query<LeasedRow[]>(LEASE, [at, ids, locked.map(({ id }) => id), until]);
+      return rows.map((row) => ({ ...row, secrets: JSON.parse(row.secrets) as KeptSecret[] }));
+    });
   }
 
-  /**
-   * May be repeated after a failure.
-   * @returns webhooks that must be disabled, and why
-   */
-  async recordOutcomes(
-    finished: readonly Finished[],
-    now: Date,
-  ): Promise<{ webhookId: number; reason: string }[]> {
-    const values = [JSON.stringify(finished.map((one) => outcomeOf(one, now))), now.toISOString()];
-    const receivers = await this.database.run<RecordedRow>(RECORD, values);
+  /** May be repeated after a failure. @returns the receivers whose webhooks must be disabled */
+  async recordOutcomes(finished: readonly Finished[], now: Date): Promise<LostReceiver[]> {
+    const outcomes = JSON.stringify(finished.map((one) => outcomeOf(one, now)));
+    const rows = await this.database.run<RecordedRow>(RECORD, [outcomes, now.toISOString(), PAUSES_MS]);
     const deadSince = now.getTime() - DISABLED_AFTER_MS;
-    return receivers
+    return rows
       .filter((row) => row.gone || (row.failing_since !== null && row.failing_since.getTime() <= deadSince))
-      .map((row) => ({ webhookId: row.id, reason: row.gone ? GONE : DEAD }));
-  }
-
-  /** Ends the leases of this process. */
-  async release(): Promise<void> {
-    await this.database.run(RELEASE, [this.sender]);
+      .map(({ id, url, gone }) => ({
+        webhookId: id,
+        reason: gone ? GONE : DEAD,
+        isStillLost: (webhook) => webhook.url === url && (gone || webhook.failingSince !== null),
+      }));
   }
 }
 
-/** What an attempt means for its delivery and its receiver, as the statement reads it from JSON. */
-function outcomeOf({ delivery, attempt }: Finished, now: Date) {
-  const { id, webhookId, url, attempts } = delivery;
-  const error = errorOf(attempt);
-  const pauseMs = pauseAfter(attempts + 1, Math.random());
-  const again = error !== null && pauseMs !== null;
+/** What an attempt means, as the statement reads it from JSON. */
+function outcomeOf({ delivery, quick, attempt }: Finished, now: Date) {
   const slowMs = slowDownMs(attempt, now.getTime());
   return {
-    id,
-    webhook: webhookId,
-    url,
-    attempts,
-    status: error === null ? 'delivered' : again ? 'pending' : 'failed',
-    due: again ? new Date(now.getTime() + pauseMs) : now,
+    id: delivery.id,
+    lease: delivery.leasedUntil,
+    webhook: delivery.webhookId,
+    url: delivery.url,
     answer: attempt.status,
-    error,
-    // The receiver wants no more events.
+    error: errorOf(attempt),
     gone: attempt.status === 410,
-    // Until when its receiver wants nothing.
+    // Until when the receiver wants nothing.
     paused: slowMs > 0 ? new Date(now.getTime() + slowMs) : null,
+    quick,
   };
 }

@@ -5,14 +5,12 @@ import { EventReader, type StoredEvent, toEventDto } from '../../events';
 import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
-import { DeliveryQueue, type DueDelivery, type Finished } from './delivery-queue';
+import { type Begun, DeliveryQueue, type Finished, type LeasedDelivery } from './delivery-queue';
 import { type Attempt, errorOf } from './retry-schedule';
 import { Sender } from './sender';
 
-/** Concurrent deliveries of this process. */
-const MAX_UNDER_WAY = 1_000;
-/** Claimed by one statement. */
-const MAX_TAKEN = 500;
+/** An attempt that takes longer is not quick. */
+const QUICK_MS = 1_000;
 /** Due deliveries are found within this time; those made by this process immediately. */
 const POLL_MS = 1_000;
 /** How long shutdown waits for attempts in flight. */
@@ -25,8 +23,10 @@ const EXPIRED = 'The event is older than 30 days.';
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
-  private readonly underWay = new Map<DueDelivery, Promise<void>>();
-  private finished: Finished[] = [];
+  /** Until its outcome is written, a delivery is not taken again. */
+  private readonly begun = new Set<Begun>();
+  private readonly underWay = new Set<Promise<void>>();
+  private isStopping = false;
   private readonly task = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
     work: () => this.takeTurn(),
@@ -54,46 +54,54 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
   async onModuleDestroy(): Promise<void> {
+    this.isStopping = true;
     await this.task.stop();
-    await Promise.race([Promise.all(this.underWay.values()), pause(DRAIN_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all(this.underWay), pause(DRAIN_MS, undefined, { ref: false })]);
     // If the database is unavailable, the leases expire.
-    await this.writeOutcomes(new Date(this.clock.now()))
-      .then(() => this.queue.release())
-      .catch(() => undefined);
+    await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
   }
 
+  /** Each webhook gets one delivery at a time, until none may have another. */
   private async takeTurn(): Promise<void> {
-    // Without a key nothing can be signed; an instance with a key will send.
-    if (this.vault.fingerprint === undefined) {
-      return;
+    let count = 1;
+    while (count > 0 && !this.isStopping) {
+      await this.writeOutcomes();
+      count = await this.begin();
     }
-    const now = new Date(this.clock.now());
-    // Before outcomes are written: what ends meanwhile is not written yet, and would be taken again.
-    const underWay = [...this.underWay.keys()];
-    await this.writeOutcomes(now);
-    const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - underWay.length);
-    const due = most > 0 ? await this.queue.take(now, most, underWay) : [];
-    if (due.length === 0) {
-      return;
-    }
-    const events = await this.events.at(due.flatMap(({ position }) => position ?? []));
-    const byPosition = new Map(events.map((event) => [event.position, event]));
-    due.forEach((delivery) =>
-      this.underWay.set(delivery, this.attempt(delivery, byPosition.get(delivery.position!))),
-    );
   }
 
-  private async attempt(delivery: DueDelivery, event?: StoredEvent): Promise<void> {
-    const attempt = await this.send(delivery, bodyOf(delivery, event));
-    this.underWay.delete(delivery);
-    this.counts[errorOf(attempt) === null ? 'delivered' : 'failed'] += 1;
-    this.finished.push({ delivery, attempt });
+  private async begin(): Promise<number> {
+    // Without a key nothing can be signed; an instance with a key will send.
+    if (this.vault.fingerprint === undefined) {
+      return 0;
+    }
+    const leased = await this.queue.take(new Date(this.clock.now()), [...this.begun]);
+    const positions = leased.flatMap(({ position }) => position ?? []);
+    const events = positions.length === 0 ? [] : await this.events.at(positions);
+    const byPosition = new Map(events.map((event) => [event.position, event]));
+    for (const delivery of leased) {
+      const attempt = this.attempt(delivery, byPosition.get(delivery.position!));
+      this.underWay.add(attempt);
+      void attempt.then(() => this.underWay.delete(attempt));
+    }
+    return leased.length;
+  }
+
+  private async attempt(delivery: LeasedDelivery, event?: StoredEvent): Promise<void> {
+    const begun: Begun = { delivery, quick: delivery.quick };
+    this.begun.add(begun);
+    const since = this.clock.now();
+    const becomesSlow = this.clock.later(QUICK_MS, () => (begun.quick = false));
+    begun.attempt = await this.send(delivery, bodyOf(delivery, event));
+    becomesSlow();
+    begun.quick = this.clock.now() - since <= QUICK_MS;
+    this.counts[errorOf(begun.attempt) === null ? 'delivered' : 'failed'] += 1;
     this.wake();
   }
 
   /** Never rejects. */
-  private async send(delivery: DueDelivery, body: string | undefined): Promise<Attempt> {
+  private async send(delivery: LeasedDelivery, body: string | undefined): Promise<Attempt> {
     if (body === undefined) {
       return { status: null, failure: EXPIRED };
     }
@@ -113,22 +121,21 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** If that fails, outcomes are written in the next turn. */
-  private async writeOutcomes(now: Date): Promise<void> {
-    const finished = this.finished.splice(0);
-    try {
-      const unreachable = finished.length > 0 ? await this.queue.recordOutcomes(finished, now) : [];
-      for (const { webhookId, reason } of unreachable) {
-        await this.webhooks.disable(webhookId, reason);
-      }
-    } catch (error) {
-      this.finished.unshift(...finished);
-      throw error;
+  private async writeOutcomes(): Promise<void> {
+    const finished = [...this.begun].filter((one): one is Finished => one.attempt !== undefined);
+    if (finished.length === 0) {
+      return;
+    }
+    const lost = await this.queue.recordOutcomes(finished, new Date(this.clock.now()));
+    finished.forEach((one) => this.begun.delete(one));
+    for (const { webhookId, reason, isStillLost } of lost) {
+      await this.webhooks.disable(webhookId, reason, isStillLost);
     }
   }
 }
 
 /** The same text at every attempt. Undefined if the event has expired. */
-function bodyOf(delivery: DueDelivery, event?: StoredEvent): string | undefined {
+function bodyOf(delivery: LeasedDelivery, event?: StoredEvent): string | undefined {
   const { eventId: id, type, createdAt, webhookId } = delivery;
   if (type === TEST_TYPE) {
     return JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data: { webhookId } });

@@ -1,12 +1,14 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, RepeatingTask } from '#libs/clock';
-import { Database } from '#libs/database';
+import { Database, type Transaction } from '#libs/database';
 import { EVENT_TYPES } from '../../events';
 import { WebhookAdministration } from '../webhook-administration';
 import { MAX_PENDING } from '../webhook.entity';
 import { DeliveryWorker } from './delivery-worker';
 
 const POLL_MS = 1_000;
+/** How long events of this process wait for others, to be dispatched together. */
+const GATHER_MS = 50;
 /** How often pending deliveries are counted. */
 const BACKLOG_MS = 5_000;
 /** Events that a transaction makes deliveries of, and deliveries that it makes, unless a single event has more. */
@@ -15,27 +17,22 @@ const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 
 /** One instance at a time makes deliveries. Locks nothing if there are no new events. */
-const LOCK = `SELECT position, feed_end() AS "end" FROM webhook_dispatch WHERE position < feed_end() FOR UPDATE SKIP LOCKED`;
+const LOCK = `SELECT position, feed_end() AS "end", (SELECT count(*) FROM webhooks WHERE enabled) AS webhooks
+  FROM webhook_dispatch WHERE position < feed_end() FOR UPDATE SKIP LOCKED`;
 
 /** The join is by type, so that webhooks that do not get an event cost nothing. */
 const DISPATCH = `WITH subscriber AS MATERIALIZED (
     SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type FROM webhooks WHERE enabled
   ), next AS MATERIALIZED (
-    SELECT position, id, type FROM events WHERE position > $2 AND position <= $4 ORDER BY position LIMIT ${MAX_EVENTS}
-  ), turn AS MATERIALIZED (
-    SELECT max(position) FILTER (WHERE deliveries <= ${MAX_DELIVERIES} OR place = 1) AS reached,
-      count(*) = ${MAX_EVENTS} OR max(deliveries) > ${MAX_DELIVERIES} AS has_more
-    FROM (SELECT position, row_number() OVER in_order AS place, sum(coalesce(count, 0)) OVER in_order AS deliveries
-      FROM next LEFT JOIN (SELECT type, count(*) FROM subscriber GROUP BY type) AS wanted USING (type)
-      WINDOW in_order AS (ORDER BY position)) AS counted
+    SELECT position, id, type FROM events WHERE position > $2 AND position <= $3 ORDER BY position LIMIT $4
   ), made AS (
     INSERT INTO webhook_deliveries (webhook_id, position, event_id, type, status, attempts, due_at, created_at)
-    SELECT subscriber.id, next.position, 'evt_' || replace(next.id::text, '-', ''), next.type, 'pending', 0, $3, $3
-    FROM next JOIN subscriber ON subscriber.type = next.type AND subscriber.since < next.position
-    WHERE next.position <= (SELECT reached FROM turn)
-    ORDER BY next.position
+    SELECT subscriber.id, position, 'evt_' || replace(next.id::text, '-', ''), type, 'pending', 0, $5, $5
+    FROM next JOIN subscriber USING (type) WHERE since < position ORDER BY position
   )
-  UPDATE webhook_dispatch SET position = reached FROM turn WHERE reached IS NOT NULL RETURNING has_more`;
+  UPDATE webhook_dispatch SET position = reached
+  FROM (SELECT max(position) AS reached, count(*) = $4 AS has_more FROM next) AS turn
+  WHERE reached IS NOT NULL RETURNING has_more`;
 
 const FULL = {
   text: `SELECT id FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
@@ -54,18 +51,19 @@ const GIVE_UP = {
 @Injectable()
 export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private isStopping = false;
-  private readonly tasks = [
-    new RepeatingTask({
-      name: 'Making deliveries of events for webhooks',
-      work: () => this.takeTurn(),
-      everyMs: POLL_MS,
-    }),
-    new RepeatingTask({
-      name: 'Counting pending deliveries',
-      work: () => this.disableFull(),
-      everyMs: BACKLOG_MS,
-    }),
-  ];
+  /** What the last turn found. */
+  private hasWebhooks = false;
+  private timer?: NodeJS.Timeout;
+  private readonly dispatching = new RepeatingTask({
+    name: 'Making deliveries of events for webhooks',
+    work: () => this.takeTurn(),
+    everyMs: POLL_MS,
+  });
+  private readonly counting = new RepeatingTask({
+    name: 'Counting pending deliveries',
+    work: () => this.disableFull(),
+    everyMs: BACKLOG_MS,
+  });
 
   constructor(
     private readonly database: Database,
@@ -75,41 +73,51 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.tasks.forEach((task) => task.start());
+    this.dispatching.start();
+    this.counting.start();
   }
 
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
-    await Promise.all(this.tasks.map((task) => task.stop()));
+    await Promise.all([this.dispatching.stop(), this.counting.stop()]);
+  }
+
+  /** To be called after this process has written events: it need not wait for the next turn. */
+  wake(): void {
+    if (this.hasWebhooks) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        void this.dispatching.runNow();
+      }, GATHER_MS).unref();
+    }
   }
 
   private async takeTurn(): Promise<void> {
     for (let hasMore = true; hasMore && !this.isStopping; ) {
-      hasMore = await this.dispatch();
+      hasMore = await this.database.transaction((transaction) => this.dispatch(transaction));
       this.worker.wake();
     }
   }
 
   /** @returns whether there are more events */
-  private dispatch(): Promise<boolean> {
-    return this.database.transaction(async (transaction) => {
-      const [dispatched] = await transaction.query<{ position: number; end: number }[]>(LOCK);
-      if (dispatched === undefined) {
-        return false;
-      }
-      const now = new Date(this.clock.now()).toISOString();
-      const values = [EVENT_TYPES, dispatched.position, now, dispatched.end];
-      const [rows] = await transaction.query<[{ has_more: boolean }[]]>(DISPATCH, values);
-      return rows[0]?.has_more ?? false;
-    });
+  private async dispatch(transaction: Transaction): Promise<boolean> {
+    const [turn] = await transaction.query<{ position: number; end: number; webhooks: number }[]>(LOCK);
+    if (turn === undefined) {
+      return false;
+    }
+    this.hasWebhooks = turn.webhooks > 0;
+    const most = Math.floor(MAX_DELIVERIES / Math.max(1, turn.webhooks));
+    const events = Math.max(1, Math.min(most, MAX_EVENTS));
+    const values = [EVENT_TYPES, turn.position, turn.end, events, new Date(this.clock.now()).toISOString()];
+    const [rows] = await transaction.query<[{ has_more: boolean }[]]>(DISPATCH, values);
+    return rows[0]?.has_more ?? false;
   }
 
   private async disableFull(): Promise<void> {
     for (const { id } of await this.database.run<{ id: number }>(FULL)) {
       // In this order: after a crash in between, a disabled webhook would keep its backlog.
       await this.database.run(GIVE_UP, [id, BACKLOG_FULL]);
-      const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
-      await this.webhooks.disable(id, reason);
+      await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
     }
   }
 }

@@ -4,8 +4,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The pauses after the first attempt, the second, … */
-const PAUSES_MS = [
+/** Milliseconds after the first attempt, the second, …; after one more the delivery has failed. */
+export const PAUSES_MS = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,
@@ -17,13 +17,12 @@ const PAUSES_MS = [
   24 * HOUR,
 ];
 /** Pauses are up to 10% longer, so that deliveries that failed together are not retried together. */
-const JITTER = 0.1;
+export const JITTER = 0.1;
 
-export const MAX_ATTEMPTS = PAUSES_MS.length + 1;
 /** A webhook is disabled after failing for this long. */
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 
-/** For a receiver that asks to slow down without `Retry-After`. */
+/** For a receiver that asks to slow down without a valid `Retry-After`. */
 const SLOW_MS = 10 * SECOND;
 const MAX_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
@@ -38,28 +37,22 @@ export interface Attempt {
   retryAfter?: string;
 }
 
-/**
- * @param attempts how many were made
- * @param random from 0 to 1
- * @returns milliseconds until the next one; null if there is none
- */
-export function pauseAfter(attempts: number, random: number): number | null {
-  const pause = PAUSES_MS[attempts - 1];
-  return pause === undefined ? null : Math.round(pause * (1 + JITTER * random));
-}
-
 /** How long to pause a receiver that asked to slow down; 0 if it did not. */
-export function slowDownMs({ status, retryAfter }: Attempt, now: number): number {
+export function slowDownMs({ status, retryAfter = '' }: Attempt, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
   }
-  const wish = retryAfter === undefined ? NaN : millisecondsOf(retryAfter, now);
+  const wish = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : dateOf(retryAfter) - now;
   return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3). */
-function millisecondsOf(retryAfter: string, now: number): number {
-  return /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - now;
+/** The three forms of RFC 9110, section 5.6.7; the third has no zone. `Date.parse` takes many other texts for dates. */
+const HTTP_DATE =
+  /^(?:\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT|\w{6,9}, \d\d-\w{3}-\d\d \d\d:\d\d:\d\d GMT|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
+
+/** @returns milliseconds; NaN if the text is no date of HTTP */
+function dateOf(text: string): number {
+  return HTTP_DATE.test(text) ? Date.parse(`${text.replace(/ GMT$/, '')} GMT`) : NaN;
 }
 
 /** Why an attempt failed, for the delivery's `error`; null on success. */

@@ -1,4 +1,5 @@
 import type { Delivery } from '#libs/client';
+import { WebhookAdministration } from '../../../../src/modules/webhooks';
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
@@ -119,6 +120,28 @@ describe('Until its first success a webhook', () => {
     next.answerAll();
   });
 
+  it('is not disabled when its URL changes between the 410 of the old one and the end of its webhook', async () => {
+    const [old, next] = [await startReceiver(), await startReceiver()];
+    old.answers(410);
+    const path = await register(old);
+    let isEnded = false;
+    const moves = services.map(({ app }) => {
+      const webhooks = app.get(WebhookAdministration);
+      const disable = webhooks.disable.bind(webhooks);
+      return jest.spyOn(webhooks, 'disable').mockImplementation(async (...args) => {
+        await caller.patch(path, { url: next.url });
+        await disable(...args);
+        isEnded = true;
+      });
+    });
+    await change(1);
+    await until(() => isEnded);
+    expect((await caller.get(path)).body).toMatchObject({ url: next.url, enabled: true });
+    moves.forEach((move) => move.mockRestore());
+    await change(1);
+    await until(() => next.received.length > 0);
+  });
+
   it('is not disabled when the receiver at its old URL responds 410 Gone', async () => {
     const next = await startReceiver();
     const { path, answerOld } = await moveDuringAnAttempt(next);
@@ -145,6 +168,54 @@ it('After its first success a webhook gets four deliveries at a time from all in
   expect(receiver.received).toHaveLength(4);
   answerAll();
   await until(async () => (await deliveries(path, '?status=delivered')).length === 10);
+});
+
+it('A delivery whose instance does not end it is sent by another one when its lease is over, and counts once', async () => {
+  const { receiver, answerAll } = await holdingReceiver();
+  const path = await register(receiver);
+  await change(1);
+  await until(() => receiver.received.length === 1);
+  advance(61_000);
+  await until(() => receiver.received.length === 2);
+  expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(1);
+  answerAll(500);
+  await until(async () => (await deliveries(path))[0]?.attempts === 1);
+  await bothHaveLooked();
+  expect(await deliveries(path)).toMatchObject([{ attempts: 1, responseStatus: 500 }]);
+});
+
+describe('A thousand webhooks of a hundred clients whose receivers do not answer', () => {
+  const CLIENTS = 100;
+  const OF_EACH = 10;
+
+  it('use at most half of each instance, in turns by client, and delay no other receiver, not even a new one', async () => {
+    const { receiver, answerAll } = await holdingReceiver();
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async (_none, index) => {
+        const client = await first.caller();
+        for (let count = 0; count < OF_EACH; count += 1) {
+          await client.post('/webhooks', { url: `${receiver.url}/${index}`, types: ['category.updated'] });
+        }
+      }),
+    );
+    const { body: category } = await caller.post<{ id: number }>('/categories', { name: 'Before' });
+    await caller.put(`/categories/${category.id}`, { name: 'After' });
+
+    // Of 500 places an instance gives each client as many as if there were one client more.
+    const share = Math.floor(500 / (CLIENTS + 1));
+    await until(() => receiver.received.length === CLIENTS * share * services.length);
+    const healthy = await startReceiver();
+    const path = await register(healthy);
+    await change(12);
+    await until(async () => (await deliveries(path, '?status=delivered')).length === 12);
+    const byClient = new Map<string, number>();
+    receiver.received.forEach(({ path: of }) => byClient.set(of, (byClient.get(of) ?? 0) + 1));
+    expect([...byClient.values()]).toEqual(Array(CLIENTS).fill(share * services.length));
+
+    answerAll();
+    await until(() => receiver.received.length === CLIENTS * OF_EACH);
+    await first.database.pool.query('DELETE FROM webhooks WHERE url LIKE $1', [`${receiver.url}/%`]);
+  });
 });
 
 describe('Ten thousand pending deliveries', () => {

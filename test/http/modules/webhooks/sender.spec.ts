@@ -1,11 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer, isIP } from 'node:net';
-import {
-  AddressPolicy,
-  type Resolve,
-  checkedLookup,
-} from '../../../../src/modules/webhooks/delivery/address-policy';
+import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
+import { type FindAddresses, checkedLookup } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { Receiver } from '../../../support/receiver';
 
@@ -15,9 +12,9 @@ const message = (url: string) => ({ url, headers: { 'webhook-id': 'evt_1' }, bod
 
 /** Every name has these addresses. */
 const onlyTo =
-  (...addresses: string[]): Resolve =>
-  (_name, family) =>
-    Promise.resolve(addresses.filter((address) => isIP(address) === family));
+  (...addresses: string[]): FindAddresses =>
+  () =>
+    Promise.resolve(addresses.map((address) => ({ address, family: isIP(address) })));
 
 /** Resolves to a receiver that is a bare socket, for what no HTTP server would send. */
 async function rawReceiver(
@@ -59,9 +56,9 @@ describe('forbidden addresses', () => {
   it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {
     let asked = 0;
     const policy = new AddressPolicy(['127.0.0.1']);
-    const sender = new Sender(policy, (name, family) => {
-      asked += family === 4 ? 1 : 0;
-      return onlyTo(`127.0.0.${asked}`)(name, family);
+    const sender = new Sender(policy, (name) => {
+      asked += 1;
+      return onlyTo(`127.0.0.${asked}`)(name);
     });
     receiver.answer = (response) => response.writeHead(204, { Connection: 'close' }).end();
     const url = receiver.url.replace('127.0.0.1', 'shop.example');
@@ -107,9 +104,9 @@ describe('forbidden addresses', () => {
 
 describe('The addresses of a name', () => {
   const policy = new AddressPolicy([]);
-  const addressesOf = (resolve: Resolve) =>
+  const addressesOf = (find: FindAddresses) =>
     new Promise((done) => {
-      checkedLookup(resolve, policy, 'https:')('shop.example', { all: true }, (error, found) =>
+      checkedLookup(find, policy, 'https:')('shop.example', { all: true }, (error, found) =>
         done(error?.code ?? (found as LookupAddress[]).map(({ address }) => address)),
       );
     });
@@ -137,13 +134,12 @@ it('The fifteen seconds of an attempt include DNS, and what it answers later is 
   try {
     let answer = (_addresses: string[]): void => undefined;
     const asked = new Promise<void>((isAsked) => {
-      const resolve: Resolve = (_name, family) =>
-        new Promise((done, fail) => {
-          if (family === 6) fail(new Error('none'));
-          answer = family === 4 ? done : answer;
-          isAsked();
+      sender = new Sender(LOCAL, () => {
+        isAsked();
+        return new Promise((done) => {
+          answer = (addresses) => void onlyTo(...addresses)('').then(done);
         });
-      sender = new Sender(LOCAL, resolve);
+      });
     });
     const attempted = sender!.send(message(receiver.url.replace('127.0.0.1', 'shop.example')));
     await asked;

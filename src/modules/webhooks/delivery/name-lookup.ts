@@ -1,0 +1,122 @@
+// Looks names up as this machine knows them, but not by the operating system's lookup: that blocks one of the process's four
+// threads, which files and cryptography need as well, and a few names whose servers never answer would block them all. So
+// hosts file and search domains are read here, and name servers are asked without a thread. All of it is read anew for each
+// lookup, so that a change counts at once.
+import { type LookupAddress, promises as dns } from 'node:dns';
+import { readFileSync } from 'node:fs';
+import { type LookupFunction, isIP } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type AddressPolicy, localAddresses } from './address-policy';
+
+const HOSTS = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+const QUERY = { timeout: 2_000, tries: 2 };
+/** For all queries of a lookup. An attempt has longer, so that silent name servers are not mistaken for a silent receiver. */
+const LOOKUP_MS = 8_000;
+/** How long the second family may answer after the first (RFC 8305, section 3). */
+const OTHER_FAMILY_MS = 50;
+/** Addresses of each family that one attempt tries. */
+const MAX_ADDRESSES = 2;
+/** These say that the name has no address; all others that a name server has failed. */
+const NOT_FOUND = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
+
+/** All addresses of a name. Rejects with the code ENOTFOUND or ELOOKUP. */
+export type FindAddresses = (name: string) => Promise<LookupAddress[]>;
+
+/** The parameters replace the machine's in tests. */
+export function machineLookup(
+  hostsFile = HOSTS,
+  resolverFile = '/etc/resolv.conf',
+  newResolver = () => new dns.Resolver(QUERY),
+): FindAddresses {
+  return async (name) => {
+    const known = localAddresses(name) ?? addressesIn(wordsOf(hostsFile), name);
+    if (known.length > 0) {
+      return known.map((address) => ({ address, family: isIP(address) }));
+    }
+    const resolver = newResolver();
+    const deadline = AbortSignal.timeout(LOOKUP_MS);
+    deadline.addEventListener('abort', () => resolver.cancel());
+    const failures: NodeJS.ErrnoException[] = [];
+    for (const candidate of candidatesFor(name, wordsOf(resolverFile))) {
+      try {
+        return await query(resolver, candidate);
+      } catch (error) {
+        failures.push(...((error as AggregateError).errors as NodeJS.ErrnoException[]));
+      }
+      if (deadline.aborted) {
+        break;
+      }
+    }
+    throw withCode(failures.every(({ code }) => NOT_FOUND.includes(code!)) ? 'ENOTFOUND' : 'ELOOKUP');
+  };
+}
+
+/** The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. */
+export function checkedLookup(find: FindAddresses, policy: AddressPolicy, protocol: string): LookupFunction {
+  const lookUp = async (name: string): Promise<LookupAddress[]> => {
+    const allowed = (await find(name)).filter(({ address }) => policy.allows(address, protocol));
+    if (allowed.length === 0) {
+      throw withCode('EFORBIDDEN');
+    }
+    return [4, 6].flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES));
+  };
+  return (name, _options, callback) => {
+    lookUp(name).then(
+      (found) => callback(null, found),
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+export function withCode(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(code), { code });
+}
+
+/** Asks for both families. Rejects with the errors of both if neither has an address. */
+async function query(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
+  const found: LookupAddress[] = [];
+  const families = ([4, 6] as const).map(async (family) => {
+    const addresses = await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
+    if (addresses.length === 0) {
+      // The name is an alias of one without addresses.
+      throw withCode('ENODATA');
+    }
+    found.push(...addresses.map((address) => ({ address, family })));
+  });
+  await Promise.any(families);
+  await Promise.race([Promise.allSettled(families), pause(OTHER_FAMILY_MS)]);
+  return [...found];
+}
+
+function addressesIn(hosts: string[][], name: string): string[] {
+  const entries = hosts.filter((names) => names.slice(1).includes(name.replace(/\.$/, '')));
+  return entries.map(([address = '']) => address).filter(isIP);
+}
+
+/** The names to ask for, in order, as resolv.conf(5) says: with fewer dots than `ndots`, first below the search domains. */
+function candidatesFor(name: string, configuration: string[][]): string[] {
+  const domains = configuration.findLast(([keyword]) => keyword === 'search' || keyword === 'domain') ?? [];
+  const options = configuration.filter(([keyword]) => keyword === 'options').join();
+  const [, enoughDots = '1'] = /\bndots:(\d+)/.exec(options) ?? [];
+  const below = domains.slice(1).map((domain) => `${name}.${domain}`);
+  if (name.endsWith('.')) {
+    return [name];
+  }
+  return name.split('.').length > Number(enoughDots) ? [name, ...below] : [...below, name];
+}
+
+/** The words of each line of a file, in lower case, without comments; none if it cannot be read. */
+function wordsOf(file: string): string[][] {
+  try {
+    // Synchronously, because other reads use the shared threads.
+    const lines = readFileSync(file, 'latin1').toLowerCase().split('\n');
+    return lines.map((line) =>
+      line
+        .replace(/[#;].*/, '')
+        .trim()
+        .split(/\s+/),
+    );
+  } catch {
+    return [];
+  }
+}
