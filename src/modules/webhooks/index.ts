@@ -1,4 +1,5 @@
 export { DeliveryWorker } from './delivery/delivery-worker';
+export { Dispatcher } from './delivery/dispatcher';
 export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
 export { WEBHOOK_SCHEMAS } from './webhook-callbacks';
 export { WebhookKeyError } from './webhook-secrets';

@@ -19,17 +19,17 @@ const NO_KEY =
   'WEBHOOK_KEY is not set. It seals the secrets of webhooks: without it none can be created, and no events are sent to them. ' +
   'Set it to the same 32 bytes for all instances: openssl rand -base64 32';
 /** The current secret and those replaced within the overlap. Each adds a signature to every delivery. */
-const MAX_SECRETS = 5;
+export const MAX_SECRETS = 5;
 
 export function newSecret(): string {
   return PREFIX + randomBytes(BYTES).toString('base64');
 }
 
-/** @returns the secrets after a rotation, the newest first */
+/** @returns the secrets after a rotation, the newest first; fewer than the maximum may be valid before */
 export function rotated(secrets: readonly KeptSecret[], sealed: string, now: Date): KeptSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
-  return [{ sealed, until: null }, ...replaced].slice(0, MAX_SECRETS);
+  return [{ sealed, until: null }, ...replaced];
 }
 
 export function validSecrets(secrets: readonly KeptSecret[], now: Date): KeptSecret[] {

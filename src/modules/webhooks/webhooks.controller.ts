@@ -10,6 +10,7 @@ import {
   DeliveryNotFoundError,
   ListDeliveriesQuery,
   NewWebhookDto,
+  TooManySecretsError,
   TooManyWebhooksError,
   WebhookDto,
   WebhookNotFoundError,
@@ -85,7 +86,7 @@ export class WebhooksController {
   @Operation({
     id: 'updateWebhook',
     summary: 'Update a webhook',
-    description: 'A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.',
+    description: 'A JSON Merge Patch (RFC 7396). The secret does not change.',
     response: { description: 'The updated webhook.', resource: WebhookDto },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
@@ -121,13 +122,13 @@ export class WebhooksController {
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
-      'Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.',
+      'Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.',
     response: {
       description: 'The webhook with its new secret.',
       resource: WebhookWithSecretDto,
       asRead: withoutSecret,
     },
-    errors: [WebhookNotFoundError],
+    errors: [WebhookNotFoundError, TooManySecretsError],
     stability: 'experimental',
   })
   rotate(

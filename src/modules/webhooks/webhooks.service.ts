@@ -13,7 +13,7 @@ import { type Page, type PageQuery, type Precondition, pageOf, pagesOf, rangeOf 
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { dueNow, lockOf, testOf } from './webhook-administration';
-import { SecretVault, newSecret, rotated } from './webhook-secrets';
+import { MAX_SECRETS, SecretVault, newSecret, rotated, validSecrets } from './webhook-secrets';
 import { DELIVERY_STATUSES, Webhook, WebhookDelivery, switched } from './webhook.entity';
 import {
   type DeliveryDto,
@@ -21,12 +21,14 @@ import {
   type ListDeliveriesQuery,
   MAX_WEBHOOKS,
   type NewWebhookDto,
+  TooManySecretsError,
   TooManyWebhooksError,
   type WebhookDto,
   WebhookNotFoundError,
   type WebhookPatchDto,
   WebhookUrlNotAllowedError,
   type WebhookWithSecretDto,
+  storedTypes,
   toDeliveryDto,
   toWebhookDto,
 } from './webhooks.dto';
@@ -87,7 +89,7 @@ export class WebhooksService {
             id,
             clientId: origin.owner,
             url: body.url,
-            types: body.types ?? null,
+            types: storedTypes(body.types),
             description: body.description ?? null,
             enabled: body.enabled ?? true,
             disabledReason: null,
@@ -121,8 +123,8 @@ export class WebhooksService {
       const webhook = foundWebhook(state, id, origin.owner);
       this.assertAllowed(patch.url);
       precondition.assertHolds(toWebhookDto(webhook));
-      const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
-      const { enabled = webhook.enabled } = patch;
+      const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
+      const types = patch.types === undefined ? webhook.types : storedTypes(patch.types);
       // Another receiver has neither failed, nor asked for a pause, nor accepted anything.
       const another = {
         failingSince: null,
@@ -152,6 +154,10 @@ export class WebhooksService {
   async rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
     const decide = (state: State): WebhookWithSecretDto => {
       const webhook = foundWebhook(state, id, origin.owner);
+      const valid = validSecrets(webhook.secrets, state.now);
+      if (valid.length >= MAX_SECRETS) {
+        throw new TooManySecretsError(valid.at(-1)!.until!);
+      }
       const sealed = this.vault.seal(newSecret(), id);
       state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };

@@ -137,7 +137,7 @@ export const OPERATIONS = {
   getWebhook: ['get', '/webhooks/{webhookId}'],
   /**
    * Update a webhook.
-   * A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.
+   * A JSON Merge Patch (RFC 7396). The secret does not change.
    */
   updateWebhook: ['patch', '/webhooks/{webhookId}'],
   /**
@@ -147,7 +147,7 @@ export const OPERATIONS = {
   deleteWebhook: ['delete', '/webhooks/{webhookId}'],
   /**
    * Rotate the secret.
-   * Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
+   * Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
    */
   rotateWebhookSecret: ['post', '/webhooks/{webhookId}/secret'],
   /**

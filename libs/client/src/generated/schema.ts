@@ -352,7 +352,7 @@ export interface paths {
         head?: never;
         /**
          * Update a webhook
-         * @description A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.
+         * @description A JSON Merge Patch (RFC 7396). The secret does not change.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -368,7 +368,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
+         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -792,14 +792,6 @@ export interface components {
              */
             url: string;
             /**
-             * @description Types of events to send; all if left out.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
              * @description Your own note about the webhook.
              * @example Packing list printer
              */
@@ -810,6 +802,14 @@ export interface components {
              * @example 1
              */
             id: number;
+            /**
+             * @description Types of events that are sent; left out if all are.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
             /**
              * @description Whether events are sent.
              * @example true
@@ -832,14 +832,6 @@ export interface components {
              */
             url: string;
             /**
-             * @description Types of events to send; all if left out.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
              * @description Your own note about the webhook.
              * @example Packing list printer
              */
@@ -850,6 +842,14 @@ export interface components {
              * @example 1
              */
             id: number;
+            /**
+             * @description Types of events that are sent; left out if all are.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
             /**
              * @description Whether events are sent.
              * @example true
@@ -877,18 +877,18 @@ export interface components {
              */
             url: string;
             /**
-             * @description Types of events to send; all if left out.
+             * @description Your own note about the webhook.
+             * @example Packing list printer
+             */
+            description?: string;
+            /**
+             * @description Types of events to send; all if left out, null or empty.
              * @example [
              *       "order.placed",
              *       "order.completed"
              *     ]
              */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
             /** @description Whether events are sent. */
             enabled?: boolean;
         };
@@ -900,7 +900,7 @@ export interface components {
              */
             url?: string;
             /**
-             * @description Types of events to send. Null means all.
+             * @description Types of events to send. Null or empty means all.
              * @example [
              *       "order.placed",
              *       "order.completed"
@@ -985,7 +985,7 @@ export interface components {
              * @example pet_not_found
              * @enum {string}
              */
-            code: "bad_request" | "conflicting_credentials" | "invalid_cursor" | "malformed_json" | "validation_failed" | "invalid_api_key" | "missing_api_key" | "api_key_banned" | "insufficient_scope" | "category_not_found" | "delivery_not_found" | "order_not_found" | "pet_not_found" | "route_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "category_in_use" | "idempotency_in_progress" | "insufficient_stock" | "invalid_status_transition" | "order_already_complete" | "pet_has_open_orders" | "pet_not_available" | "too_many_webhooks" | "events_lost" | "operation_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_category" | "unknown_pet" | "webhook_url_not_allowed" | "daily_quota_exceeded" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "service_unavailable";
+            code: "bad_request" | "conflicting_credentials" | "invalid_cursor" | "malformed_json" | "validation_failed" | "invalid_api_key" | "missing_api_key" | "api_key_banned" | "insufficient_scope" | "category_not_found" | "delivery_not_found" | "order_not_found" | "pet_not_found" | "route_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "category_in_use" | "idempotency_in_progress" | "insufficient_stock" | "invalid_status_transition" | "order_already_complete" | "pet_has_open_orders" | "pet_not_available" | "too_many_secrets" | "too_many_webhooks" | "events_lost" | "operation_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_category" | "unknown_pet" | "webhook_url_not_allowed" | "daily_quota_exceeded" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "service_unavailable";
             /**
              * @description Human-readable description, on one line.
              * @example There is no pet 7.
@@ -1430,24 +1430,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
-        Conflict: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
         UnprocessableEntity: {
             headers: {
@@ -1477,6 +1459,24 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
+        Conflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -3595,11 +3595,11 @@ export interface operations {
                      *       {
                      *         "id": 1,
                      *         "url": "https://shop.example/events",
+                     *         "description": "Packing list printer",
                      *         "types": [
                      *           "order.placed",
                      *           "order.completed"
                      *         ],
-                     *         "description": "Packing list printer",
                      *         "enabled": true,
                      *         "createdAt": "2026-11-21T09:30:00.000Z"
                      *       }
@@ -3662,11 +3662,11 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
@@ -3768,11 +3768,11 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
@@ -3867,11 +3867,11 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
@@ -3948,11 +3948,11 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
@@ -3966,7 +3966,28 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
+            /**
+             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+             *
+             *     `too_many_secrets`: 5 secrets of the webhook are valid already.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];

@@ -67,7 +67,15 @@ describe('webhooks', () => {
       expect(answer.text).not.toContain('hunter2');
     });
 
-    test.each([[[]], [['other']], [['pet.created', 'pet.created']]])(
+    test.each([[null], [[]], [undefined]])('201: the types %j mean all', async (types) => {
+      const { body } = await caller.post<WebhookWithSecret>('/webhooks', { url: URL, types });
+      expect(body).not.toHaveProperty('types');
+      await caller.patch(`/webhooks/${body.id}`, { types: ['pet.created', 'pet.created'] });
+      const { body: patched } = await caller.get<Webhook>(`/webhooks/${body.id}`);
+      expect(patched.types).toEqual(['pet.created']);
+    });
+
+    test.each([[['other']], ['pet.created'], [Array(12).fill('pet.created')]])(
       '400 validation_failed: the types %j',
       async (types) => {
         const { body } = await caller.post<ErrorBody>('/webhooks', { url: URL, types });
@@ -126,6 +134,20 @@ describe('webhooks', () => {
       const answer = await caller.patch<ErrorBody>(`/webhooks/${id}`, { url: 'https://192.168.0.1/' });
       expect(answer.body.code).toBe('webhook_url_not_allowed');
       expect((await caller.get<Webhook>(`/webhooks/${id}`)).body.url).toBe(URL);
+    });
+  });
+
+  describe('POST /webhooks/{webhookId}/secret', () => {
+    it('409 too_many_secrets while five are valid, also for concurrent rotations; 200 when the oldest has ended', async () => {
+      const { id } = await created();
+      const rotate = () => caller.post<WebhookWithSecret & ErrorBody>(`/webhooks/${id}/secret`);
+      const answers = await Promise.all(Array.from({ length: 7 }, rotate));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409, 409]);
+      const refused = await rotate();
+      expect(refused.body.code).toBe('too_many_secrets');
+      const [, end] = /ends at (\S+);/.exec(refused.body.message)!;
+      store.clock.set(Date.parse(end!));
+      expect((await rotate()).status).toBe(200);
     });
   });
 
