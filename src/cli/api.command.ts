@@ -28,6 +28,7 @@ export interface ServiceRequest {
   /** By default the service of this machine. */
   url?: string;
   timeoutMs?: number;
+  signal?: AbortSignal;
 }
 
 /**
@@ -41,6 +42,7 @@ export async function callService({
   headers,
   url = localService(),
   timeoutMs = 60_000,
+  signal = new AbortController().signal,
 }: ServiceRequest) {
   const key = process.env.PETSTORE_KEY;
   if (!key) {
@@ -51,7 +53,7 @@ export async function callService({
   try {
     return await fetch(`${url}${path}`, {
       method,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       // The key is for this service only, not for wherever it points to.
       redirect: 'manual',
       headers: {

@@ -82,6 +82,20 @@ export async function interruptible<Result>(
   }
 }
 
+/** Work without an end of its own: Ctrl-C is how it ends. */
+export async function untilInterrupted(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  try {
+    await interruptible(outcome, work);
+  } catch (error) {
+    if (!(error instanceof CommandFailure && error.exitCode === 128 + constants.signals.SIGINT)) {
+      throw error;
+    }
+  }
+}
+
 export interface Step {
   done: number;
   /** Undefined while unknown. */

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { RunningCommand, unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
+import { Receiver, isSignedBy } from '../../support/receiver';
 import { WEBHOOK_KEY } from '../../support/service';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
@@ -83,35 +84,60 @@ describe('petstore api', () => {
 describe('petstore webhooks listen', () => {
   const listen = (url: string, ...args: string[]) =>
     new RunningCommand(['webhooks', 'listen', '--url', url, ...args], environment);
-  const listening = (listener: RunningCommand) => until(() => listener.stdout.includes('until Ctrl-C'));
+  const listening = (listener: RunningCommand) => until(() => listener.stderr.includes('until Ctrl-C'));
+  const secretOf = (listener: RunningCommand) => /whsec_\S+/.exec(listener.stderr)![0];
 
-  it('prints and forwards what it verified, refuses what is not signed, and deletes its webhook', async () => {
-    const receiver = await aServer((_request, response) => response.writeHead(503).end());
-    const listener = listen(service.url, '--types', 'category.created', '--forward-to', receiver.url);
-    await listening(listener);
-    const [address = ''] = /http:\/\/127[^ ]+/.exec(listener.stdout)!;
-    expect((await fetch(address, { method: 'POST', body: 'forged' })).status).toBe(401);
+  it('prints and forwards events with a signature, creates no webhook, and ends with 0 on Ctrl-C', async () => {
+    const receiver = await Receiver.start();
+    receiver.answers(503);
+    const printing = listen(service.url, '--types', 'category.created', '--json');
+    const forwarding = listen(service.url, '--types', 'category.created', '--forward-to', receiver.url);
+    await Promise.all([listening(printing), listening(forwarding)]);
     await json('POST', '/categories', '-f', 'name=Cats');
-    await until(() => listener.stdout.includes(`verified, ${receiver.url} answered 503  {"id":"evt_`));
-    expect(receiver.requests[0]!.headers['webhook-signature']).toMatch(/^v1,/);
-    expect(await json<object[]>('GET', '/webhooks')).toHaveLength(1);
-    const isDeleted = { code: 130, stderr: 'petstore: interrupted; the webhook is deleted.\n' };
-    expect(await listener.end('SIGINT')).toMatchObject(isDeleted);
-    expect(listener.stdout).toMatch(/REFUSED: Missing required headers {2}forged\n/);
+    await until(() => printing.stdout.includes('\n') && forwarding.stdout.includes('\n'));
+    const { event } = JSON.parse(printing.stdout) as { event: { id: string; data: object } };
+    expect(event.data).toMatchObject({ name: 'Cats' });
+    expect(forwarding.stdout).toMatch(new RegExp(`^category.created ${event.id} → 503 \\(\\d+ ms\\)\n$`));
+    expect(receiver.received).toMatchObject([{ event }]);
+    // The same secret each time, so that a receiver is set up once.
+    expect(isSignedBy(secretOf(printing), receiver.received[0]!)).toBe(true);
     expect(await json('GET', '/webhooks')).toEqual([]);
+
+    await receiver.stop();
+    await json('POST', '/categories', '-f', 'name=Dogs');
+    await until(() => /→ connect ECONNREFUSED \S+ \(\d+ ms\)\n$/.test(forwarding.stdout));
+    expect(await forwarding.end('SIGINT')).toMatchObject({ code: 0 });
+    expect(await printing.end('SIGTERM')).toMatchObject({ code: 143 });
   });
 
-  it('says that its webhook is still there when the service refuses to delete it', async () => {
-    const created = JSON.stringify({ id: 7, secret: `whsec_${Buffer.alloc(24).toString('base64')}` });
-    const refusing = await aServer(({ method }, response) =>
-      method === 'POST' ? response.writeHead(201).end(created) : response.writeHead(403).end('{}'),
-    );
-    const listener = listen(refusing.url);
-    await listening(listener);
-    const { code, stderr } = await listener.end('SIGINT');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^petstore: webhook 7 is still there: the service answered 403 to its deletion\. Delete it: .* api DELETE \/webhooks\/7\n$/,
-    );
+  it('goes on where it was, with one line, through restarts, limits and lost events', async () => {
+    const link = (cursor: number) => ({ Link: `</store/events?cursor=${cursor}>; rel="next"` });
+    const event = { id: 'evt_1', type: 'pet.created', timestamp: '2026-11-21T09:30:00Z', data: {} };
+    const answers: ((response: ServerResponse) => unknown)[] = [
+      (response) => response.writeHead(200, link(1)).end('[]'),
+      (response) => response.destroy(),
+      (response) => response.writeHead(503, { 'Retry-After': '1' }).end('<html>'),
+      (response) => response.writeHead(410, link(2)).end('{}'),
+      (response) => response.writeHead(200, link(3)).end(JSON.stringify([event])),
+    ];
+    const server = await aServer((_request, response) => void answers.shift()?.(response));
+    const listener = listen(server.url);
+    await until(() => listener.stdout === 'pet.created evt_1 {}\n');
+    await until(() => server.requests.length === 6);
+    const cursors = server.requests.map(({ url }) => /cursor=(\w+)/.exec(url!)![1]);
+    expect(cursors).toEqual(['now', '1', '1', '1', '2', '3']);
+    const { stderr } = await listener.end('SIGINT');
+    expect(stderr.match(/^petstore: .*/gm)).toEqual([
+      'petstore: the service does not answer; trying again.',
+      'petstore: the service has lost events; those of the last minute before may follow again.',
+    ]);
+  });
+
+  it('fails in one line where it cannot begin', async () => {
+    const refusing = await aServer((_request, response) => response.writeHead(401).end('<html>'));
+    const refused = { code: 1, stdout: '', stderr: 'petstore: the service answered 401.\n' };
+    expect(await listen(refusing.url).end()).toEqual(refused);
+    const { stderr } = await listen('http://127.0.0.1:1').end();
+    expect(stderr).toMatch(/^petstore: No service answers at .*\n$/);
   });
 });
