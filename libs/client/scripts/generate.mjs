@@ -1,8 +1,9 @@
-// Writes src/generated, or the given folder, from openapi.yaml: the types, as openapi-typescript makes them, short names
-// for those of its schemas, and the path of each operation with a comment for editors.
+// Writes src/generated, or the given folder, from openapi.yaml: the paths, as openapi-typescript makes them; the schemas as
+// interfaces with names, which editors show in errors; and the path of each operation with a comment for editors.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
 import { parse } from 'yaml';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -11,14 +12,50 @@ const document = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'));
 const HEAD = '// Generated from openapi.yaml by `npm run generate`.\n';
 const write = (name, text) => writeFileSync(join(folder, name), HEAD + text);
 
-write('schema.ts', astToString(await openapiTS(structuredClone(document))));
-
 /** Pets and orders as responses have them, and no type like one of the browser's. */
 const NAMES = { StoredPet: 'Pet', StoredOrder: 'Order', Event: 'StoreEvent', Error: 'ErrorBody' };
-const types = Object.keys(document.components.schemas)
-  .filter((name) => !Object.values(NAMES).includes(name))
-  .map((name) => `export type ${NAMES[name] ?? name} = components['schemas']['${name}'];\n`);
-write('types.ts', `import type { components } from './schema.ts';\n${types.join('')}`);
+const { schemas } = document.components;
+for (const [name, schema] of Object.entries(schemas)) {
+  if (!name.startsWith('Stored')) continue;
+  const { $ref } = schema.allOf.find((part) => part.$ref);
+  const base = schemas[$ref.split('/').at(-1)];
+  const required = [base, ...schema.allOf].flatMap((part) => part.required ?? []);
+  schemas[name] = { ...base, required };
+}
+document.components.schemas = Object.fromEntries(
+  Object.entries(schemas)
+    .filter(([name]) => !Object.values(NAMES).includes(name))
+    .map(([name, schema]) => [NAMES[name] ?? name, schema]),
+);
+const renamed = JSON.stringify(document).replace(
+  /"#\/components\/schemas\/(\w+)"/g,
+  (_reference, name) => `"#/components/schemas/${NAMES[name] ?? name}"`,
+);
+
+const nodes = await openapiTS(JSON.parse(renamed));
+const components = nodes.find(({ name }) => name?.text === 'components');
+const declared = components.members
+  .find(({ name }) => name.text === 'schemas')
+  .type.members.map((member) => {
+    const { name, type } = member;
+    const exported = [ts.factory.createModifier(ts.SyntaxKind.ExportKeyword)];
+    const declaration = ts.isTypeLiteralNode(type)
+      ? ts.factory.createInterfaceDeclaration(exported, name, undefined, undefined, type.members)
+      : ts.factory.createTypeAliasDeclaration(exported, name, undefined, type);
+    return ts.setSyntheticLeadingComments(declaration, ts.getSyntheticLeadingComments(member));
+  });
+const SCHEMA = /components\["schemas"\]\["(\w+)"\]/g;
+write('types.ts', astToString(declared).replace(SCHEMA, '$1'));
+const others = components.members.filter(({ name }) => name.text !== 'schemas');
+const rest = nodes.map((node) =>
+  node === components
+    ? ts.factory.createInterfaceDeclaration(node.modifiers, node.name, undefined, undefined, others)
+    : node,
+);
+write(
+  'schema.ts',
+  `import type * as types from './types.ts';\n${astToString(rest).replace(SCHEMA, 'types.$1')}`,
+);
 
 const entries = Object.entries(document.paths).flatMap(([path, operations]) =>
   Object.entries(operations).map(([method, { operationId, summary, description, deprecated }]) => {

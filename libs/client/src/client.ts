@@ -1,10 +1,10 @@
 import createClient, { createQuerySerializer } from 'openapi-fetch';
-import { PetStoreError, nextCursor } from './errors.ts';
+import { NoAnswer, PetStoreError, nextCursor } from './errors.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import type { operations } from './generated/schema.ts';
 import type { StoreEvent } from './generated/types.ts';
 import { type Input, type Page, follow } from './pages.ts';
-import { type RetryOptions, retryingFetch, sleep } from './retrying-fetch.ts';
+import { type RetryOptions, retryingFetch } from './retrying-fetch.ts';
 
 export interface PetStoreOptions extends RetryOptions {
   /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
@@ -21,7 +21,7 @@ type Call<Name extends keyof operations> = (
   ...input: object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
 ) => Promise<Result<Body<Success<operations[Name]['responses']>>>>;
 
-/** The operations of the OpenAPI document by name. A list resolves with a page, the others with `data` and `response`. */
+/** The operations of the OpenAPI document by name. All resolve with `data` and `response`, a list with the cursor `next` as well. */
 export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<Name> } & {
   /**
    * The pages of the feed, and new ones as events occur, through restarts and limits, until you leave the loop or the
@@ -35,41 +35,61 @@ type AnyInput = { header?: Record<string, string>; body?: unknown; signal?: Abor
 
 /**
  * Creates an SDK client of the Pet Store service. Use one per key, because it holds back calls after a 429.
- * @throws TypeError for a key that cannot be sent
+ * @throws TypeError for an address or a key that cannot be used
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {
-  // An error from fetch would quote the key.
-  if (!/^[\x21-\x7e]+$/.test(apiKey ?? '')) {
-    throw new TypeError('apiKey must be printable ASCII without spaces.');
-  }
+  const key = apiKey?.trim();
+  assertUsable(baseUrl, key);
   const fetch = retryingFetch(retryOptions);
-  const headers = { 'X-API-Key': apiKey };
+  const headers = { 'X-API-Key': key };
   // The service never redirects, and the key must not follow a foreign redirect.
-  const { request } = createClient({ baseUrl, headers, fetch, redirect: 'error', querySerializer });
+  const { request } = createClient({ baseUrl, headers, fetch, redirect: 'manual', querySerializer });
 
   const calls = Object.entries(OPERATIONS).map(([name, [method, path]]) => {
     const call = async ({ body, signal, header, ...params }: AnyInput = {}) => {
       // Browsers offer `crypto.randomUUID` only on secure pages.
       const newKey = crypto.getRandomValues(new Uint32Array(4)).join('-');
-      const key = method === 'post' ? (header?.['Idempotency-Key'] ?? newKey) : undefined;
-      const init = { params: { ...params, header: { ...header, 'Idempotency-Key': key } }, body, signal };
+      const idempotencyKey = method === 'post' ? (header?.['Idempotency-Key'] ?? newKey) : undefined;
+      const init = {
+        params: { ...params, header: { ...header, 'Idempotency-Key': idempotencyKey } },
+        body,
+        signal,
+      };
       const operation = `${method.toUpperCase()} ${path}`;
       const answered = request(method as never, path as never, init as never) as Promise<AnyAnswer>;
       const { data, error, response } = await answered.catch((cause: unknown) => {
         signal?.throwIfAborted();
-        throw new PetStoreError(operation, key, undefined, undefined, cause);
+        const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
+        // A request that cannot be made is a mistake of the caller.
+        throw isAnswer ? new PetStoreError(operation, idempotencyKey, undefined, undefined, cause) : cause;
       });
-      if (!response.ok) throw new PetStoreError(operation, key, response, error);
+      if (!response.ok) throw new PetStoreError(operation, idempotencyKey, response, error);
       return Array.isArray(data)
-        ? { items: data as unknown[], next: nextCursor(response.headers), response }
+        ? { data: data as unknown[], next: nextCursor(response.headers), response }
         : { data, response };
     };
     return [name, call] as const;
   });
   const store = Object.fromEntries(calls) as unknown as PetStoreClient;
-  const followEvents = (input: Input<'listEvents'> = {}) =>
-    follow(store.listEvents, retryOptions.sleep ?? sleep, input);
+  const followEvents = (input: Input<'listEvents'> = {}) => follow(store.listEvents, retryOptions, input);
   return { ...store, followEvents };
+}
+
+/** Errors from fetch would quote the key, and a password in the address. */
+function assertUsable(baseUrl: string, apiKey: string | undefined): void {
+  if (!apiKey) {
+    throw new TypeError('apiKey is missing. Is the variable that you read it from set?');
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new TypeError('apiKey must be printable ASCII without spaces.');
+  }
+  const page = (globalThis as { location?: { href: string } }).location?.href;
+  const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new TypeError(
+      'baseUrl must be an http or https address without a user, such as https://petstore.example.',
+    );
+  }
 }
 
 /** An empty array is sent as an empty value, which the service refuses: left out, it would ask for everything. */

@@ -1,8 +1,8 @@
 import type { ErrorBody } from './generated/types.ts';
 
 /**
- * A code of the service, or one of the SDK: `no_answer` (the connection failed or stayed silent, or a redirect was
- * refused), `not_modified` (304, after `If-None-Match`), `unexpected_answer` (of something else, such as a proxy).
+ * A code of the service, or one of the SDK: `no_answer` (the connection failed or stayed silent), `not_modified` (304, after
+ * `If-None-Match`), `unexpected_answer` (of something else, such as a proxy, or a redirect, which is not followed).
  */
 export type PetStoreErrorCode = ErrorBody['code'] | 'no_answer' | 'not_modified' | 'unexpected_answer';
 
@@ -30,9 +30,10 @@ export class PetStoreError extends Error {
     cause?: unknown,
   ) {
     const { code, message } = (body ?? {}) as Partial<ErrorBody>;
-    super(message ?? `${operation} got no usable response.`, { cause });
-    const isAnswer = response !== undefined || (cause as Error).name === 'SyntaxError';
-    const unanswered = isAnswer ? 'unexpected_answer' : 'no_answer';
+    super(message ?? `${operation}: ${problemOf(response, cause)}.`, {
+      cause: cause instanceof NoAnswer ? cause.cause : cause,
+    });
+    const unanswered = cause instanceof NoAnswer ? 'no_answer' : 'unexpected_answer';
     this.status = response?.status ?? 0;
     this.code = code ?? (this.status === 304 ? 'not_modified' : unanswered);
     this.retryAfterSeconds = response && retryAfterOf(response.headers);
@@ -40,10 +41,51 @@ export class PetStoreError extends Error {
   }
 }
 
-/** The seconds of `Retry-After`. */
+/** No attempt had a response. The cause says why. */
+export class NoAnswer extends Error {
+  constructor(cause: unknown) {
+    super(`no answer (${reasonOf(cause as Error)})`, { cause });
+  }
+}
+
+function problemOf(response: Response | undefined, cause: unknown): string {
+  if (response === undefined) {
+    return cause instanceof NoAnswer
+      ? cause.message
+      : `the response is not JSON (${(cause as Error).message})`;
+  }
+  const { status, type, headers } = response;
+  if (status === 304) return 'nothing has changed (304)';
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    return `baseUrl leads to a redirect${headers.has('location') ? ` to ${headers.get('location')}` : ''}, which is not followed`;
+  }
+  return `${status} ${headers.get('content-type') ?? 'without a type'}, which is no answer of the Pet Store service`;
+}
+
+/** `fetch` says why in the cause; where it has tried several addresses, in the code. */
+function reasonOf({ message, cause }: Error): string {
+  const { message: detail, code } = (cause ?? {}) as { message?: string; code?: string };
+  return detail || code || message;
+}
+
+/** Of any age; longer waits are no use to anybody. */
+const MAX_SECONDS = 999_999_999;
+/** The three forms of RFC 9110, section 5.6.7; the third has no zone. `Date.parse` takes many other texts for dates. */
+const HTTP_DATE =
+  /^(?:\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT|\w{6,9}, \d\d-\w{3}-\d\d \d\d:\d\d:\d\d GMT|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
+
+function dateOf(text: string | null): number {
+  return HTTP_DATE.test(text ?? '') ? Date.parse(`${text!.replace(/ GMT$/, '')} GMT`) : NaN;
+}
+
+/** The seconds of `Retry-After`, which may be a date, on the clock of the one who responded. Given twice, the longest. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const field = headers.get('retry-after') ?? '';
-  return /^\d{1,9}$/.test(field) ? Number(field) : undefined;
+  const now = dateOf(headers.get('date')) || Date.now();
+  const seconds = /^\d+(, *\d+)*$/.test(field)
+    ? Math.max(...field.split(',').map(Number))
+    : Math.ceil((dateOf(field) - now) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_SECONDS);
 }
 
 /** The cursor in the link to the next page (RFC 8288). Only that: the key must not be sent to another host. */

@@ -1,19 +1,32 @@
 // What to do after 429, 503 and silence: wait as the service says, and repeat what is safe to repeat.
-import { retryAfterOf } from './errors.ts';
+import { NoAnswer, retryAfterOf } from './errors.ts';
+
+/** An attempt that failed, and how long the SDK waits before the next one. */
+export interface Retry {
+  /** Method and path: `GET /pets`. */
+  operation: string;
+  waitSeconds: number;
+  /** The HTTP status; 0 without a response. */
+  status: number;
+  /** For people. */
+  reason: string;
+}
 
 export interface RetryOptions {
   /** Attempts per call, including the first. Default 4. */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   /** Total waiting time of one call. Default 90, longer than a minute window. */
-  maxWaitSeconds?: number;
+  maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt. Default 30. */
-  attemptTimeoutSeconds?: number;
-  /** Default: the global one. */
-  fetch?: (request: Request) => Promise<Response>;
+  attemptTimeoutSeconds?: number | undefined;
+  /** Called before each wait, so that a program can say that it is waiting. */
+  onRetry?: ((retry: Retry) => void) | undefined;
+  /** Default: the global one, as it is at the time of each call. */
+  fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** For tests: milliseconds since any fixed moment. */
-  now?: () => number;
+  now?: (() => number) | undefined;
   /** For tests. */
-  sleep?: typeof sleep;
+  sleep?: typeof sleep | undefined;
 }
 
 /** More at once could be refused together after the last request that a limit allows, and eleven refusals are a ban. */
@@ -21,22 +34,26 @@ const MAX_CONCURRENT = 10;
 /** Refusals that far apart never add up to a ban, and the plan may be another by then. */
 const MAX_HOLD_MS = 60_000;
 
-/** A `fetch` for the requests with one key. It resolves with the last response, and rejects if there was none. */
+/** A `fetch` for the requests with one key. It resolves with the last response, and rejects with NoAnswer if there was none. */
 export function retryingFetch(retryOptions: RetryOptions): (request: Request) => Promise<Response> {
-  const { maxAttempts = 4, maxWaitSeconds = 90, sleep: pause = sleep } = retryOptions;
+  const { maxAttempts = 4, maxWaitSeconds = 90, onRetry, sleep: pause = sleep } = retryOptions;
   const attempt = attemptsInTurn(retryOptions);
   const attempts = async (request: Request): Promise<Response> => {
     let leftMs = maxWaitSeconds * 1_000;
     for (let count = 1; ; count += 1) {
-      const outcome = await attempt(request).catch((error: unknown) => ({ error }));
+      const outcome = await attempt(request).catch((error: unknown) => new NoAnswer(error));
       request.signal.throwIfAborted();
-      const response = 'error' in outcome ? undefined : outcome;
+      const response = outcome instanceof NoAnswer ? undefined : outcome;
       const wait = waitBeforeNext(response, count);
       leftMs -= wait;
       if (count >= maxAttempts || leftMs < 0 || !(await isWorthRepeating(request.method, response))) {
-        if ('error' in outcome) throw outcome.error;
+        if (outcome instanceof NoAnswer) throw outcome;
         return outcome;
       }
+      const status = response?.status ?? 0;
+      const reason = outcome instanceof NoAnswer ? outcome.message : `the response was ${status}`;
+      const operation = `${request.method} ${new URL(request.url).pathname}`;
+      onRetry?.({ operation, waitSeconds: wait / 1_000, status, reason });
       await pause(wait, request.signal);
     }
   };
@@ -49,7 +66,11 @@ export function retryingFetch(retryOptions: RetryOptions): (request: Request) =>
 }
 
 /** One attempt, in order and ten at a time. After a 429, others are refused without being sent until it has passed. */
-function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(), ...rest }: RetryOptions) {
+function attemptsInTurn({
+  fetch = (request) => globalThis.fetch(request),
+  now = () => performance.now(),
+  ...rest
+}: RetryOptions) {
   const waiting: (() => void)[] = [];
   let free = MAX_CONCURRENT;
   let refusal: { response: Response; text: string; at: number; until: number } | undefined;
@@ -67,7 +88,7 @@ function attemptsInTurn({ fetch = globalThis.fetch, now = () => performance.now(
       }
       const response = await send(request, fetch, (rest.attemptTimeoutSeconds ?? 30) * 1_000);
       if (response.status === 429) {
-        const until = now() + (retryAfterOf(response.headers) ?? 0) * 1_000;
+        const until = now() + (retryAfterOf(response.headers) ?? 1) * 1_000;
         refusal = { response, text: await response.clone().text(), at: now(), until };
       }
       return response;
@@ -99,7 +120,8 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
   const attempt = new Request(request.clone(), { signal: silence.signal });
   // Refers to the request: otherwise Node collects it as garbage while it waits, as it does with AbortSignal.timeout(),
   // and its signal never aborts.
-  const abort = () => attempt.signal.aborted || silence.abort();
+  const abort = () =>
+    attempt.signal.aborted || silence.abort(new Error(`silence for ${timeoutMs / 1_000} s`));
   const timer = setTimeout(abort, timeoutMs);
   request.signal.addEventListener('abort', abort);
   try {

@@ -1,20 +1,60 @@
-import { Webhook } from 'standardwebhooks';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { StoreEvent, TestEvent } from './generated/types.ts';
 
 /** Header fields of a request: from Node, from Fetch, or a plain object. */
-export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+export type WebhookHeaders =
+  | Iterable<readonly [string, string]>
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
 
 /**
  * Checks that the service sent this request for this webhook: its signature, by Standard Webhooks 1.0, and its time.
  * @param body as it was received, before any parsing
  * @param secret `whsec_…`
- * @throws WebhookVerificationError if it is not a delivery of the service, or an old one
+ * @throws WebhookVerificationError if it is not a delivery of the service, or an old one; TypeError for arguments that no
+ * request can cause: your set-up is wrong
  */
-export function verifyWebhook(headers: WebhookHeaders, body: string | Uint8Array, secret: string) {
-  const given = headers instanceof Headers ? Object.fromEntries(headers) : headers;
-  const fields = Object.entries(given).map(([name, value]) => [name, String(value ?? '')]);
-  // Every byte must count: by default a decoder drops a byte order mark.
-  const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
-  const delivery = new Webhook(secret).verify(text, Object.fromEntries(fields) as Record<string, string>);
-  return delivery as StoreEvent | TestEvent;
+export function verifyWebhook(
+  headers: WebhookHeaders,
+  body: string | Uint8Array | ArrayBuffer,
+  secret: string,
+): StoreEvent | TestEvent {
+  const key: unknown = typeof secret === 'string' ? secret.trim() : secret;
+  if (typeof key !== 'string' || !SECRET.test(key)) {
+    const problem = key === undefined || key === '' ? 'is missing' : 'is not one of a webhook';
+    throw new TypeError(`The secret ${problem}: it is whsec_ and base64, as createWebhook has shown it.`);
+  }
+  const text = textOf(body);
+  const fields = fieldsOf(headers);
+  if (text === '') {
+    throw new WebhookVerificationError(
+      'The body is empty. If it was not when it came, something has read it before.',
+    );
+  }
+  return new Webhook(key).verify(text, fields) as StoreEvent | TestEvent;
+}
+
+function textOf(body: string | Uint8Array | ArrayBuffer): string {
+  if (typeof body === 'string') return body;
+  try {
+    // Every byte must count: by default a decoder drops a byte order mark. Without bytes it would return an empty text.
+    if (body !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
+  } catch {
+    // It is neither text nor bytes.
+  }
+  throw new TypeError('The body must be the unparsed body of the request, as text or bytes.');
+}
+
+function fieldsOf(headers: WebhookHeaders): Record<string, string> {
+  const isList = typeof (headers as Partial<Iterable<unknown>>)?.[Symbol.iterator] === 'function';
+  const pairs = isList
+    ? [...(headers as Iterable<readonly [string, string]>)]
+    : Object.entries(headers ?? {});
+  // A request has its fields in a property; a field of that name would be text.
+  const isRequest = typeof (headers as { headers?: unknown } | undefined)?.headers === 'object';
+  if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
+    throw new TypeError('The headers must be the header fields of the request, such as request.headers.');
+  }
+  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value ?? '')]));
 }

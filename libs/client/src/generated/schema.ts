@@ -1,4 +1,5 @@
 // Generated from openapi.yaml by `npm run generate`.
+import type * as types from './types.ts';
 export interface paths {
     "/key": {
         parameters: {
@@ -440,686 +441,6 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: {
-        /** @description The API key that sent the request, and the client it belongs to. */
-        Key: {
-            /**
-             * Format: int64
-             * @description Identifier of the key. It stays the same for the life of the key.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description What the key is for. Absent for a key without a name.
-             * @example price list
-             */
-            name?: string;
-            /**
-             * @description The last four characters of the key.
-             * @example x7Qa
-             */
-            endsWith: string;
-            /**
-             * @description Name of the client. All its keys share its limits.
-             * @example acme
-             */
-            client: string;
-            /**
-             * @description The plan of the client.
-             * @example free
-             */
-            plan: components["schemas"]["Plan"];
-            /**
-             * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
-             * @example [
-             *       "read",
-             *       "write"
-             *     ]
-             */
-            scopes: ("read" | "write")[];
-            /**
-             * Format: date-time
-             * @description When the key was issued.
-             * @example 2026-11-01T08:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When the key stops working. Absent for a key that does not expire.
-             * @example 2027-11-01T08:00:00.000Z
-             */
-            expiresAt?: string;
-            /**
-             * Format: date-time
-             * @description When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.
-             */
-            overlapEndsAt?: string;
-        };
-        /**
-         * @description The plan of the client.
-         * @enum {string}
-         */
-        Plan: "free" | "pro" | "business" | "enterprise";
-        /** @description The state of one window. */
-        RateLimitWindow: {
-            /**
-             * Format: int32
-             * @description Requests that the window allows.
-             * @example 60
-             */
-            limit: number;
-            /**
-             * Format: int32
-             * @description Requests left in the window.
-             * @example 59
-             */
-            remaining: number;
-            /**
-             * Format: date-time
-             * @description When the window ends.
-             * @example 2026-11-21T09:31:00.000Z
-             */
-            resetAt: string;
-        };
-        /** @description The ban state of a key. */
-        RateLimitBan: {
-            /**
-             * @description Whether the key is banned now.
-             * @example false
-             */
-            banned: boolean;
-            /**
-             * Format: date-time
-             * @description When the ban ends. Present only during a ban.
-             * @example 2026-11-21T09:33:00.000Z
-             */
-            until?: string;
-            /**
-             * Format: int32
-             * @description Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.
-             * @example 31
-             */
-            refusalsBeforeBan: number;
-            /**
-             * Format: int32
-             * @description How long the next ban would last, in seconds.
-             * @example 120
-             */
-            nextBanSeconds: number;
-        };
-        /** @description The rate limit status of a client and its key. */
-        RateLimitStatus: {
-            /**
-             * @description The plan of the client.
-             * @example free
-             */
-            plan: components["schemas"]["Plan"];
-            /** @description The window of 60 seconds. */
-            minute: components["schemas"]["RateLimitWindow"];
-            /** @description The window of the UTC day. */
-            day: components["schemas"]["RateLimitWindow"];
-            /** @description Bans of the key. */
-            ban: components["schemas"]["RateLimitBan"];
-        };
-        /** @description The requests of one day. */
-        UsageDay: {
-            /**
-             * Format: date
-             * @description The UTC day.
-             * @example 2026-11-21
-             */
-            date: string;
-            /**
-             * Format: int32
-             * @description Requests counted on that day.
-             * @example 42
-             */
-            requests: number;
-        };
-        /** @description The requests of a client, by day. */
-        Usage: {
-            /** @description One entry per day, oldest first, ending with today. */
-            days: components["schemas"]["UsageDay"][];
-        };
-        /** @description A category that pets belong to. `description` is left out if it is not set. */
-        Category: {
-            /**
-             * @description Category name (for instance a kind of pet).
-             * @example Dogs
-             */
-            name: string;
-            /**
-             * @description Short description of the category.
-             * @example Loyal, loud and always hungry.
-             */
-            description?: string;
-            /**
-             * Format: int64
-             * @description Unique identifier assigned on creation.
-             * @example 1
-             */
-            id: number;
-        };
-        /** @description The body to create or replace a category. */
-        NewCategory: {
-            /**
-             * @description Category name (for instance a kind of pet).
-             * @example Dogs
-             */
-            name: string;
-            /**
-             * @description Short description of the category.
-             * @example Loyal, loud and always hungry.
-             */
-            description?: string;
-        };
-        /**
-         * @description Status of the pet.
-         * @enum {string}
-         */
-        PetStatus: "available" | "pending" | "sold";
-        /** @description A pet of the store. */
-        Pet: {
-            /**
-             * @description The pet's name.
-             * @example Rex
-             */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the pet belongs to.
-             * @example 1
-             */
-            categoryId: number;
-            /**
-             * @description Status of the pet.
-             * @example available
-             */
-            status?: components["schemas"]["PetStatus"];
-            /**
-             * Format: int64
-             * @description Unique identifier assigned on creation.
-             * @example 1
-             */
-            id: number;
-        };
-        /** @description The body to create or replace a pet. */
-        NewPet: {
-            /**
-             * @description The pet's name.
-             * @example Rex
-             */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the pet belongs to.
-             * @example 1
-             */
-            categoryId: number;
-            /**
-             * @description Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.
-             * @example available
-             */
-            status?: components["schemas"]["PetStatus"];
-        };
-        /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
-        PetPatch: {
-            /**
-             * @description The pet's name.
-             * @example Rex
-             */
-            name?: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the pet belongs to.
-             * @example 1
-             */
-            categoryId?: number;
-            /**
-             * @description Status of the pet.
-             * @example available
-             */
-            status?: components["schemas"]["PetStatus"];
-        };
-        /** @description The stock of one pet. */
-        InventoryItem: {
-            /**
-             * Format: int64
-             * @description Identifier of the pet.
-             * @example 1
-             */
-            petId: number;
-            /**
-             * Format: int32
-             * @description Current stock count.
-             * @example 3
-             */
-            quantity: number;
-            /**
-             * @description Status of the pet.
-             * @example available
-             */
-            status: components["schemas"]["PetStatus"];
-        };
-        /** @description The body to set a stock count. */
-        InventoryUpdate: {
-            /**
-             * Format: int32
-             * @description The new stock count.
-             * @example 3
-             */
-            quantity: number;
-        };
-        /** @description The body to adjust a stock count. */
-        InventoryAdjustment: {
-            /**
-             * Format: int32
-             * @description Units to add to the stock, or to remove if negative. Not 0.
-             * @example -2
-             */
-            delta: number;
-        };
-        /** @description An order for a pet. `shipDate` is left out if it is not set. */
-        Order: {
-            /**
-             * Format: int64
-             * @description Unique order identifier.
-             * @example 1
-             */
-            id?: number;
-            /**
-             * Format: int64
-             * @description Identifier of the pet in the order.
-             * @example 1
-             */
-            petId?: number;
-            /**
-             * Format: int32
-             * @description Number of units ordered.
-             * @example 1
-             */
-            quantity?: number;
-            /**
-             * Format: date-time
-             * @description Expected or actual ship date.
-             * @example 2026-11-24T09:30:00.000Z
-             */
-            shipDate?: string;
-            /**
-             * @description Whether the order has been fulfilled.
-             * @example false
-             */
-            complete?: boolean;
-        };
-        /** @description The body to place an order. */
-        NewOrder: {
-            /**
-             * Format: int64
-             * @description Identifier of the pet in the order.
-             * @example 1
-             */
-            petId: number;
-            /** @description Number of units ordered. */
-            quantity?: number;
-            /**
-             * Format: date-time
-             * @description Expected or actual ship date.
-             * @example 2026-11-24T09:30:00.000Z
-             */
-            shipDate?: string;
-            /** @description Whether the order has been fulfilled. */
-            complete?: boolean;
-        };
-        /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
-        OrderPatch: {
-            /**
-             * Format: date-time
-             * @description Expected or actual ship date. Null removes it.
-             * @example 2026-11-24T09:30:00.000Z
-             */
-            shipDate?: string | null;
-            /**
-             * @description Whether the order has been fulfilled. True is final.
-             * @example true
-             */
-            complete?: boolean;
-        };
-        /** @description A URL that receives the events of the store. */
-        Webhook: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url: string;
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
-            /**
-             * Format: int64
-             * @description Unique webhook identifier.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description Types of events that are sent; left out if all are.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
-             * @description Whether events are sent.
-             * @example true
-             */
-            enabled: boolean;
-            /** @description Why the service disabled the webhook; left out if it did not. */
-            disabledReason?: string;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            createdAt: string;
-        };
-        /** @description A webhook with its signing secret, which is shown once. */
-        WebhookWithSecret: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url: string;
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
-            /**
-             * Format: int64
-             * @description Unique webhook identifier.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description Types of events that are sent; left out if all are.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
-             * @description Whether events are sent.
-             * @example true
-             */
-            enabled: boolean;
-            /** @description Why the service disabled the webhook; left out if it did not. */
-            disabledReason?: string;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.
-             * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
-             */
-            secret: string;
-        };
-        /** @description The body to create a webhook. */
-        NewWebhook: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url: string;
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
-            /**
-             * @description Types of events to send; all if left out, null or empty.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
-            /** @description Whether events are sent. */
-            enabled?: boolean;
-        };
-        /** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
-        WebhookPatch: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url?: string;
-            /**
-             * @description Types of events to send. Null or empty means all.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
-            /**
-             * @description Your own note about the webhook. Null removes it.
-             * @example Packing list printer
-             */
-            description?: string | null;
-            /**
-             * @description Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.
-             * @example true
-             */
-            enabled?: boolean;
-        };
-        /**
-         * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
-         * @enum {string}
-         */
-        DeliveryStatus: "pending" | "delivered" | "failed";
-        /** @description One event on its way to one webhook. Fields that do not apply are left out. */
-        Delivery: {
-            /**
-             * Format: int64
-             * @description Unique delivery identifier.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description The event’s id, which is the `webhook-id` of the request.
-             * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
-             */
-            eventId: string;
-            /**
-             * @description The event’s type.
-             * @example order.placed
-             */
-            type: string;
-            /**
-             * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
-             * @example delivered
-             */
-            status: components["schemas"]["DeliveryStatus"];
-            /**
-             * Format: int32
-             * @description How many attempts were made.
-             * @example 1
-             */
-            attempts: number;
-            /**
-             * Format: date-time
-             * @description When the delivery was created.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When the last attempt ended.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            lastAttemptAt?: string;
-            /**
-             * Format: date-time
-             * @description When the next attempt is due; left out while the webhook is disabled.
-             */
-            nextAttemptAt?: string;
-            /**
-             * Format: int32
-             * @description The status of the last response, if there was one.
-             * @example 204
-             */
-            responseStatus?: number;
-            /** @description Why the last attempt failed. */
-            error?: string;
-        };
-        /** @description The body of every error response. Rely on the code; the message is for people. */
-        Error: {
-            /**
-             * @description Machine-readable error code.
-             * @example pet_not_found
-             * @enum {string}
-             */
-            code: "bad_request" | "conflicting_credentials" | "invalid_cursor" | "malformed_json" | "validation_failed" | "invalid_api_key" | "missing_api_key" | "api_key_banned" | "insufficient_scope" | "category_not_found" | "delivery_not_found" | "order_not_found" | "pet_not_found" | "route_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "category_in_use" | "idempotency_in_progress" | "insufficient_stock" | "invalid_status_transition" | "order_already_complete" | "pet_has_open_orders" | "pet_not_available" | "too_many_secrets" | "too_many_webhooks" | "events_lost" | "operation_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_category" | "unknown_pet" | "webhook_url_not_allowed" | "daily_quota_exceeded" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "service_unavailable";
-            /**
-             * @description Human-readable description, on one line.
-             * @example There is no pet 7.
-             */
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status code.
-             * @example 404
-             */
-            status: number;
-        };
-        /**
-         * @description What happened.
-         * @enum {string}
-         */
-        EventType: "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
-        /** @description Something that happened in the store. `type` says what, and what `data` is. */
-        Event: components["schemas"]["PetEvent"] | components["schemas"]["CategoryEvent"] | components["schemas"]["OrderEvent"] | components["schemas"]["InventoryEvent"];
-        /** @description Something happened to a resource of type Pet. */
-        PetEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "pet.created" | "pet.updated" | "pet.deleted";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["StoredPet"];
-        };
-        /** @description Something happened to a resource of type Category. */
-        CategoryEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "category.created" | "category.updated" | "category.deleted";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["Category"];
-        };
-        /** @description Something happened to a resource of type Order. */
-        OrderEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "order.placed" | "order.updated" | "order.completed" | "order.cancelled";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["StoredOrder"];
-        };
-        /** @description Something happened to a resource of type InventoryItem. */
-        InventoryEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "inventory.updated";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["InventoryItem"];
-        };
-        /** @description The event that testWebhook sends. Nothing has happened. */
-        TestEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened.
-             * @example webhook.test
-             * @enum {string}
-             */
-            type: "webhook.test";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The webhook that is tested. */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Identifier of the webhook.
-                 * @example 1
-                 */
-                webhookId: number;
-            };
-        };
-        /** @description One page of pets. */
-        Pets: components["schemas"]["StoredPet"][];
-        /** @description Pet as every response has it. */
-        StoredPet: components["schemas"]["Pet"] & {
-            status: components["schemas"]["PetStatus"];
-        };
-        /** @description Order as every response has it. */
-        StoredOrder: components["schemas"]["Order"] & {
-            /** Format: int64 */
-            id: number;
-            /** Format: int64 */
-            petId: number;
-            /** Format: int32 */
-            quantity: number;
-            complete: boolean;
-        };
-    };
     responses: {
         /**
          * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
@@ -1140,7 +461,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `request_timeout`: The request did not arrive in time. */
@@ -1157,7 +478,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
@@ -1174,7 +495,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
@@ -1191,7 +512,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
@@ -1209,7 +530,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1231,7 +552,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1254,7 +575,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `payload_too_large`: The body is larger than 64 KiB. */
@@ -1271,7 +592,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `unsupported_media_type`: The operation does not accept this media type, charset or content encoding. */
@@ -1288,7 +609,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1311,7 +632,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1336,7 +657,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `precondition_failed`: The resource no longer has the ETag sent in `If-Match`, or a PUT with `If-None-Match: *` finds it. */
@@ -1353,7 +674,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1379,7 +700,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1402,7 +723,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1427,7 +748,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
@@ -1445,7 +766,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `pet_not_found`: No pet has this id, or it was deleted. */
@@ -1462,7 +783,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
@@ -1480,7 +801,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -1528,7 +849,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `category_not_found`: No category has this id. */
@@ -1545,7 +866,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `order_not_found`: No order has this id, or it was cancelled. */
@@ -1562,7 +883,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description The updated pet. */
@@ -1588,7 +909,7 @@ export interface components {
                  *       "status": "available"
                  *     }
                  */
-                "application/json": components["schemas"]["StoredPet"];
+                "application/json": types.Pet;
             };
         };
         /** @description `invalid_status_transition`: This change of status is not allowed: a sold pet cannot become pending, and a pet without stock cannot become available. */
@@ -1605,7 +926,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `unknown_category`: No category has the `categoryId` in the body. */
@@ -1622,7 +943,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled. */
@@ -1639,7 +960,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `webhook_not_found`: Your client has no webhook with this id. */
@@ -1657,7 +978,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description The event will be sent. */
@@ -1686,7 +1007,7 @@ export interface components {
                  *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
                  *     }
                  */
-                "application/json": components["schemas"]["Delivery"];
+                "application/json": types.Delivery;
             };
         };
     };
@@ -1863,7 +1184,7 @@ export interface operations {
                      *       "expiresAt": "2027-11-01T08:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Key"];
+                    "application/json": types.Key;
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -1883,7 +1204,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             408: components["responses"]["RequestTimeout"];
@@ -1916,7 +1237,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RateLimitStatus"];
+                    "application/json": types.RateLimitStatus;
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -1937,7 +1258,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -1981,7 +1302,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Usage"];
+                    "application/json": types.Usage;
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -2038,7 +1359,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Category"][];
+                    "application/json": types.Category[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -2066,7 +1387,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewCategory"];
+                "application/json": types.NewCategory;
             };
         };
         responses: {
@@ -2098,7 +1419,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": components["schemas"]["Category"];
+                    "application/json": types.Category;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -2155,7 +1476,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": components["schemas"]["Category"];
+                    "application/json": types.Category;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2188,7 +1509,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewCategory"];
+                "application/json": types.NewCategory;
             };
         };
         responses: {
@@ -2214,7 +1535,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": components["schemas"]["Category"];
+                    "application/json": types.Category;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2269,7 +1590,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -2289,7 +1610,7 @@ export interface operations {
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only pets with one of these statuses. */
-                status?: components["schemas"]["PetStatus"][];
+                status?: types.PetStatus[];
                 /** @description Only pets of this category. */
                 categoryId?: number;
                 /** @description Only pets whose name starts with this text, ignoring case. */
@@ -2335,7 +1656,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Pets"];
+                    "application/json": types.Pets;
                 };
             };
             /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -2380,7 +1701,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPet"];
+                "application/json": types.NewPet;
             };
         };
         responses: {
@@ -2413,7 +1734,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredPet"];
+                    "application/json": types.Pet;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -2442,7 +1763,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -2495,7 +1816,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredPet"];
+                    "application/json": types.Pet;
                 };
             };
             /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -2540,7 +1861,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /**
@@ -2565,7 +1886,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /**
@@ -2591,7 +1912,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `pet_not_found`: No pet has this id, or it was deleted. */
@@ -2611,7 +1932,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `request_timeout`: The request did not arrive in time. */
@@ -2631,7 +1952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
@@ -2651,7 +1972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /**
@@ -2676,7 +1997,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
@@ -2696,7 +2017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
@@ -2716,7 +2037,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
@@ -2737,7 +2058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
         };
@@ -2760,7 +2081,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPet"];
+                "application/json": types.NewPet;
             };
         };
         responses: {
@@ -2819,7 +2140,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -2849,8 +2170,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PetPatch"];
-                "application/merge-patch+json": components["schemas"]["PetPatch"];
+                "application/json": types.PetPatch;
+                "application/merge-patch+json": types.PetPatch;
             };
         };
         responses: {
@@ -2879,7 +2200,7 @@ export interface operations {
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only entries of pets with one of these statuses. */
-                status?: components["schemas"]["PetStatus"][];
+                status?: types.PetStatus[];
             };
             header?: never;
             path?: never;
@@ -2915,7 +2236,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["InventoryItem"][];
+                    "application/json": types.InventoryItem[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -2968,7 +2289,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["InventoryItem"];
+                    "application/json": types.InventoryItem;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3001,7 +2322,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InventoryUpdate"];
+                "application/json": types.InventoryUpdate;
             };
         };
         responses: {
@@ -3027,7 +2348,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["InventoryItem"];
+                    "application/json": types.InventoryItem;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3062,7 +2383,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InventoryAdjustment"];
+                "application/json": types.InventoryAdjustment;
             };
         };
         responses: {
@@ -3089,7 +2410,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["InventoryItem"];
+                    "application/json": types.InventoryItem;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3110,7 +2431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             408: components["responses"]["RequestTimeout"];
@@ -3133,7 +2454,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -3193,7 +2514,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["StoredOrder"][];
+                    "application/json": types.Order[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -3221,7 +2542,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewOrder"];
+                "application/json": types.NewOrder;
             };
         };
         responses: {
@@ -3255,7 +2576,7 @@ export interface operations {
                      *       "complete": false
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredOrder"];
+                    "application/json": types.Order;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3283,7 +2604,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -3307,7 +2628,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3358,7 +2679,7 @@ export interface operations {
                      *       "complete": false
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredOrder"];
+                    "application/json": types.Order;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3425,8 +2746,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OrderPatch"];
-                "application/merge-patch+json": components["schemas"]["OrderPatch"];
+                "application/json": types.OrderPatch;
+                "application/merge-patch+json": types.OrderPatch;
             };
         };
         responses: {
@@ -3453,7 +2774,7 @@ export interface operations {
                      *       "complete": true
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredOrder"];
+                    "application/json": types.Order;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3479,7 +2800,7 @@ export interface operations {
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
-                type?: components["schemas"]["EventType"][];
+                type?: types.EventType[];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
                 /** @description How many seconds to wait for an event if there is none yet. */
@@ -3525,7 +2846,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Event"][];
+                    "application/json": types.StoreEvent[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -3548,7 +2869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3605,7 +2926,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Webhook"][];
+                    "application/json": types.Webhook[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -3633,7 +2954,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewWebhook"];
+                "application/json": types.NewWebhook;
             };
         };
         responses: {
@@ -3672,7 +2993,7 @@ export interface operations {
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
                      *     }
                      */
-                    "application/json": components["schemas"]["WebhookWithSecret"];
+                    "application/json": types.WebhookWithSecret;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3698,7 +3019,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -3722,7 +3043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3777,7 +3098,7 @@ export interface operations {
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": types.Webhook;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3843,8 +3164,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WebhookPatch"];
-                "application/merge-patch+json": components["schemas"]["WebhookPatch"];
+                "application/json": types.WebhookPatch;
+                "application/merge-patch+json": types.WebhookPatch;
             };
         };
         responses: {
@@ -3876,7 +3197,7 @@ export interface operations {
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": types.Webhook;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3901,7 +3222,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3958,7 +3279,7 @@ export interface operations {
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
                      *     }
                      */
-                    "application/json": components["schemas"]["WebhookWithSecret"];
+                    "application/json": types.WebhookWithSecret;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3985,7 +3306,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -4083,7 +3404,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Delivery"][];
+                    "application/json": types.Delivery[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -4140,7 +3461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             408: components["responses"]["RequestTimeout"];

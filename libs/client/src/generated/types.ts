@@ -1,36 +1,665 @@
 // Generated from openapi.yaml by `npm run generate`.
-import type { components } from './schema.ts';
-export type Key = components['schemas']['Key'];
-export type Plan = components['schemas']['Plan'];
-export type RateLimitWindow = components['schemas']['RateLimitWindow'];
-export type RateLimitBan = components['schemas']['RateLimitBan'];
-export type RateLimitStatus = components['schemas']['RateLimitStatus'];
-export type UsageDay = components['schemas']['UsageDay'];
-export type Usage = components['schemas']['Usage'];
-export type Category = components['schemas']['Category'];
-export type NewCategory = components['schemas']['NewCategory'];
-export type PetStatus = components['schemas']['PetStatus'];
-export type NewPet = components['schemas']['NewPet'];
-export type PetPatch = components['schemas']['PetPatch'];
-export type InventoryItem = components['schemas']['InventoryItem'];
-export type InventoryUpdate = components['schemas']['InventoryUpdate'];
-export type InventoryAdjustment = components['schemas']['InventoryAdjustment'];
-export type NewOrder = components['schemas']['NewOrder'];
-export type OrderPatch = components['schemas']['OrderPatch'];
-export type Webhook = components['schemas']['Webhook'];
-export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
-export type NewWebhook = components['schemas']['NewWebhook'];
-export type WebhookPatch = components['schemas']['WebhookPatch'];
-export type DeliveryStatus = components['schemas']['DeliveryStatus'];
-export type Delivery = components['schemas']['Delivery'];
-export type ErrorBody = components['schemas']['Error'];
-export type EventType = components['schemas']['EventType'];
-export type StoreEvent = components['schemas']['Event'];
-export type PetEvent = components['schemas']['PetEvent'];
-export type CategoryEvent = components['schemas']['CategoryEvent'];
-export type OrderEvent = components['schemas']['OrderEvent'];
-export type InventoryEvent = components['schemas']['InventoryEvent'];
-export type TestEvent = components['schemas']['TestEvent'];
-export type Pets = components['schemas']['Pets'];
-export type Pet = components['schemas']['StoredPet'];
-export type Order = components['schemas']['StoredOrder'];
+/** @description The API key that sent the request, and the client it belongs to. */
+export interface Key {
+    /**
+     * Format: int64
+     * @description Identifier of the key. It stays the same for the life of the key.
+     * @example 1
+     */
+    id: number;
+    /**
+     * @description What the key is for. Absent for a key without a name.
+     * @example price list
+     */
+    name?: string;
+    /**
+     * @description The last four characters of the key.
+     * @example x7Qa
+     */
+    endsWith: string;
+    /**
+     * @description Name of the client. All its keys share its limits.
+     * @example acme
+     */
+    client: string;
+    /**
+     * @description The plan of the client.
+     * @example free
+     */
+    plan: Plan;
+    /**
+     * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
+     * @example [
+     *       "read",
+     *       "write"
+     *     ]
+     */
+    scopes: ("read" | "write")[];
+    /**
+     * Format: date-time
+     * @description When the key was issued.
+     * @example 2026-11-01T08:00:00.000Z
+     */
+    createdAt: string;
+    /**
+     * Format: date-time
+     * @description When the key stops working. Absent for a key that does not expire.
+     * @example 2027-11-01T08:00:00.000Z
+     */
+    expiresAt?: string;
+    /**
+     * Format: date-time
+     * @description When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.
+     */
+    overlapEndsAt?: string;
+}
+/**
+ * @description The plan of the client.
+ * @enum {string}
+ */
+export type Plan = "free" | "pro" | "business" | "enterprise";
+/** @description The state of one window. */
+export interface RateLimitWindow {
+    /**
+     * Format: int32
+     * @description Requests that the window allows.
+     * @example 60
+     */
+    limit: number;
+    /**
+     * Format: int32
+     * @description Requests left in the window.
+     * @example 59
+     */
+    remaining: number;
+    /**
+     * Format: date-time
+     * @description When the window ends.
+     * @example 2026-11-21T09:31:00.000Z
+     */
+    resetAt: string;
+}
+/** @description The ban state of a key. */
+export interface RateLimitBan {
+    /**
+     * @description Whether the key is banned now.
+     * @example false
+     */
+    banned: boolean;
+    /**
+     * Format: date-time
+     * @description When the ban ends. Present only during a ban.
+     * @example 2026-11-21T09:33:00.000Z
+     */
+    until?: string;
+    /**
+     * Format: int32
+     * @description Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.
+     * @example 31
+     */
+    refusalsBeforeBan: number;
+    /**
+     * Format: int32
+     * @description How long the next ban would last, in seconds.
+     * @example 120
+     */
+    nextBanSeconds: number;
+}
+/** @description The rate limit status of a client and its key. */
+export interface RateLimitStatus {
+    /**
+     * @description The plan of the client.
+     * @example free
+     */
+    plan: Plan;
+    /** @description The window of 60 seconds. */
+    minute: RateLimitWindow;
+    /** @description The window of the UTC day. */
+    day: RateLimitWindow;
+    /** @description Bans of the key. */
+    ban: RateLimitBan;
+}
+/** @description The requests of one day. */
+export interface UsageDay {
+    /**
+     * Format: date
+     * @description The UTC day.
+     * @example 2026-11-21
+     */
+    date: string;
+    /**
+     * Format: int32
+     * @description Requests counted on that day.
+     * @example 42
+     */
+    requests: number;
+}
+/** @description The requests of a client, by day. */
+export interface Usage {
+    /** @description One entry per day, oldest first, ending with today. */
+    days: UsageDay[];
+}
+/** @description A category that pets belong to. `description` is left out if it is not set. */
+export interface Category {
+    /**
+     * @description Category name (for instance a kind of pet).
+     * @example Dogs
+     */
+    name: string;
+    /**
+     * @description Short description of the category.
+     * @example Loyal, loud and always hungry.
+     */
+    description?: string;
+    /**
+     * Format: int64
+     * @description Unique identifier assigned on creation.
+     * @example 1
+     */
+    id: number;
+}
+/** @description The body to create or replace a category. */
+export interface NewCategory {
+    /**
+     * @description Category name (for instance a kind of pet).
+     * @example Dogs
+     */
+    name: string;
+    /**
+     * @description Short description of the category.
+     * @example Loyal, loud and always hungry.
+     */
+    description?: string;
+}
+/**
+ * @description Status of the pet.
+ * @enum {string}
+ */
+export type PetStatus = "available" | "pending" | "sold";
+/** @description The body to create or replace a pet. */
+export interface NewPet {
+    /**
+     * @description The pet's name.
+     * @example Rex
+     */
+    name: string;
+    /**
+     * Format: int64
+     * @description Identifier of the category the pet belongs to.
+     * @example 1
+     */
+    categoryId: number;
+    /**
+     * @description Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.
+     * @example available
+     */
+    status?: PetStatus;
+}
+/** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
+export interface PetPatch {
+    /**
+     * @description The pet's name.
+     * @example Rex
+     */
+    name?: string;
+    /**
+     * Format: int64
+     * @description Identifier of the category the pet belongs to.
+     * @example 1
+     */
+    categoryId?: number;
+    /**
+     * @description Status of the pet.
+     * @example available
+     */
+    status?: PetStatus;
+}
+/** @description The stock of one pet. */
+export interface InventoryItem {
+    /**
+     * Format: int64
+     * @description Identifier of the pet.
+     * @example 1
+     */
+    petId: number;
+    /**
+     * Format: int32
+     * @description Current stock count.
+     * @example 3
+     */
+    quantity: number;
+    /**
+     * @description Status of the pet.
+     * @example available
+     */
+    status: PetStatus;
+}
+/** @description The body to set a stock count. */
+export interface InventoryUpdate {
+    /**
+     * Format: int32
+     * @description The new stock count.
+     * @example 3
+     */
+    quantity: number;
+}
+/** @description The body to adjust a stock count. */
+export interface InventoryAdjustment {
+    /**
+     * Format: int32
+     * @description Units to add to the stock, or to remove if negative. Not 0.
+     * @example -2
+     */
+    delta: number;
+}
+/** @description The body to place an order. */
+export interface NewOrder {
+    /**
+     * Format: int64
+     * @description Identifier of the pet in the order.
+     * @example 1
+     */
+    petId: number;
+    /** @description Number of units ordered. */
+    quantity?: number;
+    /**
+     * Format: date-time
+     * @description Expected or actual ship date.
+     * @example 2026-11-24T09:30:00.000Z
+     */
+    shipDate?: string;
+    /** @description Whether the order has been fulfilled. */
+    complete?: boolean;
+}
+/** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
+export interface OrderPatch {
+    /**
+     * Format: date-time
+     * @description Expected or actual ship date. Null removes it.
+     * @example 2026-11-24T09:30:00.000Z
+     */
+    shipDate?: string | null;
+    /**
+     * @description Whether the order has been fulfilled. True is final.
+     * @example true
+     */
+    complete?: boolean;
+}
+/** @description A URL that receives the events of the store. */
+export interface Webhook {
+    /**
+     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @example https://shop.example/events
+     */
+    url: string;
+    /**
+     * @description Your own note about the webhook.
+     * @example Packing list printer
+     */
+    description?: string;
+    /**
+     * Format: int64
+     * @description Unique webhook identifier.
+     * @example 1
+     */
+    id: number;
+    /**
+     * @description Types of events that are sent; left out if all are.
+     * @example [
+     *       "order.placed",
+     *       "order.completed"
+     *     ]
+     */
+    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+    /**
+     * @description Whether events are sent.
+     * @example true
+     */
+    enabled: boolean;
+    /** @description Why the service disabled the webhook; left out if it did not. */
+    disabledReason?: string;
+    /**
+     * Format: date-time
+     * @description When it was created.
+     * @example 2026-11-21T09:30:00.000Z
+     */
+    createdAt: string;
+}
+/** @description A webhook with its signing secret, which is shown once. */
+export interface WebhookWithSecret {
+    /**
+     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @example https://shop.example/events
+     */
+    url: string;
+    /**
+     * @description Your own note about the webhook.
+     * @example Packing list printer
+     */
+    description?: string;
+    /**
+     * Format: int64
+     * @description Unique webhook identifier.
+     * @example 1
+     */
+    id: number;
+    /**
+     * @description Types of events that are sent; left out if all are.
+     * @example [
+     *       "order.placed",
+     *       "order.completed"
+     *     ]
+     */
+    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+    /**
+     * @description Whether events are sent.
+     * @example true
+     */
+    enabled: boolean;
+    /** @description Why the service disabled the webhook; left out if it did not. */
+    disabledReason?: string;
+    /**
+     * Format: date-time
+     * @description When it was created.
+     * @example 2026-11-21T09:30:00.000Z
+     */
+    createdAt: string;
+    /**
+     * @description The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.
+     * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
+     */
+    secret: string;
+}
+/** @description The body to create a webhook. */
+export interface NewWebhook {
+    /**
+     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @example https://shop.example/events
+     */
+    url: string;
+    /**
+     * @description Your own note about the webhook.
+     * @example Packing list printer
+     */
+    description?: string;
+    /**
+     * @description Types of events to send; all if left out, null or empty.
+     * @example [
+     *       "order.placed",
+     *       "order.completed"
+     *     ]
+     */
+    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
+    /** @description Whether events are sent. */
+    enabled?: boolean;
+}
+/** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
+export interface WebhookPatch {
+    /**
+     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @example https://shop.example/events
+     */
+    url?: string;
+    /**
+     * @description Types of events to send. Null or empty means all.
+     * @example [
+     *       "order.placed",
+     *       "order.completed"
+     *     ]
+     */
+    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
+    /**
+     * @description Your own note about the webhook. Null removes it.
+     * @example Packing list printer
+     */
+    description?: string | null;
+    /**
+     * @description Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.
+     * @example true
+     */
+    enabled?: boolean;
+}
+/**
+ * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+ * @enum {string}
+ */
+export type DeliveryStatus = "pending" | "delivered" | "failed";
+/** @description One event on its way to one webhook. Fields that do not apply are left out. */
+export interface Delivery {
+    /**
+     * Format: int64
+     * @description Unique delivery identifier.
+     * @example 1
+     */
+    id: number;
+    /**
+     * @description The event’s id, which is the `webhook-id` of the request.
+     * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
+     */
+    eventId: string;
+    /**
+     * @description The event’s type.
+     * @example order.placed
+     */
+    type: string;
+    /**
+     * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+     * @example delivered
+     */
+    status: DeliveryStatus;
+    /**
+     * Format: int32
+     * @description How many attempts were made.
+     * @example 1
+     */
+    attempts: number;
+    /**
+     * Format: date-time
+     * @description When the delivery was created.
+     * @example 2026-11-21T09:30:00.000Z
+     */
+    createdAt: string;
+    /**
+     * Format: date-time
+     * @description When the last attempt ended.
+     * @example 2026-11-21T09:30:00.000Z
+     */
+    lastAttemptAt?: string;
+    /**
+     * Format: date-time
+     * @description When the next attempt is due; left out while the webhook is disabled.
+     */
+    nextAttemptAt?: string;
+    /**
+     * Format: int32
+     * @description The status of the last response, if there was one.
+     * @example 204
+     */
+    responseStatus?: number;
+    /** @description Why the last attempt failed. */
+    error?: string;
+}
+/** @description The body of every error response. Rely on the code; the message is for people. */
+export interface ErrorBody {
+    /**
+     * @description Machine-readable error code.
+     * @example pet_not_found
+     * @enum {string}
+     */
+    code: "bad_request" | "conflicting_credentials" | "invalid_cursor" | "malformed_json" | "validation_failed" | "invalid_api_key" | "missing_api_key" | "api_key_banned" | "insufficient_scope" | "category_not_found" | "delivery_not_found" | "order_not_found" | "pet_not_found" | "route_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "category_in_use" | "idempotency_in_progress" | "insufficient_stock" | "invalid_status_transition" | "order_already_complete" | "pet_has_open_orders" | "pet_not_available" | "too_many_secrets" | "too_many_webhooks" | "events_lost" | "operation_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_category" | "unknown_pet" | "webhook_url_not_allowed" | "daily_quota_exceeded" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "service_unavailable";
+    /**
+     * @description Human-readable description, on one line.
+     * @example There is no pet 7.
+     */
+    message: string;
+    /**
+     * Format: int32
+     * @description The HTTP status code.
+     * @example 404
+     */
+    status: number;
+}
+/**
+ * @description What happened.
+ * @enum {string}
+ */
+export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
+/** @description Something that happened in the store. `type` says what, and what `data` is. */
+export type StoreEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
+/** @description Something happened to a resource of type Pet. */
+export interface PetEvent {
+    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    id: string;
+    /**
+     * @description What happened. (enum property replaced by openapi-typescript)
+     * @enum {string}
+     */
+    type: "pet.created" | "pet.updated" | "pet.deleted";
+    /**
+     * Format: date-time
+     * @description When it happened, in UTC, to the microsecond.
+     * @example 2026-11-21T09:30:00.123456Z
+     */
+    timestamp: string;
+    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    data: Pet;
+}
+/** @description Something happened to a resource of type Category. */
+export interface CategoryEvent {
+    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    id: string;
+    /**
+     * @description What happened. (enum property replaced by openapi-typescript)
+     * @enum {string}
+     */
+    type: "category.created" | "category.updated" | "category.deleted";
+    /**
+     * Format: date-time
+     * @description When it happened, in UTC, to the microsecond.
+     * @example 2026-11-21T09:30:00.123456Z
+     */
+    timestamp: string;
+    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    data: Category;
+}
+/** @description Something happened to a resource of type Order. */
+export interface OrderEvent {
+    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    id: string;
+    /**
+     * @description What happened. (enum property replaced by openapi-typescript)
+     * @enum {string}
+     */
+    type: "order.placed" | "order.updated" | "order.completed" | "order.cancelled";
+    /**
+     * Format: date-time
+     * @description When it happened, in UTC, to the microsecond.
+     * @example 2026-11-21T09:30:00.123456Z
+     */
+    timestamp: string;
+    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    data: Order;
+}
+/** @description Something happened to a resource of type InventoryItem. */
+export interface InventoryEvent {
+    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    id: string;
+    /**
+     * @description What happened. (enum property replaced by openapi-typescript)
+     * @enum {string}
+     */
+    type: "inventory.updated";
+    /**
+     * Format: date-time
+     * @description When it happened, in UTC, to the microsecond.
+     * @example 2026-11-21T09:30:00.123456Z
+     */
+    timestamp: string;
+    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    data: InventoryItem;
+}
+/** @description The event that testWebhook sends. Nothing has happened. */
+export interface TestEvent {
+    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    id: string;
+    /**
+     * @description What happened.
+     * @example webhook.test
+     * @enum {string}
+     */
+    type: "webhook.test";
+    /**
+     * Format: date-time
+     * @description When it happened, in UTC, to the microsecond.
+     * @example 2026-11-21T09:30:00.123456Z
+     */
+    timestamp: string;
+    /** @description The webhook that is tested. */
+    data: {
+        /**
+         * Format: int64
+         * @description Identifier of the webhook.
+         * @example 1
+         */
+        webhookId: number;
+    };
+}
+/** @description One page of pets. */
+export type Pets = Pet[];
+/** @description A pet of the store. */
+export interface Pet {
+    /**
+     * @description The pet's name.
+     * @example Rex
+     */
+    name: string;
+    /**
+     * Format: int64
+     * @description Identifier of the category the pet belongs to.
+     * @example 1
+     */
+    categoryId: number;
+    /**
+     * @description Status of the pet.
+     * @example available
+     */
+    status: PetStatus;
+    /**
+     * Format: int64
+     * @description Unique identifier assigned on creation.
+     * @example 1
+     */
+    id: number;
+}
+/** @description An order for a pet. `shipDate` is left out if it is not set. */
+export interface Order {
+    /**
+     * Format: int64
+     * @description Unique order identifier.
+     * @example 1
+     */
+    id: number;
+    /**
+     * Format: int64
+     * @description Identifier of the pet in the order.
+     * @example 1
+     */
+    petId: number;
+    /**
+     * Format: int32
+     * @description Number of units ordered.
+     * @example 1
+     */
+    quantity: number;
+    /**
+     * Format: date-time
+     * @description Expected or actual ship date.
+     * @example 2026-11-24T09:30:00.000Z
+     */
+    shipDate?: string;
+    /**
+     * @description Whether the order has been fulfilled.
+     * @example false
+     */
+    complete: boolean;
+}

@@ -85,17 +85,14 @@ function readRequest(document, request) {
 const literal = (value) => JSON.stringify(value, null, 2).replace(/^(\s*)"(\w+)":/gm, '$1$2:');
 const OPTIONS = ['Idempotency-Key', 'If-Match', 'If-None-Match'];
 
-/** A list is a page of items, and what waits for events follows them. Only what deletes or cancels returns no data. */
+/** What waits for events follows them. Only what deletes or cancels returns no data. */
 function callOf(operationId, input) {
   if (operationId === 'listEvents' && input.query?.wait > 0) {
     const given = literal({ ...input, query: { ...input.query, wait: undefined } });
-    return `for await (const { items, next } of store.followEvents(${given})) {\n  console.log(items, next);\n}`;
+    return `for await (const { data, next } of store.followEvents(${given})) {\n  console.log(data, next);\n}`;
   }
   const call = `await store.${operationId}(${Object.keys(input).length > 0 ? literal(input) : ''});`;
-  const result = /^list/.test(operationId) ? 'items' : 'data';
-  return /^(delete|cancel)/.test(operationId)
-    ? call
-    : `const { ${result} } = ${call}\nconsole.log(${result});`;
+  return /^(delete|cancel)/.test(operationId) ? call : `const { data } = ${call}\nconsole.log(data);`;
 }
 
 export function typescript(document, request) {

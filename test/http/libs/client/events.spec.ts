@@ -72,7 +72,7 @@ describe('Who follows from now on', () => {
     });
     const pages = client.followEvents({ query: { cursor: 'now', type }, signal: abort.signal });
     const { value: first } = await pages.next();
-    expect(first).toMatchObject({ items: [] });
+    expect(first).toMatchObject({ data: [] });
     const resume = (cursor: string) => namesOf(all(writer.listEvents, { query: { cursor, type } }));
     return { abort, writer, pages, cursor: first!.next!, untilWaiting: () => until(() => waiting), resume };
   }
@@ -92,9 +92,9 @@ describe('Who follows from now on', () => {
     const page = pages.next();
     await untilWaiting();
     await write(writer);
-    const { items, next } = (await page).value!;
+    const { data, next } = (await page).value!;
     await pages.return();
-    expect([...items.map(nameIn), ...(await resume(next!))]).toEqual(NAMES);
+    expect([...data.map(nameIn), ...(await resume(next!))]).toEqual(NAMES);
   });
 
   it('continues by itself after lost connections, and misses nothing', async () => {
@@ -107,8 +107,8 @@ describe('Who follows from now on', () => {
       return losses >= 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(request);
     });
     const seen: string[] = [];
-    for await (const { items } of following.pages) {
-      seen.push(...items.map(nameIn));
+    for await (const { data } of following.pages) {
+      seen.push(...data.map(nameIn));
       if (seen.length === NAMES.length) break;
     }
     expect(seen).toEqual(NAMES);

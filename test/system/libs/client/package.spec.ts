@@ -69,16 +69,27 @@ beforeAll(async () => {
      const units: number = (await store.getOrder({ path: { orderId: 1 } })).data.quantity;
      const isWrong = (error: PetStoreError) => error.code === 'pet_not_fuond';
      const next: string = (await store.listPets()).next;
-     for await (const { items: [event] } of store.followEvents()) if (event?.type === 'order.placed') console.log(event.data.nmae);
+     for await (const { data: [event] } of store.followEvents()) if (event?.type === 'order.placed') console.log(event.data.nmae);
      const received = verifyWebhook({}, '', '');
      if (received.type === 'webhook.test') console.log(received.data);
-     else if (received.type === 'order.placed') console.log(received.data.quantity.toFixed(), received.data.nmae);`,
+     else if (received.type === 'order.placed') console.log(received.data.quantity.toFixed(), received.data.nmae);
+     const text: string = (await store.getOrder({ path: { orderId: 1 } })).data;
+     const ids: number[] = (await store.listPets()).data;`,
+  );
+  writeFileSync(
+    join(project, 'old.ts'),
+    `import { type Order, createPetStoreClient } from '@petstore/client';
+     export const units = (order: Order) => [order.quantity.toFixed(), createPetStoreClient];`,
   );
   samples = await shownSamples();
   samples.forEach(([program], index) => writeFileSync(join(project, `sample-${index}.mts`), program));
   const files = ['example.mts', ...samples.map((_pair, index) => `sample-${index}.mts`)];
-  const options = '--strict --target es2022 --module nodenext --types node --skipLibCheck'.split(' ');
-  complaints = await run([compiler, ...options, 'common.cts', 'wrong.mts', ...files]);
+  const options = '--strict --exactOptionalPropertyTypes --target es2022 --types node --skipLibCheck'.split(
+    ' ',
+  );
+  const modern = [...options, '--module', 'nodenext', 'common.cts', 'wrong.mts', ...files];
+  const old = [...options, '--module', 'commonjs', '--moduleResolution', 'node10', '--noEmit', 'old.ts'];
+  complaints = (await run([compiler, ...modern])) + (await run([compiler, ...old]));
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -87,8 +98,10 @@ it('Its types work with import and with require, in the README and in every samp
     ([, file, line]) => `${file}:${line}`,
   );
   expect([...new Set(found)]).toEqual(
-    [3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 17].map((line) => `wrong.mts:${line}`),
+    [3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 17, 18, 19].map((line) => `wrong.mts:${line}`),
   );
+  expect(complaints).toContain("Type 'Order' is not assignable to type 'string'");
+  expect(complaints).toContain("Type 'Pet[]' is not assignable to type 'number[]'");
 });
 
 it('The samples of the page send the documented requests, and contain no key', () => {
@@ -182,7 +195,7 @@ it('A bundle of it needs only what browsers provide', async () => {
   const store = createPetStoreClient({ baseUrl: service.url, apiKey: key });
   const { data: category } = await store.createCategory({ body: { name: 'Dogs' } });
   const { data: pet } = await store.createPet({ body: { name: 'Ada', categoryId: category.id } });
-  expect((await store.listPets({ query: { id: [pet.id] } })).items).toEqual([pet]);
+  expect((await store.listPets({ query: { id: [pet.id] } })).data).toEqual([pet]);
   await expect(store.getCategory({ path: { categoryId: 999_999 } })).rejects.toMatchObject({
     code: 'category_not_found',
   });

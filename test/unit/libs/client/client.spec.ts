@@ -25,8 +25,98 @@ const silent = (request: Request) =>
 describe('A call', () => {
   it('waits as long as a 429 says, and then succeeds', async () => {
     const { client, sent, waits } = scriptedClient([limited(42), NO_PETS]);
-    expect((await client.listPets()).items).toEqual([]);
+    expect((await client.listPets()).data).toEqual([]);
     expect([sent.length, waits]).toEqual([2, [42_000]]);
+  });
+
+  const at = (date: string, retryAfter: string) =>
+    failure(503, 'service_unavailable', { Date: date, 'Retry-After': retryAfter });
+  const NOON = 'Sat, 21 Nov 2026 12:00:00 GMT';
+  it.each([
+    ['Sat, 21 Nov 2026 12:00:08 GMT', 8_000],
+    ['Saturday, 21-Nov-26 12:00:08 GMT', 8_000],
+    ['Sat Nov 21 12:00:08 2026', 8_000],
+    ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
+    ['8, 9', 9_000],
+    ['2026-11-21T12:00:08Z', 250],
+    ['-5', 250],
+    ['1.5', 250],
+  ])('waits until the date of Retry-After, by the clock of the service: %s', async (retryAfter, wait) => {
+    const { client, waits } = scriptedClient([at(NOON, retryAfter), NO_PETS]);
+    await client.listPets();
+    expect(waits).toEqual([wait]);
+  });
+
+  it('after a 429 with a date, other calls are held back as well', async () => {
+    const headers = { Date: NOON, 'Retry-After': 'Sat, 21 Nov 2026 12:00:30 GMT' };
+    const { client, sent, waits, pass } = scriptedClient(
+      [failure(429, 'rate_limit_exceeded', headers), NO_PETS],
+      { maxWaitSeconds: 29 },
+    );
+    expect(await failureOf(client.listPets())).toMatchObject({ retryAfterSeconds: 30 });
+    pass(10_000);
+    await client.listCategories();
+    expect([sent.length, waits]).toEqual([2, [20_000]]);
+  });
+
+  it('reports each wait to onRetry, with its reason', async () => {
+    const onRetry = jest.fn();
+    const lost = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') });
+    const { client } = scriptedClient([lost, limited(42), NO_PETS], { onRetry });
+    await client.listPets({ query: { name: 'secret' } });
+    const operation = 'GET /pets';
+    expect(onRetry.mock.calls).toEqual([
+      [
+        {
+          operation,
+          waitSeconds: 0.25,
+          status: 0,
+          reason: 'no answer (connect ECONNREFUSED 127.0.0.1:1)',
+        },
+      ],
+      [{ operation, waitSeconds: 42, status: 429, reason: 'the response was 429' }],
+    ]);
+  });
+
+  it('reports the waits of a follower to onRetry as well', async () => {
+    const onRetry = jest.fn();
+    const page = json([], { Link: '</events?cursor=a>; rel="next"' });
+    const { client, waits } = scriptedClient([limited(40_000), page], { onRetry });
+    expect((await client.followEvents().next()).value).toMatchObject({ next: 'a' });
+    const wait = { operation: 'GET /events', waitSeconds: 40_000, status: 429 };
+    expect(onRetry.mock.calls).toEqual([[{ ...wait, reason: 'It is rate_limit_exceeded.' }]]);
+    expect(waits).toEqual([40_000_000]);
+  });
+
+  it('uses the fetch that is the global one when it is made', async () => {
+    const client = createPetStoreClient({ baseUrl: 'http://store.test', apiKey: KEY });
+    const replaced = jest.spyOn(globalThis, 'fetch').mockResolvedValue(json([PET]));
+    expect((await client.listPets()).data).toEqual([PET]);
+    expect(replaced).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    [
+      'no answer (connect ECONNREFUSED 127.0.0.1:1)',
+      new TypeError('x', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+    ],
+    [
+      'no answer (ENETUNREACH)',
+      new TypeError('x', { cause: Object.assign(new AggregateError([]), { code: 'ENETUNREACH' }) }),
+    ],
+    ['no answer (fetch failed)', LOST],
+    [
+      'baseUrl leads to a redirect to https://x.test/, which is not followed',
+      new Response(null, { status: 308, headers: { Location: 'https://x.test/' } }),
+    ],
+    [
+      '403 text/html, which is no answer of the Pet Store service',
+      new Response('<html>', { status: 403, headers: { 'Content-Type': 'text/html' } }),
+    ],
+    ['nothing has changed (304)', new Response(null, { status: 304 })],
+  ])('fails with a message that says why: %s', async (problem, reply) => {
+    const { client } = scriptedClient([reply]);
+    expect(await failureOf(client.listPets())).toMatchObject({ message: `GET /pets: ${problem}.` });
   });
 
   it('is attempted at most four times, and then fails with the last error', async () => {
@@ -80,7 +170,7 @@ describe('A call', () => {
     ['one of a proxy that waited too long', new Response('', { status: 504 })],
   ])('is repeated after a response that is none: %s', async (_what, reply) => {
     const { client, sent } = scriptedClient([reply, NO_PETS]);
-    expect((await client.listPets()).items).toEqual([]);
+    expect((await client.listPets()).data).toEqual([]);
     expect(sent.length).toBe(2);
   });
 
@@ -90,7 +180,7 @@ describe('A call', () => {
     // What only waits must not be collected as garbage.
     await until(() => sent.length === 1);
     collectGarbage();
-    expect((await response).items).toEqual([]);
+    expect((await response).data).toEqual([]);
     expect(sent.length).toBe(2);
   });
 
@@ -154,16 +244,39 @@ describe('The key', () => {
   it('is sent in X-API-Key and nowhere else, and not to where a redirect leads', async () => {
     const { client, sent } = scriptedClient([failure(404, 'pet_not_found')]);
     const error = await failureOf(client.getPet({ path: { petId: 1 } }));
-    expect(sent[0]).toMatchObject({ url: 'http://store.test/pets/1', redirect: 'error' });
+    expect(sent[0]).toMatchObject({ url: 'http://store.test/pets/1', redirect: 'manual' });
     expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
     expect(error).toBeInstanceOf(PetStoreError);
     expect(error).toMatchObject({ code: 'pet_not_found', message: 'It is pet_not_found.', status: 404 });
     expect(inspect([client, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
   });
 
-  it.each(['psk_live_a\nb', '', undefined])('is not quoted when it cannot be sent: %j', (apiKey) => {
-    const make = () => createPetStoreClient({ baseUrl: 'http://store.test', apiKey: apiKey! });
-    expect(make).toThrow(new TypeError('apiKey must be printable ASCII without spaces.'));
+  it('is sent without white space around it', async () => {
+    const { client, sent } = scriptedClient([NO_PETS], { apiKey: ` ${KEY}\r\n` });
+    await client.listPets();
+    expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
+  });
+});
+
+describe('A mistake of set-up', () => {
+  it.each([
+    ['apiKey must be printable ASCII without spaces.', { apiKey: 'psk_live_a\nb' }],
+    ['apiKey is missing. Is the variable that you read it from set?', { apiKey: ' ' }],
+    ['apiKey is missing. Is the variable that you read it from set?', { apiKey: undefined }],
+    [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: undefined }],
+    [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: 'store.test' }],
+    [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: 'http://me:psk_live_b@store.test' }],
+  ])('is a TypeError that quotes nothing: %s', (message, options) => {
+    const make = () => scriptedClient([], options as { apiKey: string });
+    expect(make).toThrow(expect.objectContaining({ name: 'TypeError', message }) as Error);
+    expect(make).not.toThrow(/psk_live/);
+  });
+
+  it('in a request is no lost connection: a header that cannot be sent', async () => {
+    const { client, sent } = scriptedClient([CREATED]);
+    const header = { 'Idempotency-Key': 'Zoë 🐕' };
+    expect(await failureOf(client.createPet({ body, header }))).toMatchObject({ name: 'TypeError' });
+    expect(sent).toEqual([]);
   });
 });
 
@@ -203,7 +316,7 @@ describe('After a 429', () => {
     await failureOf(client.listPets());
     expect(sent.length).toBe(2);
     pass(60_000);
-    expect((await client.listPets()).items).toEqual([]);
+    expect((await client.listPets()).data).toEqual([]);
   });
 
   it('GET /rate-limit is still sent', async () => {
@@ -289,7 +402,7 @@ describe('The pages of a list', () => {
     ['</pets>; rel="next"', undefined],
   ])('go on by the cursor in the link: %s', async (link, cursor) => {
     const { client } = scriptedClient([page([1], link)]);
-    expect(await client.listPets()).toMatchObject({ items: [{ id: 1 }], next: cursor });
+    expect(await client.listPets()).toMatchObject({ data: [{ id: 1 }], next: cursor });
   });
 
   it('are not those of the whole list when a filter is an empty array', async () => {

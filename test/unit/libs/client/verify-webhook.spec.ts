@@ -17,11 +17,13 @@ function signed(body = BODY, secrets = [SECRET], at = new Date()): Record<string
 
 const SIX_MINUTES_AGO = new Date(Date.now() - 360_000);
 
-it.each<[string, WebhookHeaders, (string | Uint8Array)?]>([
+it.each<[string, WebhookHeaders, (string | Uint8Array | ArrayBuffer)?]>([
   ['a plain object and text', signed()],
   ['Headers of Fetch and bytes', new Headers(signed()), Buffer.from(BODY)],
   ['bytes that are no Buffer', signed(), new TextEncoder().encode(BODY)],
   ['signatures by two secrets', signed(BODY, [OTHER, SECRET])],
+  ['pairs and an ArrayBuffer', Object.entries(signed()), new Uint8Array(Buffer.from(BODY)).buffer],
+  ['a Map', new Map(Object.entries(signed()))],
 ])('Takes %s', (_name, headers, body = BODY) => {
   expect(verifyWebhook(headers, body, SECRET)).toEqual(JSON.parse(BODY));
 });
@@ -35,8 +37,32 @@ it.each<[string, WebhookHeaders, (string | Uint8Array)?]>([
   ['a header twice', { ...signed(), 'webhook-signature': ['v1,a', 'v1,b'] }],
   ['an undefined header', { ...signed(), 'webhook-timestamp': undefined }],
   ['no headers', {}],
+  ['an empty body, which anybody can send', signed(), ''],
 ])('Rejects %s, and reveals no secret', (_name, headers, body = BODY) => {
   const verify = () => verifyWebhook(headers, body, SECRET);
   expect(verify).toThrow(WebhookVerificationError);
   expect(verify).not.toThrow(/whsec_/);
+});
+
+it.each([` ${SECRET}\r\n`, SECRET.slice('whsec_'.length)])('Takes the secret %j', (secret) => {
+  expect(verifyWebhook(signed(), BODY, secret)).toEqual(JSON.parse(BODY));
+});
+
+it.each<[RegExp, unknown, unknown, unknown]>([
+  [/^The secret is missing: .*whsec_/, signed(), BODY, undefined],
+  [/^The secret is missing/, signed(), BODY, ' '],
+  [/^The secret is not one/, signed(), BODY, `"${SECRET}"`],
+  [/^The secret is not one/, signed(), BODY, `v1,${SECRET}`],
+  [/^The secret is not one/, signed(), BODY, 'psk_live_0123456789abcdefghijklmnopqrstuvwxyz'],
+  [/unparsed body/, signed(), undefined, SECRET],
+  [/unparsed body/, signed(), null, SECRET],
+  [/unparsed body/, signed(), JSON.parse(BODY), SECRET],
+  [/header fields of the request/, undefined, BODY, SECRET],
+  [/header fields of the request/, Object.entries(signed()).flat(), BODY, SECRET],
+  [/header fields of the request/, { headers: signed() }, BODY, SECRET],
+  [/header fields of the request/, new Request('http://x.test', { headers: signed() }), BODY, SECRET],
+])('A mistake of set-up is a TypeError, and no forgery: %s', (message, headers, body, secret) => {
+  const verify = () => verifyWebhook(headers as WebhookHeaders, body as string, secret as string);
+  expect(verify).toThrow(TypeError);
+  expect(verify).toThrow(message);
 });
