@@ -82,7 +82,7 @@ async function* follow(
     const query = new URLSearchParams(types.map((type): [string, string] => ['type', type]));
     query.set('cursor', cursor ?? 'now');
     query.set('wait', String(cursor === undefined ? 0 : WAIT_SECONDS));
-    const request = { method: 'GET', path: `/events?${query}`, url, signal };
+    const request = { method: 'GET', path: `/events?${query.toString()}`, url, signal };
     const response = await callService(request).catch((error: unknown) => {
       signal.throwIfAborted();
       if (cursor === undefined) throw error;

@@ -33,7 +33,7 @@ export interface LeasedDelivery {
 /** A delivery that this process has begun. */
 export interface Begun {
   delivery: LeasedDelivery;
-  /** The webhook was quick last time, and this attempt does not take longer than that. */
+  /** Neither the webhook's last attempt nor this one has taken long. */
   quick: boolean;
   /** Undefined until it ends. */
   attempt?: Attempt;

@@ -34,9 +34,10 @@ async function nameServer(names: Record<string, string>) {
     const response = Buffer.from(query.subarray(0, at + 5));
     response.writeUInt16BE(known === 'failure' ? 0x8182 : known === undefined ? 0x8183 : 0x8180, 2);
     response.fill(0, 6, 12);
-    if (known === undefined || known === 'failure' || !isIPv4) return void server.send(response, port);
-    response[7] = 1;
-    const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...known.split('.').map(Number)];
+    const isFound = known !== undefined && known !== 'failure' && isIPv4;
+    const address = isFound ? known.split('.').map(Number) : [];
+    const record = isFound ? [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address] : [];
+    response[7] = isFound ? 1 : 0;
     server.send(Buffer.concat([response, Buffer.from(record)]), port);
   });
   servers.push(server.bind(0, '127.0.0.1'));
