@@ -120,7 +120,7 @@ async function sleep(seconds: number, signal: AbortSignal): Promise<void> {
 }
 
 function cursorIn({ headers }: Response): string | undefined {
-  const [, target = ''] = /<([^>]+)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
+  const [, target = ''] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   return new URLSearchParams(target.split('?')[1]).get('cursor') ?? undefined;
 }
 
