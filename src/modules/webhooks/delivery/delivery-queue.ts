@@ -42,37 +42,40 @@ export interface Begun {
 /** $1 is the time, $2 the deliveries that this process has begun. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($2)`;
-const HAS_ROOM = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)
-  < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
+const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
+  AND (proven OR probe_after IS NULL OR probe_after <= $1)
+  AND (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)
+    < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * Locks the webhooks that may have one more delivery, in turns by client: each has its turn after those with fewer
- * deliveries under way, and takes only so many places that one client more would find some. Those that another instance has
- * locked are left to it. Finds the webhooks by a loose index scan, so that those without work, and the size of a backlog, cost
- * nothing.
+ * Finds the webhooks that may have one more delivery, in turns by client: each has its turn after those with fewer deliveries
+ * under way, and takes only so many places that one client more would find some. By a loose index scan, so that webhooks
+ * without work, and the size of a backlog, cost nothing.
  */
-const LOCK = `WITH RECURSIVE waiting (id) AS (
-    SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending'
-    UNION ALL
-    SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending' AND webhook_id > waiting.id)
-    FROM waiting WHERE id IS NOT NULL
-  ), busy AS (
-    SELECT client_id, quick, count(*) AS deliveries FROM unnest($3::bigint[], $4::boolean[]) AS one (client_id, quick)
-    GROUP BY client_id, quick
-  ), ready AS (
-    SELECT id, client_id, quick,
-      coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id, quick ORDER BY random()) AS turn
-    FROM waiting JOIN webhooks USING (id) LEFT JOIN busy USING (client_id, quick)
-    WHERE enabled AND (paused_until IS NULL OR paused_until <= $1) AND (proven OR probe_after IS NULL OR probe_after <= $1)
-      AND (SELECT true FROM ${DUE} LIMIT 1) AND ${HAS_ROOM}
-  ), placed AS (
-    SELECT id, quick, row_number() OVER (PARTITION BY quick ORDER BY turn, random()) AS place
-    FROM ready JOIN (SELECT quick, count(DISTINCT client_id) AS clients FROM ready GROUP BY quick) AS all_of USING (quick)
-    WHERE turn <= greatest(1, $5::int / (clients + 1))
-  )
-  SELECT id FROM webhooks
-  WHERE id = ANY(ARRAY(SELECT id FROM placed WHERE place <= CASE WHEN quick THEN $6::int ELSE $7::int END))
-  ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
+const FIND = {
+  text: `WITH RECURSIVE waiting (id) AS (
+      SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending'
+      UNION ALL
+      SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending' AND webhook_id > waiting.id)
+      FROM waiting WHERE id IS NOT NULL
+    ), busy AS (
+      SELECT client_id, quick, count(*) AS deliveries FROM unnest($3::bigint[], $4::boolean[]) AS one (client_id, quick)
+      GROUP BY client_id, quick
+    ), ready AS (
+      SELECT id, client_id, quick,
+        coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id, quick ORDER BY random()) AS turn
+      FROM waiting JOIN webhooks USING (id) LEFT JOIN busy USING (client_id, quick)
+      WHERE ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
+    ), placed AS (
+      SELECT id, quick, row_number() OVER (PARTITION BY quick ORDER BY turn, random()) AS place
+      FROM ready JOIN (SELECT quick, count(DISTINCT client_id) AS clients FROM ready GROUP BY quick) AS all_of USING (quick)
+      WHERE turn <= greatest(1, ${HALF} / (clients + 1))
+    )
+    SELECT id FROM placed WHERE place <= CASE WHEN quick THEN $5::int ELSE $6::int END`,
+};
+
+/** Those that another instance has locked are left to it. */
+const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
  * Leases one due delivery of each locked webhook, if it still may have one: what was leased before the lock is visible only
@@ -84,7 +87,7 @@ const LEASE = `WITH leased AS (
         (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT 1)
         UNION ALL
         (SELECT id FROM ${DUE} AND NOT proven ORDER BY id LIMIT 1)
-      ) AS next WHERE webhooks.id = ANY($3) AND ${HAS_ROOM}))
+      ) AS next WHERE webhooks.id = ANY($3) AND ${MAY_SEND}))
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url, secrets,
@@ -165,18 +168,20 @@ export class DeliveryQueue {
     if (freeQuick <= 0 && freeOthers <= 0) {
       return [];
     }
-    const at = now.toISOString();
     const ids = begun.map(({ delivery }) => delivery.id);
     const clients = begun.map(({ delivery }) => delivery.clientId);
     const kinds = begun.map((one) => one.quick);
+    const values = [now.toISOString(), ids, clients, kinds, freeQuick, freeOthers];
+    const found = await this.database.run<{ id: number }>(FIND, values);
+    return found.length === 0 ? [] : this.lease(found, ids, now);
+  }
+
+  private lease(found: { id: number }[], except: number[], now: Date): Promise<LeasedDelivery[]> {
+    const until = new Date(now.getTime() + LEASE_MS).toISOString();
     return this.database.transaction(async (transaction) => {
-      const values = [at, ids, clients, kinds, HALF, freeQuick, freeOthers];
-      const locked = await transaction.query<{ id: number }[]>(LOCK, values);
-      if (locked.length === 0) {
-        return [];
-      }
-      const until = new Date(now.getTime() + LEASE_MS).toISOString();
-      const rows = await transaction.query<LeasedRow[]>(LEASE, [at, ids, locked.map(({ id }) => id), until]);
+      const locked = await transaction.query<{ id: number }[]>(LOCK, [found.map(({ id }) => id)]);
+      const values = [now.toISOString(), except, locked.map(({ id }) => id), until];
+      const rows = await transaction.query<LeasedRow[]>(LEASE, values);
       return rows.map((row) => ({ ...row, secrets: JSON.parse(row.secrets) as KeptSecret[] }));
     });
   }
