@@ -30,6 +30,7 @@ function runCommandLine() {
 const NOT_FOR_COMMANDS = ['../main.js', './openapi-document.js', 'pg', 'prettier', 'typescript'];
 /** Nest loads them where they are installed and used. */
 const OPTIONAL = [
+  '@fastify/static',
   '@fastify/view',
   '@nestjs/microservices',
   '@nestjs/platform-express',

@@ -13,5 +13,5 @@ export async function openapiDocument(format: 'json' | 'yaml'): Promise<string> 
     logger: false,
     abortOnError: false,
   });
-  return documentText(buildDocument(app, settings), format);
+  return documentText(buildDocument(app), format);
 }

@@ -87,7 +87,7 @@ export function configureServer(
   if (settings.metrics) {
     app.get(MetricsService).watch(fastify, connections);
   }
-  serveDocument(app, settings);
+  serveDocument(app);
   return connections;
 }
 

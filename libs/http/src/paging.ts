@@ -61,7 +61,6 @@ export class PageQuery {
 
   @Cursor({
     description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',
-    example: cursorAfter(20),
   })
   cursor?: string;
 }

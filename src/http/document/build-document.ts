@@ -8,14 +8,14 @@ import {
 } from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
-import { type TagOptions, definedTags } from '#libs/http';
-import type { Settings } from '../../settings';
+import { definedTags } from '#libs/http';
 import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
+import { SHOWN_ADDRESS } from './served-address';
 
-/** @param address of the service, because the links have to work wherever the OpenAPI document is read */
-function descriptionAt(address: string): string {
-  const to = (name: GuideName) => address + guidePath(name);
+/** The links have the address of the service, because they have to work wherever the OpenAPI document is read. */
+function description(): string {
+  const to = (name: GuideName) => SHOWN_ADDRESS + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
     const cells = [plan, limits?.perMinute ?? 'set per client', limits?.perDay ?? 'set per client'];
     return `| ${cells.join(' | ')} |`;
@@ -43,30 +43,25 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 /** Where callers find help. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
-/** The display order of tags; others follow. */
-const TAG_ORDER = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
-
-function placeOf({ name }: TagOptions): number {
-  return TAG_ORDER.includes(name) ? TAG_ORDER.indexOf(name) : TAG_ORDER.length;
-}
-
-/** Parents, which have no operations, with their tags. A tag without a parent is a group of its own. */
-function groupsOf(tags: readonly TagOptions[]): { name: string; tags: TagOptions[] }[] {
-  const sorted = tags.toSorted((a, b) => placeOf(a) - placeOf(b));
-  const groupOf = ({ name, parent = name }: TagOptions) => parent;
-  return [...new Set(sorted.map(groupOf))].map((group) => {
-    return { name: group, tags: sorted.filter((tag) => groupOf(tag) === group) };
-  });
-}
+/** The tags in the order in which they are shown. A group that is no parent must not have the name of a tag either. */
+const GROUPS: Record<string, string[]> = {
+  Pets: ['Animals', 'Categories'],
+  Store: ['Orders', 'Inventory'],
+  Notifications: ['Events', 'Webhooks'],
+  Access: ['Account'],
+};
 
 /** `x-parent` is called `parent` in OpenAPI 3.2; the groups say the same to tools that do not support nested tags. */
 function tagParts(): object {
-  const groups = groupsOf(definedTags());
-  const tags = groups.flatMap(({ name, tags: members }) => [
-    ...(members[0]!.parent === undefined ? [] : [{ name }]),
+  const groups = Object.entries(GROUPS).map(([name, names]) => ({
+    name,
+    members: names.flatMap((member) => definedTags().filter((tag) => tag.name === member)),
+  }));
+  const tags = groups.flatMap(({ name, members }) => [
+    ...(members[0]?.parent === name ? [{ name }] : []),
     ...members.map(({ parent, ...tag }) => ({ ...tag, 'x-parent': parent })),
   ]);
-  const named = groups.map(({ name, tags: members }) => ({ name, tags: members.map((tag) => tag.name) }));
+  const named = groups.map(({ name, members }) => ({ name, tags: members.map((tag) => tag.name) }));
   return { tags, 'x-tagGroups': named };
 }
 
@@ -99,13 +94,22 @@ function addStoredSchemas(schemas: Record<string, SchemaObject>): void {
   }
 }
 
-/** Generators that take a field with a `default` for one that is always there read it right inside an `allOf`. */
-function keepDefaultsOptional(schemas: Record<string, SchemaObject>): void {
+/**
+ * Generators that take a field with a `default` for one that is always there read it right inside an `allOf`. Beside an `allOf`
+ * or `oneOf`, Scalar needs the type.
+ */
+function arrangeTypes(schemas: Record<string, SchemaObject>): void {
+  Object.values(schemas).forEach((schema) => (schema.type ??= 'object'));
   for (const { properties = {} } of Object.values(schemas)) {
-    for (const [name, property] of Object.entries(properties)) {
+    for (const [name, property] of Object.entries(properties) as [string, SchemaObject][]) {
       if ('default' in property) {
         const { description, ...type } = property;
         properties[name] = { allOf: [type], description };
+      }
+      const [whole] = (properties[name] as SchemaObject).allOf ?? [];
+      if (whole !== undefined) {
+        const { type } = '$ref' in whole ? schemas[whole.$ref.replace(/.*\//, '')]! : whole;
+        Object.assign(properties[name]!, { type });
       }
     }
   }
@@ -115,22 +119,15 @@ function keepDefaultsOptional(schemas: Record<string, SchemaObject>): void {
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
 /** The OpenAPI document, as it is served. */
-export function buildDocument(app: INestApplication, settings: Settings): OpenAPIObject {
-  const address = `http://127.0.0.1:${settings.port}`;
+export function buildDocument(app: INestApplication): OpenAPIObject {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Pet Store')
     .setVersion('1.0.0')
-    .setDescription(descriptionAt(address))
+    .setDescription(description())
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setExternalDoc('Guides for callers', address + INDEX_PATH)
-    .addServer('{address}', 'The service: local, staging or production.', {
-      address: {
-        default: address,
-        description: 'Where the service is, without a slash at the end.',
-      },
-    })
-    .addServer('/', 'The service that serves this document: local, staging or production.')
+    .setExternalDoc('Guides for callers', SHOWN_ADDRESS + INDEX_PATH)
+    .addServer(SHOWN_ADDRESS, 'The service that serves this document: local, staging or production.')
     .addSecurityRequirements(API_KEY_SCHEME)
     .addSecurityRequirements(BEARER_SCHEME)
     .addApiKey(
@@ -143,7 +140,7 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
-    url: address + CONTACT_GUIDE,
+    url: SHOWN_ADDRESS + CONTACT_GUIDE,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
   completeDocument(document);
@@ -152,7 +149,7 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   const withStored = JSON.parse(JSON.stringify(ordered), withStoredSchema) as OpenAPIObject;
   const schemas = withStored.components!.schemas as Record<string, SchemaObject>;
   addStoredSchemas(schemas);
-  keepDefaultsOptional(schemas);
+  arrangeTypes(schemas);
   return withStored;
 }
 

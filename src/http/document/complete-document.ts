@@ -43,8 +43,9 @@ export function completeDocument(document: OpenAPIObject): void {
   components.schemas = { ...components.schemas, ...schemas() };
   components.examples = {};
   const drafts = draftsOf(document);
+  const usual = usualCodes(drafts);
   for (const draft of drafts) {
-    completeOperation(draft, components);
+    completeOperation(draft, components, usual);
   }
   components.headers = share('headers', drafts.flatMap(headersIn)) as Components['headers'];
   components.parameters = share('parameters', drafts.flatMap(parametersIn)) as Components['parameters'];
@@ -67,7 +68,7 @@ function draftsOf(document: OpenAPIObject): Draft[] {
   );
 }
 
-function completeOperation(draft: Draft, components: Components): void {
+function completeOperation(draft: Draft, components: Components, usual: string[]): void {
   const { operation, method, notes } = draft;
   const parameters = notes
     .flatMap((note) => note.parameters ?? [])
@@ -84,13 +85,40 @@ function completeOperation(draft: Draft, components: Components): void {
   if (parameters.includes('If-None-Match')) {
     responses['304'] = { description: NOT_MODIFIED };
   }
-  const errors = possibleErrors(method !== 'get', notes);
+  const errors = errorsOf(draft);
   for (const error of errors) {
     const { code, example: message, status } = error;
     components.examples![nameOf(error)] = { value: { code, message, status } };
   }
-  Object.assign(responses, errorResponses(errors));
+  Object.assign(responses, errorResponses(errors, usual));
   completeHeaders(draft);
+  addBadges(operation);
+}
+
+function errorsOf({ method, notes }: Draft): ErrorDefinition[] {
+  return possibleErrors(method !== 'get', notes);
+}
+
+/** The errors that most operations have. Those of the operation come before them. */
+function usualCodes(drafts: Draft[]): string[] {
+  const uses = drafts.flatMap((draft) => [...new Set(errorsOf(draft).map(({ code }) => code))]);
+  return [...new Set(uses)].filter((code) => uses.filter((used) => used === code).length > drafts.length / 2);
+}
+
+interface Markers {
+  deprecated?: boolean;
+  'x-stability'?: string;
+  'x-deprecated-sunset'?: string;
+  'x-badges'?: { name: string }[];
+}
+
+/** Scalar and Redoc show `x-badges`, not our markers. */
+function addBadges(operation: Markers): void {
+  const { deprecated, 'x-stability': stability, 'x-deprecated-sunset': sunset } = operation;
+  const names = [...(deprecated ? [`sunset ${sunset}`] : []), ...(stability ? [stability] : [])];
+  if (names.length > 0) {
+    operation['x-badges'] = names.map((name) => ({ name }));
+  }
 }
 
 type Schema = Omit<SchemaObject, 'example'> & Partial<ReferenceObject> & { example?: unknown };
@@ -140,10 +168,15 @@ function completeBody({ operation, method, notes }: Draft, components: Component
   }
 }
 
-/** One response per status, with the error bodies by code. The last of several errors with a code applies. */
-function errorResponses(errors: ErrorDefinition[]): Responses {
+/** One response per status, with the error bodies by code, the operation's own first. The last of several errors with a code applies. */
+function errorResponses(errors: ErrorDefinition[], usual: string[]): Responses {
   const byCode = new Map(errors.map((error) => [error.code, error]));
-  const sorted = [...byCode.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
+  const sorted = [...byCode.values()].sort(
+    (a, b) =>
+      a.status - b.status ||
+      Number(usual.includes(a.code)) - Number(usual.includes(b.code)) ||
+      a.code.localeCompare(b.code),
+  );
   const statuses = [...new Set(sorted.map(({ status }) => status))];
   return Object.fromEntries(
     statuses.map((status) => [status, errorResponse(sorted.filter((error) => error.status === status))]),

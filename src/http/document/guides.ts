@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rootFrom } from './served-address';
 
 /** The guide that lists the others. */
 export const INDEX_GUIDE = 'README';
@@ -15,6 +16,7 @@ export const GUIDES = [
   'pagination',
   'events',
   'idempotency',
+  'clients',
   'deprecation',
 ] as const;
 
@@ -27,27 +29,20 @@ export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }
 
-/** The content below one heading. */
-interface GuideSection {
-  title: string;
-  anchor: string;
-  level: number;
-  text: string;
-}
-
 export interface Guide {
   name: GuideName;
   /** The first heading. */
   title: string;
   html: string;
-  sections: GuideSection[];
+  /** The headings of its sections. */
+  sections: { title: string; anchor: string }[];
 }
 
 // The package has different types for require; these are the types of the dynamic import below.
 type Markdown = Awaited<ReturnType<typeof createRenderer>>;
 type Token = ReturnType<Markdown['parse']>[number];
 
-const LANGUAGES = ['bash', 'http', 'javascript', 'json'];
+const LANGUAGES = ['bash', 'go', 'http', 'javascript', 'json', 'python'];
 
 /** Reads and renders all guides. */
 export async function readGuides(): Promise<Guide[]> {
@@ -66,26 +61,61 @@ function guidesFolder(): string {
 
 function toGuide(markdown: Markdown, name: GuideName, text: string): Guide {
   const tokens = markdown.parse(text, {});
-  const sections = sectionsOf(tokens);
-  const html = markdown.renderer.render(tokens, markdown.options, {});
-  return { name, title: sections[0]?.title ?? name, html, sections };
+  const headings = headingsIn(tokens);
+  anchorCodes(tokens);
+  leadLinks(tokens, rootFrom(guidePath(name)));
+  return {
+    name,
+    title: headings[0]?.title ?? name,
+    html: markdown.renderer.render(tokens, markdown.options, {}),
+    sections: headings.filter(({ level }) => level === 'h2'),
+  };
 }
 
-/** Gives each heading its anchor. */
-function sectionsOf(tokens: Token[]): GuideSection[] {
-  const sections: GuideSection[] = [];
+/** Gives each heading its anchor, and a link to it. */
+function headingsIn(tokens: Token[]): { title: string; anchor: string; level: string }[] {
+  return tokens.flatMap((token, index) => {
+    if (token.type !== 'heading_open') {
+      return [];
+    }
+    const title = tokens[index + 1]!.content.replaceAll('`', '');
+    const anchor = anchorOf(title);
+    token.attrSet('id', anchor);
+    return [{ title, anchor, level: token.tag }];
+  });
+}
+
+/** The anchor of a heading, in the format of code hosts, so that links work in the sources as well. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** Each row that begins with a code, such as an error code, can be linked to. Wide tables are scrolled, with the keyboard too. */
+function anchorCodes(tokens: Token[]): void {
   tokens.forEach((token, index) => {
-    if (token.type === 'heading_open') {
-      const title = tokens[index + 1]!.content.replaceAll('`', '');
-      const anchor = anchorOf(title);
-      sections.push({ title, anchor, level: Number(token.tag.slice(1)), text: '' });
-      token.attrSet('id', anchor);
-    } else if (['inline', 'fence'].includes(token.type) && tokens[index - 1]?.type !== 'heading_open') {
-      const text = token.content.replace(/\]\([^()]*\)/g, '').replace(/[`*[\]]/g, '');
-      sections.at(-1)!.text += `${text.replace(/\s+/g, ' ')} `;
+    if (token.type === 'table_open') {
+      token.attrSet('tabindex', '0');
+    }
+    const [, code] = /^`(\w+)`$/.exec(tokens[index + 2]?.content ?? '') ?? [];
+    if (token.type === 'tr_open' && code) {
+      token.attrSet('id', code);
     }
   });
-  return sections;
+}
+
+/** Sources link to `limits.md#bans` and `/docs`; pages to `…/docs/guides/limits#bans` and `…/docs`, below whatever prefix they are. */
+function leadLinks(tokens: Token[], root: string): void {
+  const links = tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'link_open');
+  for (const link of links) {
+    const address = link.attrGet('href')!;
+    const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(address) ?? [];
+    const guide = GUIDES.find((known) => known === name);
+    const path = guide ? `${guidePath(guide)}${anchor}` : address;
+    link.attrSet('href', path.startsWith('/') ? root + path.slice(1) : path);
+  }
 }
 
 /** The used part of highlight.js. Its own types would add those of browsers to every file. */
@@ -114,50 +144,5 @@ async function createRenderer() {
   ]);
   const highlight = (code: string, language: string) =>
     highlighter.getLanguage(language) ? highlighter.highlight(code, { language }).value : '';
-  const markdown = new MarkdownIt({ html: false, highlight });
-  markdown.core.ruler.push('label cells', ({ tokens }) => labelCells(tokens));
-  const normalizeLink = markdown.normalizeLink.bind(markdown);
-  markdown.normalizeLink = (address) => normalizeLink(servedAddress(address));
-  return markdown;
-}
-
-/**
- * Labels each cell with the name of its column, because narrow screens show a row as a list. Adds anchors to the code
- * in tables, such as error codes.
- */
-function labelCells(tokens: Token[]): void {
-  let columns: string[] = [];
-  let column = 0;
-  tokens.forEach((token, index) => {
-    const content = tokens[index + 1]?.content ?? '';
-    if (token.type === 'table_open') {
-      columns = [];
-    } else if (token.type === 'tr_open') {
-      column = 0;
-    } else if (token.type === 'th_open') {
-      columns.push(content);
-    } else if (token.type === 'td_open') {
-      token.attrSet('data-column', columns[column] ?? '');
-      const [, code] = /^`(\w+)`$/.exec(content) ?? [];
-      if (code && column === 0) {
-        token.attrSet('id', code);
-      }
-      column += 1;
-    }
-  });
-}
-
-/** The anchor of a heading, in the format of code hosts, so that links work in the sources as well. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
-}
-
-/** Sources link to `limits.md#bans`, which becomes `/docs/guides/limits#bans` on a page. */
-function servedAddress(address: string): string {
-  const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(address) ?? [];
-  const guide = GUIDES.find((known) => known === name);
-  return guide ? `${guidePath(guide)}${anchor}` : address;
+  return new MarkdownIt({ html: false, highlight });
 }

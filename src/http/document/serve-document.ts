@@ -1,58 +1,49 @@
-import { basename, dirname, join } from 'node:path';
-import fastifyStatic from '@fastify/static';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
-import { JSON_TYPE, entityTag, noneMatchHits } from '#libs/http';
-import type { Settings } from '../../settings';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { JSON_TYPE } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
-import { guidePage, operationsPage, searchIndex, setPageHeaders, wantsPage } from './pages';
-
-const HTML = 'text/html; charset=utf-8';
-/** How long a cached copy may be used before it is revalidated by its ETag, in seconds. */
-const FRESH_SECONDS = 300;
-
-const BROWSER = join(__dirname, 'browser');
-
-/** Files that the pages load: our own, and the used files of packages. Other package files are not served. */
-const FILES = new Map<string, string>([
-  ...['docs.css', 'docs.js', 'limits.js', 'page.css', 'page.js', 'samples.js'].map(
-    (name) => [name, join(BROWSER, name)] as const,
-  ),
-  ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map(
-    (name) => [name, require.resolve(`swagger-ui-dist/${name}`)] as const,
-  ),
-  ...['github.css', 'github-dark.css'].map(
-    (name) => [name, require.resolve(`highlight.js/styles/${name}`)] as const,
-  ),
-  ['minisearch.js', join(require.resolve('minisearch'), '../../es/index.js')],
-]);
+import { pageFiles } from './page-files';
+import { HTML, guidePage, llmsText, protect, referencePage, wantsPage } from './pages';
+import { SHOWN_ADDRESS, rootFrom } from './served-address';
+import { serveContent } from './shared-content';
 
 /**
- * Serves the OpenAPI document (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below it. They
- * need no key and are never counted.
+ * Serves the OpenAPI document (`/openapi.json`, `/openapi.yaml`), its pages (`/docs`, `/swagger`) and the guides. They need no
+ * key and are never counted.
  */
-export function serveDocument(app: NestFastifyApplication, settings: Settings): void {
+export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  const document = buildDocument(app, settings);
+  const document = buildDocument(app);
   serveRoot(fastify, document);
-  serveText(fastify, '/openapi.json', JSON_TYPE, () => JSON.stringify(document));
-  // Written on first use, because it takes a tenth of a second.
-  serveText(fastify, '/openapi.yaml', 'text/yaml', () => documentText(document, 'yaml'));
+  const atAddress = (text: string, address: string) => text.replaceAll(SHOWN_ADDRESS, address);
+  serveContent(fastify, {
+    path: '/openapi.json',
+    type: JSON_TYPE,
+    hasAddress: true,
+    write: (address) => atAddress(JSON.stringify(document), address),
+  });
+  serveContent(fastify, {
+    path: '/openapi.yaml',
+    type: 'text/yaml; charset=utf-8',
+    hasAddress: true,
+    write: async (address) => atAddress(await documentText(document, 'yaml'), address),
+  });
   void fastify.register(async (pages) => {
-    await pages.register(fastifyStatic, { root: BROWSER, serve: false, maxAge: FRESH_SECONDS * 1_000 });
-    pages.addHook('onRequest', (request, reply, next) =>
-      setPageHeaders(request.raw, reply.raw, (error) => next(error as Error | undefined)),
-    );
-    for (const [name, file] of FILES) {
-      pages.get(`/docs/${name}`, (_request, reply) => reply.sendFile(basename(file), dirname(file)));
-    }
-    servePages(pages, document);
+    pages.addHook('onRequest', async (request, reply) => protect(request, reply, 'guide'));
+    serveGuides(pages);
+  });
+  void fastify.register(async (pages) => {
+    pages.addHook('onRequest', async (request, reply) => protect(request, reply, 'library'));
+    serveContent(pages, { path: '/docs', type: HTML, write: () => referencePage(document) });
+    serveSwaggerUi(pages, app);
   });
 }
 
-/** Redirects browsers from `/` to the operations, and tells programs where the OpenAPI document is (RFC 8631). */
+/** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
   const entrance = { name: info.title, version: info.version, ...places };
@@ -64,59 +55,84 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   fastify.get('/', serve);
 }
 
-/**
- * The operations at `/docs`, the guides below it, and what the search finds. The page of @nestjs/swagger has inline styles,
- * which a strict content security policy forbids.
- */
-function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
-  // Rendered on first use: most processes never serve a page.
-  const guides = once(readGuides);
-  for (const path of ['/docs', '/docs/']) {
-    serveText(fastify, path, HTML, async () => operationsPage(document, await guides()));
+/** The guides, `llms.txt`, and the files that pages load. */
+function serveGuides(pages: FastifyInstance): void {
+  let reading: ReturnType<typeof readGuides> | undefined;
+  const guides = () => (reading ??= readGuides());
+  for (const name of GUIDES) {
+    const write = async (address: string) => guidePage(name, await guides(), address);
+    serveContent(pages, { path: guidePath(name), type: HTML, hasAddress: true, write });
   }
-  for (const [index, name] of GUIDES.entries()) {
-    serveText(fastify, guidePath(name), HTML, async () => {
-      const all = await guides();
-      return guidePage(all[index]!, document, all);
-    });
-  }
-  serveText(fastify, '/docs/search.json', JSON_TYPE, async () =>
-    JSON.stringify(searchIndex(document, await guides())),
-  );
-  fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
-}
-
-/** Answers GET and HEAD of the path, the same for all callers; 304 for a client that has the response. */
-function serveText(
-  fastify: FastifyInstance,
-  path: string,
-  type: string,
-  write: () => string | Promise<string>,
-): void {
-  const content = once(async () => {
-    const body = Buffer.from(await write());
-    return { body, tag: entityTag(body) };
+  serveContent(pages, {
+    path: '/llms.txt',
+    type: 'text/plain; charset=utf-8',
+    hasAddress: true,
+    write: async (address) => llmsText(await guides(), address),
   });
-  const serve: RouteHandlerMethod = async (request, reply) => {
-    const { body, tag } = await content();
-    void reply.headers({ ETag: tag, 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
-    const ifNoneMatch = request.headers['if-none-match'];
-    if (ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
-      return reply.status(304).send();
-    }
-    return reply.type(type).send(body);
-  };
-  fastify.get(path, serve);
+  for (const { path, type, file } of Object.values(pageFiles())) {
+    serveContent(pages, { path, type, hasVersion: true, write: () => readFile(file) });
+  }
+  for (const path of ['/docs', INDEX_PATH, '/swagger']) {
+    pages.get(`${path}/`, (_request, reply) => reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301));
+  }
 }
 
-/** Runs the work on the first call and caches the result, but not a failure. */
-function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let result: Promise<Result> | undefined;
-  return () => {
-    result ??= work().catch((error: unknown) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
+/** Of the paths that @nestjs/swagger has for its page and its settings, those from which relative links are right. */
+const SWAGGER_UI_PATHS = ['/swagger', '/swagger/swagger-ui-init.js'];
+const SWAGGER_UI_FILES = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-standalone-preset.js': 'text/javascript; charset=utf-8',
+  'favicon-16x16.png': 'image/png',
+  'favicon-32x32.png': 'image/png',
+};
+
+/** Runs in the browser: with other plugins the one that loads the OpenAPI document has to be named. */
+const PLUGINS = [
+  'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
+  `() => ({
+    statePlugins: {
+      spec: {
+        wrapSelectors: {
+          allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
+            !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) &&
+            original(state, path, method),
+        },
+      },
+    },
+  })`,
+];
+
+/** A function that @nestjs/swagger writes into its page as this text. */
+const written = (text: string) => Object.assign(() => undefined, { toString: () => text });
+
+/**
+ * The page that @nestjs/swagger generates, at `/swagger`. It gets this instance instead of the application, so that its policy
+ * applies, and its files are the same buffers for everybody; @fastify/static would open a stream for each.
+ */
+function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): void {
+  const host = Object.create(app, {
+    getHttpAdapter: {
+      value: () => ({
+        get: (path: string, handle: RouteHandlerMethod) =>
+          SWAGGER_UI_PATHS.includes(path) && pages.get(path, handle),
+        getRequestUrl: ({ url }: FastifyRequest) => url,
+        getType: () => 'fastify',
+      }),
+    },
+    useStaticAssets: {
+      value: ({ root, prefix }: { root: string; prefix: string }) => {
+        for (const [name, type] of Object.entries(SWAGGER_UI_FILES)) {
+          serveContent(pages, { path: `${prefix}/${name}`, type, write: () => readFile(join(root, name)) });
+        }
+      },
+    },
+  }) as NestFastifyApplication;
+  // The page loads the document, so that it gets the one with its address.
+  SwaggerModule.setup('swagger', host, () => undefined as unknown as OpenAPIObject, {
+    raw: false,
+    customSiteTitle: 'Pet Store',
+    swaggerUrl: 'openapi.json',
+    swaggerOptions: { persistAuthorization: true, plugins: PLUGINS.map(written) },
+  });
 }

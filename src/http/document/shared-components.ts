@@ -26,33 +26,26 @@ const TAGS = {
   pattern: '^(\\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$',
 } as const;
 
-function optionalHeader(
-  name: string,
-  description: string,
-  schema: SchemaObject,
-  example: string,
-): ParameterObject {
-  return { name, in: 'header', required: false, description, schema, example };
+/** Without an example: tools send it as it is, and these values are right only once. */
+function optionalHeader(name: string, description: string, schema: SchemaObject): ParameterObject {
+  return { name, in: 'header', required: false, description, schema };
 }
 
 const PARAMETER_LIST = [
   optionalHeader(
     'Idempotency-Key',
-    'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
+    'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
     { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-    '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
   ),
   optionalHeader(
     'If-Match',
-    'The ETag that the resource must still have. Otherwise the response is 412.',
+    'The ETag that the resource must still have, with its quotes. Otherwise the response is 412.',
     TAGS,
-    '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
   optionalHeader(
     'If-None-Match',
     'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
     TAGS,
-    '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
 ];
 /** Header fields of requests, by name. */

@@ -1,5 +1,4 @@
 // Generated from openapi.yaml by `npm run generate`.
-import type * as types from './types.ts';
 export interface paths {
     "/key": {
         parameters: {
@@ -353,7 +352,7 @@ export interface paths {
         head?: never;
         /**
          * Update a webhook
-         * @description A JSON Merge Patch (RFC 7396). The secret does not change.
+         * @description A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -369,7 +368,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
+         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -441,6 +440,686 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
+    schemas: {
+        /** @description The API key that sent the request, and the client it belongs to. */
+        Key: {
+            /**
+             * Format: int64
+             * @description Identifier of the key. It stays the same for the life of the key.
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description What the key is for. Absent for a key without a name.
+             * @example price list
+             */
+            name?: string;
+            /**
+             * @description The last four characters of the key.
+             * @example x7Qa
+             */
+            endsWith: string;
+            /**
+             * @description Name of the client. All its keys share its limits.
+             * @example acme
+             */
+            client: string;
+            /**
+             * @description The plan of the client.
+             * @example free
+             */
+            plan: string & components["schemas"]["Plan"];
+            /**
+             * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
+             * @example [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes: ("read" | "write")[];
+            /**
+             * Format: date-time
+             * @description When the key was issued.
+             * @example 2026-11-01T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the key stops working. Absent for a key that does not expire.
+             * @example 2027-11-01T08:00:00.000Z
+             */
+            expiresAt?: string;
+            /**
+             * Format: date-time
+             * @description When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.
+             */
+            overlapEndsAt?: string;
+        };
+        /**
+         * @description The plan of the client.
+         * @enum {string}
+         */
+        Plan: "free" | "pro" | "business" | "enterprise";
+        /** @description The state of one window. */
+        RateLimitWindow: {
+            /**
+             * Format: int32
+             * @description Requests that the window allows.
+             * @example 60
+             */
+            limit: number;
+            /**
+             * Format: int32
+             * @description Requests left in the window.
+             * @example 59
+             */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @description When the window ends.
+             * @example 2026-11-21T09:31:00.000Z
+             */
+            resetAt: string;
+        };
+        /** @description The ban state of a key. */
+        RateLimitBan: {
+            /**
+             * @description Whether the key is banned now.
+             * @example false
+             */
+            banned: boolean;
+            /**
+             * Format: date-time
+             * @description When the ban ends. Present only during a ban.
+             * @example 2026-11-21T09:33:00.000Z
+             */
+            until?: string;
+            /**
+             * Format: int32
+             * @description Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.
+             * @example 31
+             */
+            refusalsBeforeBan: number;
+            /**
+             * Format: int32
+             * @description How long the next ban would last, in seconds.
+             * @example 120
+             */
+            nextBanSeconds: number;
+        };
+        /** @description The rate limit status of a client and its key. */
+        RateLimitStatus: {
+            /**
+             * @description The plan of the client.
+             * @example free
+             */
+            plan: string & components["schemas"]["Plan"];
+            /** @description The window of 60 seconds. */
+            minute: components["schemas"]["RateLimitWindow"];
+            /** @description The window of the UTC day. */
+            day: components["schemas"]["RateLimitWindow"];
+            /** @description Bans of the key. */
+            ban: components["schemas"]["RateLimitBan"];
+        };
+        /** @description The requests of one day. */
+        UsageDay: {
+            /**
+             * Format: date
+             * @description The UTC day.
+             * @example 2026-11-21
+             */
+            date: string;
+            /**
+             * Format: int32
+             * @description Requests counted on that day.
+             * @example 42
+             */
+            requests: number;
+        };
+        /** @description The requests of a client, by day. */
+        Usage: {
+            /** @description One entry per day, oldest first, ending with today. */
+            days: components["schemas"]["UsageDay"][];
+        };
+        /** @description A category that pets belong to. `description` is left out if it is not set. */
+        Category: {
+            /**
+             * @description Category name (for instance a kind of pet).
+             * @example Dogs
+             */
+            name: string;
+            /**
+             * @description Short description of the category.
+             * @example Loyal, loud and always hungry.
+             */
+            description?: string;
+            /**
+             * Format: int64
+             * @description Unique identifier assigned on creation.
+             * @example 1
+             */
+            id: number;
+        };
+        /** @description The body to create or replace a category. */
+        NewCategory: {
+            /**
+             * @description Category name (for instance a kind of pet).
+             * @example Dogs
+             */
+            name: string;
+            /**
+             * @description Short description of the category.
+             * @example Loyal, loud and always hungry.
+             */
+            description?: string;
+        };
+        /**
+         * @description Status of the pet.
+         * @enum {string}
+         */
+        PetStatus: "available" | "pending" | "sold";
+        /** @description A pet of the store. */
+        Pet: {
+            /**
+             * @description The pet's name.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the pet belongs to.
+             * @example 1
+             */
+            categoryId: number;
+            /**
+             * @description Status of the pet.
+             * @example available
+             */
+            status?: string & components["schemas"]["PetStatus"];
+            /**
+             * Format: int64
+             * @description Unique identifier assigned on creation.
+             * @example 1
+             */
+            id: number;
+        };
+        /** @description The body to create or replace a pet. */
+        NewPet: {
+            /**
+             * @description The pet's name.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the pet belongs to.
+             * @example 1
+             */
+            categoryId: number;
+            /**
+             * @description Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.
+             * @example available
+             */
+            status?: string & components["schemas"]["PetStatus"];
+        };
+        /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
+        PetPatch: {
+            /**
+             * @description The pet's name.
+             * @example Rex
+             */
+            name?: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the pet belongs to.
+             * @example 1
+             */
+            categoryId?: number;
+            /**
+             * @description Status of the pet.
+             * @example available
+             */
+            status?: string & components["schemas"]["PetStatus"];
+        };
+        /** @description The stock of one pet. */
+        InventoryItem: {
+            /**
+             * Format: int64
+             * @description Identifier of the pet.
+             * @example 1
+             */
+            petId: number;
+            /**
+             * Format: int32
+             * @description Current stock count.
+             * @example 3
+             */
+            quantity: number;
+            /**
+             * @description Status of the pet.
+             * @example available
+             */
+            status: string & components["schemas"]["PetStatus"];
+        };
+        /** @description The body to set a stock count. */
+        InventoryUpdate: {
+            /**
+             * Format: int32
+             * @description The new stock count.
+             * @example 3
+             */
+            quantity: number;
+        };
+        /** @description The body to adjust a stock count. */
+        InventoryAdjustment: {
+            /**
+             * Format: int32
+             * @description Units to add to the stock, or to remove if negative. Not 0.
+             * @example -2
+             */
+            delta: number;
+        };
+        /** @description An order for a pet. `shipDate` is left out if it is not set. */
+        Order: {
+            /**
+             * Format: int64
+             * @description Unique order identifier.
+             * @example 1
+             */
+            id?: number;
+            /**
+             * Format: int64
+             * @description Identifier of the pet in the order.
+             * @example 1
+             */
+            petId?: number;
+            /**
+             * Format: int32
+             * @description Number of units ordered.
+             * @example 1
+             */
+            quantity?: number;
+            /**
+             * Format: date-time
+             * @description Expected or actual ship date.
+             * @example 2026-11-24T09:30:00.000Z
+             */
+            shipDate?: string;
+            /**
+             * @description Whether the order has been fulfilled.
+             * @example false
+             */
+            complete?: boolean;
+        };
+        /** @description The body to place an order. */
+        NewOrder: {
+            /**
+             * Format: int64
+             * @description Identifier of the pet in the order.
+             * @example 1
+             */
+            petId: number;
+            /** @description Number of units ordered. */
+            quantity?: number;
+            /**
+             * Format: date-time
+             * @description Expected or actual ship date.
+             * @example 2026-11-24T09:30:00.000Z
+             */
+            shipDate?: string;
+            /** @description Whether the order has been fulfilled. */
+            complete?: boolean;
+        };
+        /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
+        OrderPatch: {
+            /**
+             * Format: date-time
+             * @description Expected or actual ship date. Null removes it.
+             * @example 2026-11-24T09:30:00.000Z
+             */
+            shipDate?: string | null;
+            /**
+             * @description Whether the order has been fulfilled. True is final.
+             * @example true
+             */
+            complete?: boolean;
+        };
+        /** @description A URL that receives the events of the store. */
+        Webhook: {
+            /**
+             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+             * @example https://shop.example/events
+             */
+            url: string;
+            /**
+             * @description Types of events to send; all if left out.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+            /**
+             * @description Your own note about the webhook.
+             * @example Packing list printer
+             */
+            description?: string;
+            /**
+             * Format: int64
+             * @description Unique webhook identifier.
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description Whether events are sent.
+             * @example true
+             */
+            enabled: boolean;
+            /** @description Why the service disabled the webhook; left out if it did not. */
+            disabledReason?: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        /** @description A webhook with its signing secret, which is shown once. */
+        WebhookWithSecret: {
+            /**
+             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+             * @example https://shop.example/events
+             */
+            url: string;
+            /**
+             * @description Types of events to send; all if left out.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+            /**
+             * @description Your own note about the webhook.
+             * @example Packing list printer
+             */
+            description?: string;
+            /**
+             * Format: int64
+             * @description Unique webhook identifier.
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description Whether events are sent.
+             * @example true
+             */
+            enabled: boolean;
+            /** @description Why the service disabled the webhook; left out if it did not. */
+            disabledReason?: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.
+             * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
+             */
+            secret: string;
+        };
+        /** @description The body to create a webhook. */
+        NewWebhook: {
+            /**
+             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+             * @example https://shop.example/events
+             */
+            url: string;
+            /**
+             * @description Types of events to send; all if left out.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+            /**
+             * @description Your own note about the webhook.
+             * @example Packing list printer
+             */
+            description?: string;
+            /** @description Whether events are sent. */
+            enabled?: boolean;
+        };
+        /** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
+        WebhookPatch: {
+            /**
+             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+             * @example https://shop.example/events
+             */
+            url?: string;
+            /**
+             * @description Types of events to send. Null means all.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
+            /**
+             * @description Your own note about the webhook. Null removes it.
+             * @example Packing list printer
+             */
+            description?: string | null;
+            /**
+             * @description Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.
+             * @example true
+             */
+            enabled?: boolean;
+        };
+        /**
+         * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "delivered" | "failed";
+        /** @description One event on its way to one webhook. Fields that do not apply are left out. */
+        Delivery: {
+            /**
+             * Format: int64
+             * @description Unique delivery identifier.
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description The event’s id, which is the `webhook-id` of the request.
+             * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
+             */
+            eventId: string;
+            /**
+             * @description The event’s type.
+             * @example order.placed
+             */
+            type: string;
+            /**
+             * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+             * @example delivered
+             */
+            status: string & components["schemas"]["DeliveryStatus"];
+            /**
+             * Format: int32
+             * @description How many attempts were made.
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When the delivery was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the last attempt ended.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            lastAttemptAt?: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; left out while the webhook is disabled.
+             */
+            nextAttemptAt?: string;
+            /**
+             * Format: int32
+             * @description The status of the last response, if there was one.
+             * @example 204
+             */
+            responseStatus?: number;
+            /** @description Why the last attempt failed. */
+            error?: string;
+        };
+        /** @description The body of every error response. Rely on the code; the message is for people. */
+        Error: {
+            /**
+             * @description Machine-readable error code.
+             * @example pet_not_found
+             * @enum {string}
+             */
+            code: "bad_request" | "conflicting_credentials" | "invalid_cursor" | "malformed_json" | "validation_failed" | "invalid_api_key" | "missing_api_key" | "api_key_banned" | "insufficient_scope" | "category_not_found" | "delivery_not_found" | "order_not_found" | "pet_not_found" | "route_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "category_in_use" | "idempotency_in_progress" | "insufficient_stock" | "invalid_status_transition" | "order_already_complete" | "pet_has_open_orders" | "pet_not_available" | "too_many_webhooks" | "events_lost" | "operation_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_category" | "unknown_pet" | "webhook_url_not_allowed" | "daily_quota_exceeded" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "service_unavailable";
+            /**
+             * @description Human-readable description, on one line.
+             * @example There is no pet 7.
+             */
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status code.
+             * @example 404
+             */
+            status: number;
+        };
+        /**
+         * @description What happened.
+         * @enum {string}
+         */
+        EventType: "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
+        /** @description Something that happened in the store. `type` says what, and what `data` is. */
+        Event: components["schemas"]["PetEvent"] | components["schemas"]["CategoryEvent"] | components["schemas"]["OrderEvent"] | components["schemas"]["InventoryEvent"];
+        /** @description Something happened to a resource of type Pet. */
+        PetEvent: {
+            /** @description Unique identifier. The same event has the same id wherever it is sent. */
+            id: string;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "pet.created" | "pet.updated" | "pet.deleted";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC, to the microsecond.
+             * @example 2026-11-21T09:30:00.123456Z
+             */
+            timestamp: string;
+            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+            data: components["schemas"]["StoredPet"];
+        };
+        /** @description Something happened to a resource of type Category. */
+        CategoryEvent: {
+            /** @description Unique identifier. The same event has the same id wherever it is sent. */
+            id: string;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "category.created" | "category.updated" | "category.deleted";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC, to the microsecond.
+             * @example 2026-11-21T09:30:00.123456Z
+             */
+            timestamp: string;
+            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+            data: components["schemas"]["Category"];
+        };
+        /** @description Something happened to a resource of type Order. */
+        OrderEvent: {
+            /** @description Unique identifier. The same event has the same id wherever it is sent. */
+            id: string;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "order.placed" | "order.updated" | "order.completed" | "order.cancelled";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC, to the microsecond.
+             * @example 2026-11-21T09:30:00.123456Z
+             */
+            timestamp: string;
+            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+            data: components["schemas"]["StoredOrder"];
+        };
+        /** @description Something happened to a resource of type InventoryItem. */
+        InventoryEvent: {
+            /** @description Unique identifier. The same event has the same id wherever it is sent. */
+            id: string;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "inventory.updated";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC, to the microsecond.
+             * @example 2026-11-21T09:30:00.123456Z
+             */
+            timestamp: string;
+            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+            data: components["schemas"]["InventoryItem"];
+        };
+        /** @description The event that testWebhook sends. Nothing has happened. */
+        TestEvent: {
+            /** @description Unique identifier. The same event has the same id wherever it is sent. */
+            id: string;
+            /**
+             * @description What happened.
+             * @example webhook.test
+             * @enum {string}
+             */
+            type: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC, to the microsecond.
+             * @example 2026-11-21T09:30:00.123456Z
+             */
+            timestamp: string;
+            /** @description The webhook that is tested. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Identifier of the webhook.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+        };
+        /** @description One page of pets. */
+        Pets: components["schemas"]["StoredPet"][];
+        /** @description Pet as every response has it. */
+        StoredPet: components["schemas"]["Pet"] & {
+            status: components["schemas"]["PetStatus"];
+        };
+        /** @description Order as every response has it. */
+        StoredOrder: components["schemas"]["Order"] & {
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            petId: number;
+            /** Format: int32 */
+            quantity: number;
+            complete: boolean;
+        };
+    };
     responses: {
         /**
          * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
@@ -461,7 +1140,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `request_timeout`: The request did not arrive in time. */
@@ -478,7 +1157,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
@@ -495,7 +1174,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
@@ -512,7 +1191,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
@@ -530,7 +1209,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -552,7 +1231,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -575,7 +1254,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `payload_too_large`: The body is larger than 64 KiB. */
@@ -592,7 +1271,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `unsupported_media_type`: The operation does not accept this media type, charset or content encoding. */
@@ -609,7 +1288,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -632,7 +1311,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -657,7 +1336,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `precondition_failed`: The resource no longer has the ETag sent in `If-Match`, or a PUT with `If-None-Match: *` finds it. */
@@ -674,7 +1353,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -700,7 +1379,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -723,15 +1402,15 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         * @description `invalid_cursor`: The cursor was not issued by this service.
+         *
+         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
          *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
-         *
-         *     `invalid_cursor`: The cursor was not issued by this service.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
@@ -748,42 +1427,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
-        UnprocessableEntity: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `pet_not_found`: No pet has this id, or it was deleted. */
-        NotFound: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
@@ -801,7 +1445,42 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
+        UnprocessableEntity: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `pet_not_found`: No pet has this id, or it was deleted. */
+        NotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -849,7 +1528,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `category_not_found`: No category has this id. */
@@ -866,7 +1545,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `order_not_found`: No order has this id, or it was cancelled. */
@@ -883,7 +1562,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The updated pet. */
@@ -909,7 +1588,7 @@ export interface components {
                  *       "status": "available"
                  *     }
                  */
-                "application/json": types.Pet;
+                "application/json": components["schemas"]["StoredPet"];
             };
         };
         /** @description `invalid_status_transition`: This change of status is not allowed: a sold pet cannot become pending, and a pet without stock cannot become available. */
@@ -926,7 +1605,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `unknown_category`: No category has the `categoryId` in the body. */
@@ -943,7 +1622,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled. */
@@ -960,7 +1639,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description `webhook_not_found`: Your client has no webhook with this id. */
@@ -978,7 +1657,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": types.ErrorBody;
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The event will be sent. */
@@ -1007,20 +1686,14 @@ export interface components {
                  *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
                  *     }
                  */
-                "application/json": types.Delivery;
+                "application/json": components["schemas"]["Delivery"];
             };
         };
     };
     parameters: {
-        /**
-         * @description The ETag that the resource must still have. Otherwise the response is 412.
-         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-         */
+        /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
         "If-Match": string;
-        /**
-         * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-         */
+        /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
         "Idempotency-Key": string;
         /** @description Identifier of the pet (Pet.id). */
         petId: number;
@@ -1030,10 +1703,7 @@ export interface components {
         limit: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor: string;
-        /**
-         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-         */
+        /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
         "If-None-Match": string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
@@ -1184,7 +1854,7 @@ export interface operations {
                      *       "expiresAt": "2027-11-01T08:00:00.000Z"
                      *     }
                      */
-                    "application/json": types.Key;
+                    "application/json": components["schemas"]["Key"];
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -1204,7 +1874,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             408: components["responses"]["RequestTimeout"];
@@ -1237,7 +1907,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.RateLimitStatus;
+                    "application/json": components["schemas"]["RateLimitStatus"];
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -1258,7 +1928,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -1302,7 +1972,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": types.Usage;
+                    "application/json": components["schemas"]["Usage"];
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -1359,7 +2029,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": types.Category[];
+                    "application/json": components["schemas"]["Category"][];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -1376,10 +2046,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -1387,7 +2054,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.NewCategory;
+                "application/json": components["schemas"]["NewCategory"];
             };
         };
         responses: {
@@ -1419,7 +2086,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": types.Category;
+                    "application/json": components["schemas"]["Category"];
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -1440,10 +2107,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1476,7 +2140,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": types.Category;
+                    "application/json": components["schemas"]["Category"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -1495,10 +2159,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -1509,7 +2170,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.NewCategory;
+                "application/json": components["schemas"]["NewCategory"];
             };
         };
         responses: {
@@ -1535,7 +2196,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": types.Category;
+                    "application/json": components["schemas"]["Category"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1556,10 +2217,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -1590,7 +2248,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -1610,7 +2268,7 @@ export interface operations {
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only pets with one of these statuses. */
-                status?: types.PetStatus[];
+                status?: components["schemas"]["PetStatus"][];
                 /** @description Only pets of this category. */
                 categoryId?: number;
                 /** @description Only pets whose name starts with this text, ignoring case. */
@@ -1619,10 +2277,7 @@ export interface operations {
                 id?: number[];
             };
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -1656,7 +2311,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": types.Pets;
+                    "application/json": components["schemas"]["Pets"];
                 };
             };
             /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -1690,10 +2345,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -1701,7 +2353,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.NewPet;
+                "application/json": components["schemas"]["NewPet"];
             };
         };
         responses: {
@@ -1734,7 +2386,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": types.Pet;
+                    "application/json": components["schemas"]["StoredPet"];
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -1763,7 +2415,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -1776,10 +2428,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1816,7 +2465,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": types.Pet;
+                    "application/json": components["schemas"]["StoredPet"];
                 };
             };
             /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -1861,7 +2510,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /**
@@ -1886,7 +2535,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /**
@@ -1912,7 +2561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `pet_not_found`: No pet has this id, or it was deleted. */
@@ -1932,7 +2581,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `request_timeout`: The request did not arrive in time. */
@@ -1952,7 +2601,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
@@ -1972,7 +2621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /**
@@ -1997,7 +2646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
@@ -2017,7 +2666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
@@ -2037,7 +2686,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
@@ -2058,7 +2707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2067,10 +2716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2081,7 +2727,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.NewPet;
+                "application/json": components["schemas"]["NewPet"];
             };
         };
         responses: {
@@ -2106,10 +2752,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2140,7 +2783,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -2156,10 +2799,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2170,8 +2810,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.PetPatch;
-                "application/merge-patch+json": types.PetPatch;
+                "application/json": components["schemas"]["PetPatch"];
+                "application/merge-patch+json": components["schemas"]["PetPatch"];
             };
         };
         responses: {
@@ -2200,7 +2840,7 @@ export interface operations {
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only entries of pets with one of these statuses. */
-                status?: types.PetStatus[];
+                status?: components["schemas"]["PetStatus"][];
             };
             header?: never;
             path?: never;
@@ -2236,7 +2876,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": types.InventoryItem[];
+                    "application/json": components["schemas"]["InventoryItem"][];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -2253,10 +2893,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2289,7 +2926,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": types.InventoryItem;
+                    "application/json": components["schemas"]["InventoryItem"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2308,10 +2945,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2322,7 +2956,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.InventoryUpdate;
+                "application/json": components["schemas"]["InventoryUpdate"];
             };
         };
         responses: {
@@ -2348,7 +2982,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": types.InventoryItem;
+                    "application/json": components["schemas"]["InventoryItem"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2369,10 +3003,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -2383,7 +3014,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.InventoryAdjustment;
+                "application/json": components["schemas"]["InventoryAdjustment"];
             };
         };
         responses: {
@@ -2410,7 +3041,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": types.InventoryItem;
+                    "application/json": components["schemas"]["InventoryItem"];
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -2431,7 +3062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             408: components["responses"]["RequestTimeout"];
@@ -2454,7 +3085,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -2514,7 +3145,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": types.Order[];
+                    "application/json": components["schemas"]["StoredOrder"][];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -2531,10 +3162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2542,7 +3170,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.NewOrder;
+                "application/json": components["schemas"]["NewOrder"];
             };
         };
         responses: {
@@ -2576,7 +3204,7 @@ export interface operations {
                      *       "complete": false
                      *     }
                      */
-                    "application/json": types.Order;
+                    "application/json": components["schemas"]["StoredOrder"];
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -2604,7 +3232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -2628,7 +3256,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -2641,10 +3269,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2679,7 +3304,7 @@ export interface operations {
                      *       "complete": false
                      *     }
                      */
-                    "application/json": types.Order;
+                    "application/json": components["schemas"]["StoredOrder"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2698,10 +3323,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2732,10 +3354,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2746,8 +3365,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.OrderPatch;
-                "application/merge-patch+json": types.OrderPatch;
+                "application/json": components["schemas"]["OrderPatch"];
+                "application/merge-patch+json": components["schemas"]["OrderPatch"];
             };
         };
         responses: {
@@ -2774,7 +3393,7 @@ export interface operations {
                      *       "complete": true
                      *     }
                      */
-                    "application/json": types.Order;
+                    "application/json": components["schemas"]["StoredOrder"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2800,7 +3419,7 @@ export interface operations {
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
-                type?: types.EventType[];
+                type?: components["schemas"]["EventType"][];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
                 /** @description How many seconds to wait for an event if there is none yet. */
@@ -2846,7 +3465,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": types.StoreEvent[];
+                    "application/json": components["schemas"]["Event"][];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -2869,7 +3488,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -2916,17 +3535,17 @@ export interface operations {
                      *       {
                      *         "id": 1,
                      *         "url": "https://shop.example/events",
-                     *         "description": "Packing list printer",
                      *         "types": [
                      *           "order.placed",
                      *           "order.completed"
                      *         ],
+                     *         "description": "Packing list printer",
                      *         "enabled": true,
                      *         "createdAt": "2026-11-21T09:30:00.000Z"
                      *       }
                      *     ]
                      */
-                    "application/json": types.Webhook[];
+                    "application/json": components["schemas"]["Webhook"][];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -2943,10 +3562,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2954,7 +3570,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.NewWebhook;
+                "application/json": components["schemas"]["NewWebhook"];
             };
         };
         responses: {
@@ -2983,17 +3599,17 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
+                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
                      *     }
                      */
-                    "application/json": types.WebhookWithSecret;
+                    "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3019,7 +3635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -3043,7 +3659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3056,10 +3672,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -3089,16 +3702,16 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
+                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": types.Webhook;
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3117,10 +3730,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3150,10 +3760,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3164,8 +3771,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": types.WebhookPatch;
-                "application/merge-patch+json": types.WebhookPatch;
+                "application/json": components["schemas"]["WebhookPatch"];
+                "application/merge-patch+json": components["schemas"]["WebhookPatch"];
             };
         };
         responses: {
@@ -3188,16 +3795,16 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
+                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": types.Webhook;
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3222,7 +3829,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3235,10 +3842,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3269,17 +3873,17 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
+                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
                      *     }
                      */
-                    "application/json": types.WebhookWithSecret;
+                    "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3287,28 +3891,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
             408: components["responses"]["RequestTimeout"];
-            /**
-             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
-             *
-             *     `too_many_secrets`: 5 secrets of the webhook are valid already.
-             */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -3322,10 +3905,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3404,7 +3984,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": types.Delivery[];
+                    "application/json": components["schemas"]["Delivery"][];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -3422,10 +4002,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3461,7 +4038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             408: components["responses"]["RequestTimeout"];

@@ -1,0 +1,29 @@
+// How Scalar shows the reference: from here alone, with requests to the address that served the page.
+const here = new URL('.', location.href).href;
+
+Scalar.createApiReference('#reference', {
+  url: `${here}openapi.json`,
+  servers: [{ url: here.replace(/\/$/, '') }],
+  metaData: { title: 'Pet Store' },
+  authentication: { preferredSecurityScheme: 'apiKey' },
+  persistAuth: true,
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  // What is left: curl, fetch, Python and Go.
+  hiddenClients: {
+    ...Object.fromEntries(
+      'c clojure csharp dart fsharp http java kotlin node objc ocaml php powershell r ruby rust swift'
+        .split(' ')
+        .map((language) => [language, true]),
+    ),
+    shell: ['wget', 'httpie'],
+    js: ['axios', 'jquery', 'ofetch', 'xhr'],
+    python: ['aiohttp', 'httpx_async', 'httpx_sync', 'python3'],
+  },
+  documentDownloadType: 'none',
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});
