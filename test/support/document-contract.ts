@@ -48,7 +48,7 @@ export class DocumentContract {
     // Answers are checked strictly: a member that the OpenAPI document does not know fails.
     this.components = structuredClone(served.components);
     for (const schema of Object.values(this.components?.schemas ?? {})) {
-      if ('type' in schema && schema.type === 'object') {
+      if ('properties' in schema) {
         schema.additionalProperties = false;
       }
     }

@@ -15,8 +15,8 @@ export interface Step {
 export interface Block {
   line: number;
   language: string;
-  /** Marked to be run: ```sh run */
-  run: boolean;
+  /** What follows the language: `run` for a command, or the name of a file. */
+  name: string | undefined;
   text: string;
 }
 
@@ -25,10 +25,10 @@ export function readGuide(name: GuideName): string {
 }
 
 export function blocksOf(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\w*)(?: (run))?\n([^]*?)^```$/gm)].map((match) => ({
+  return [...markdown.matchAll(/^```(\w*)(?: ([\w.]+))?\n([^]*?)^```$/gm)].map((match) => ({
     line: markdown.slice(0, match.index).split('\n').length,
     language: match[1]!,
-    run: match[2] === 'run',
+    name: match[2],
     text: match[3]!,
   }));
 }
@@ -36,8 +36,8 @@ export function blocksOf(markdown: string): Block[] {
 /** The commands that are marked to be run. What a block shows belongs to the command right before it. */
 export function stepsOf(markdown: string): Step[] {
   const blocks = blocksOf(markdown);
-  return blocks.flatMap(({ run, line, text }, index) =>
-    run ? [{ line, command: text, shown: outputIn(blocks[index + 1]) }] : [],
+  return blocks.flatMap(({ name, line, text }, index) =>
+    name === 'run' ? [{ line, command: text, shown: outputIn(blocks[index + 1]) }] : [],
   );
 }
 
@@ -54,4 +54,11 @@ export function pagesWithSteps(): { name: string; text: string; steps: Step[] }[
   return [tour, ...guides]
     .map((page) => ({ ...page, steps: stepsOf(page.text) }))
     .filter(({ steps }) => steps.length > 0);
+}
+
+/** The text of the file that a guide shows, without the end of its last line. */
+export function fileIn(guide: GuideName, name: string): string {
+  return blocksOf(readGuide(guide))
+    .find((block) => block.name === name)!
+    .text.trimEnd();
 }

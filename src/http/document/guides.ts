@@ -61,28 +61,18 @@ function guidesFolder(): string {
 
 function toGuide(markdown: Markdown, name: GuideName, text: string): Guide {
   const tokens = markdown.parse(text, {});
-  const headings = headingsIn(tokens);
-  anchorCodes(tokens);
-  leadLinks(tokens, rootFrom(guidePath(name)));
-  return {
-    name,
-    title: headings[0]?.title ?? name,
-    html: markdown.renderer.render(tokens, markdown.options, {}),
-    sections: headings.filter(({ level }) => level === 'h2'),
-  };
-}
-
-/** Gives each heading its anchor, and a link to it. */
-function headingsIn(tokens: Token[]): { title: string; anchor: string; level: string }[] {
-  return tokens.flatMap((token, index) => {
+  const headings = tokens.flatMap((token, index) => {
     if (token.type !== 'heading_open') {
       return [];
     }
     const title = tokens[index + 1]!.content.replaceAll('`', '');
-    const anchor = anchorOf(title);
-    token.attrSet('id', anchor);
-    return [{ title, anchor, level: token.tag }];
+    token.attrSet('id', anchorOf(title));
+    return [{ title, anchor: anchorOf(title), level: token.tag }];
   });
+  arrangeTables(tokens);
+  leadLinks(tokens, rootFrom(guidePath(name)));
+  const html = markdown.renderer.render(tokens, markdown.options, {});
+  return { name, title: headings[0]!.title, html, sections: headings.filter(({ level }) => level === 'h2') };
 }
 
 /** The anchor of a heading, in the format of code hosts, so that links work in the sources as well. */
@@ -93,20 +83,19 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Each row that begins with a code, such as an error code, can be linked to. Wide tables are scrolled, with the keyboard too. */
-function anchorCodes(tokens: Token[]): void {
+/** A row that begins with a code can be linked to. Wide tables can be scrolled with the keyboard. */
+function arrangeTables(tokens: Token[]): void {
   tokens.forEach((token, index) => {
+    const [, code] = /^`(\w+)`$/.exec(tokens[index + 2]?.content ?? '') ?? [];
     if (token.type === 'table_open') {
       token.attrSet('tabindex', '0');
-    }
-    const [, code] = /^`(\w+)`$/.exec(tokens[index + 2]?.content ?? '') ?? [];
-    if (token.type === 'tr_open' && code) {
+    } else if (token.type === 'tr_open' && code) {
       token.attrSet('id', code);
     }
   });
 }
 
-/** Sources link to `limits.md#bans` and `/docs`; pages to `…/docs/guides/limits#bans` and `…/docs`, below whatever prefix they are. */
+/** Sources link to `limits.md#bans` and `/docs`; pages to `…/docs/guides/limits#bans` and `…/docs`, whatever prefix they have. */
 function leadLinks(tokens: Token[], root: string): void {
   const links = tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'link_open');
   for (const link of links) {
@@ -114,7 +103,7 @@ function leadLinks(tokens: Token[], root: string): void {
     const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(address) ?? [];
     const guide = GUIDES.find((known) => known === name);
     const path = guide ? `${guidePath(guide)}${anchor}` : address;
-    link.attrSet('href', path.startsWith('/') ? root + path.slice(1) : path);
+    link.attrSet('href', path.replace(/^\//, root));
   }
 }
 

@@ -2,42 +2,31 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { entityTag } from '#libs/http';
 
-/** A file that pages load. Its path has its version, so browsers keep it. */
-export interface PageFile {
-  path: string;
-  type: string;
-  file: string;
-}
-
-const SCRIPT = 'text/javascript; charset=utf-8';
-
-function ownFile(name: string, ending: string, type: string): PageFile {
+/** A file that pages load, at a path with its version, so that browsers keep it. */
+function fileOf(name: string, ending: string) {
   const file = join(__dirname, `browser/${name}.${ending}`);
-  const version = entityTag(readFileSync(file)).slice(1, 9);
-  return { path: `/docs/${name}-${version}.${ending}`, type, file };
+  return { file, path: `/docs/${name}-${entityTag(readFileSync(file)).slice(1, 9)}.${ending}` };
 }
 
-/** Scalar's page as its package has it for browsers; the rest of the package is not used. */
-function libraryFile(): PageFile {
+/** Scalar's page, as its package has it for browsers; the rest of the package is not used. */
+function scalar() {
   const folder = dirname(require.resolve('@scalar/fastify-api-reference'));
   const { version } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8')) as {
     version: string;
   };
-  return { path: `/docs/scalar-${version}.js`, type: SCRIPT, file: join(folder, 'js/standalone.js') };
+  return { file: join(folder, 'js/standalone.js'), path: `/docs/scalar-${version}.js` };
 }
 
-let files: ReturnType<typeof readFiles> | undefined;
+const readAll = () => ({
+  styles: fileOf('guide', 'css'),
+  copying: fileOf('copying', 'js'),
+  reference: fileOf('reference', 'js'),
+  scalar: scalar(),
+});
 
-function readFiles() {
-  return {
-    styles: ownFile('guide', 'css', 'text/css; charset=utf-8'),
-    copying: ownFile('copying', 'js', SCRIPT),
-    reference: ownFile('reference', 'js', SCRIPT),
-    library: libraryFile(),
-  };
-}
+let files: ReturnType<typeof readAll> | undefined;
 
-/** The command line, which serves no pages, does not have these files. */
-export function pageFiles(): ReturnType<typeof readFiles> {
-  return (files ??= readFiles());
+/** Not read earlier, because the bundle of the command line has the pages without their files. */
+export function pageFiles() {
+  return (files ??= readAll());
 }

@@ -1,11 +1,9 @@
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import helmet from 'helmet';
 import { type Guide, type GuideName, INDEX_GUIDE, INDEX_PATH, guidePath } from './guides';
 import { pageFiles } from './page-files';
 import { SHOWN_ADDRESS, rootFrom } from './served-address';
-
-export const HTML = 'text/html; charset=utf-8';
+import { HTML } from './shared-content';
 
 interface Page {
   path: string;
@@ -59,7 +57,7 @@ export function referencePage(document: OpenAPIObject): string {
     title: 'Pet Store',
     head: `<link rel="preload" href="/openapi.json" as="fetch" crossorigin>
 <style>${hidden(document)}</style>
-<script src="${pageFiles().library.path}" defer></script>
+<script src="${pageFiles().scalar.path}" defer></script>
 <script src="${pageFiles().reference.path}" defer></script>
 `,
     body: `<div id="reference"></div>
@@ -116,39 +114,23 @@ ${pages.join('\n')}
 `;
 }
 
-/** What a page may load: its own files. */
-const protectedBy = (styleSrc: string[]) =>
-  helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc,
-        imgSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    // The service speaks plain HTTP; the TLS proxy in front of it decides about these.
-    strictTransportSecurity: false,
-    crossOriginOpenerPolicy: false,
-    // Not every response of this origin has the field, and browsers would complain.
-    originAgentCluster: false,
-  });
+/** A page may load its own files. The libraries write styles into theirs. */
+function policyWith(styles: string): string {
+  return `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
 
-const POLICIES = {
-  guide: protectedBy(["'self'"]),
-  // Scalar and Swagger UI write styles into their pages.
-  library: protectedBy(["'self'", "'unsafe-inline'"]),
+const PROTECTED = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Sets the header fields that protect a page. */
-export function protect({ raw }: FastifyRequest, reply: FastifyReply, policy: keyof typeof POLICIES): void {
-  POLICIES[policy](raw, reply.raw, () => undefined);
-}
+/** Header fields that protect a guide, and a page of a library. */
+export const GUIDE_HEADERS = { ...PROTECTED, 'Content-Security-Policy': policyWith("'self'") };
+export const LIBRARY_HEADERS = {
+  ...PROTECTED,
+  'Content-Security-Policy': policyWith("'self' 'unsafe-inline'"),
+};
 
 /** Whether a browser requests a page. Programs and scripts in browsers accept anything or JSON. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
@@ -170,7 +152,9 @@ export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): b
 <p>Look for it in <a href="${INDEX_PATH}">the guides</a> or <a href="/docs">the reference</a>.</p>
 </main>`,
   });
-  protect(request, reply, 'guide');
-  void reply.header('Vary', 'Origin, Accept').type(HTML).send(page);
+  void reply
+    .headers({ ...GUIDE_HEADERS, Vary: 'Origin, Accept' })
+    .type(HTML)
+    .send(page);
   return true;
 }

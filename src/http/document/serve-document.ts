@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { JSON_TYPE } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
 import { pageFiles } from './page-files';
-import { HTML, guidePage, llmsText, protect, referencePage, wantsPage } from './pages';
+import { GUIDE_HEADERS, LIBRARY_HEADERS, guidePage, llmsText, referencePage, wantsPage } from './pages';
 import { SHOWN_ADDRESS, rootFrom } from './served-address';
 import { serveContent } from './shared-content';
 
@@ -19,26 +18,18 @@ export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);
   serveRoot(fastify, document);
-  const atAddress = (text: string, address: string) => text.replaceAll(SHOWN_ADDRESS, address);
-  serveContent(fastify, {
-    path: '/openapi.json',
-    type: JSON_TYPE,
-    hasAddress: true,
-    write: (address) => atAddress(JSON.stringify(document), address),
-  });
-  serveContent(fastify, {
-    path: '/openapi.yaml',
-    type: 'text/yaml; charset=utf-8',
-    hasAddress: true,
-    write: async (address) => atAddress(await documentText(document, 'yaml'), address),
-  });
+  const servedAt = (address: string, text: string) => text.replaceAll(SHOWN_ADDRESS, address);
+  serveContent(fastify, '/openapi.json', (address) => servedAt(address, JSON.stringify(document)));
+  serveContent(fastify, '/openapi.yaml', async (address) =>
+    servedAt(address, await documentText(document, 'yaml')),
+  );
   void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (request, reply) => protect(request, reply, 'guide'));
+    pages.addHook('onRequest', async (_request, reply) => void reply.headers(GUIDE_HEADERS));
     serveGuides(pages);
   });
   void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (request, reply) => protect(request, reply, 'library'));
-    serveContent(pages, { path: '/docs', type: HTML, write: () => referencePage(document) });
+    pages.addHook('onRequest', async (_request, reply) => void reply.headers(LIBRARY_HEADERS));
+    serveContent(pages, '/docs', () => referencePage(document), { isFile: true });
     serveSwaggerUi(pages, app);
   });
 }
@@ -60,17 +51,11 @@ function serveGuides(pages: FastifyInstance): void {
   let reading: ReturnType<typeof readGuides> | undefined;
   const guides = () => (reading ??= readGuides());
   for (const name of GUIDES) {
-    const write = async (address: string) => guidePage(name, await guides(), address);
-    serveContent(pages, { path: guidePath(name), type: HTML, hasAddress: true, write });
+    serveContent(pages, guidePath(name), async (address) => guidePage(name, await guides(), address));
   }
-  serveContent(pages, {
-    path: '/llms.txt',
-    type: 'text/plain; charset=utf-8',
-    hasAddress: true,
-    write: async (address) => llmsText(await guides(), address),
-  });
-  for (const { path, type, file } of Object.values(pageFiles())) {
-    serveContent(pages, { path, type, hasVersion: true, write: () => readFile(file) });
+  serveContent(pages, '/llms.txt', async (address) => llmsText(await guides(), address));
+  for (const { path, file } of Object.values(pageFiles())) {
+    serveContent(pages, path, () => readFile(file), { isFile: true, hasVersion: true });
   }
   for (const path of ['/docs', INDEX_PATH, '/swagger']) {
     pages.get(`${path}/`, (_request, reply) => reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301));
@@ -79,60 +64,51 @@ function serveGuides(pages: FastifyInstance): void {
 
 /** Of the paths that @nestjs/swagger has for its page and its settings, those from which relative links are right. */
 const SWAGGER_UI_PATHS = ['/swagger', '/swagger/swagger-ui-init.js'];
-const SWAGGER_UI_FILES = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'swagger-ui-standalone-preset.js': 'text/javascript; charset=utf-8',
-  'favicon-16x16.png': 'image/png',
-  'favicon-32x32.png': 'image/png',
-};
-
-/** Runs in the browser: with other plugins the one that loads the OpenAPI document has to be named. */
-const PLUGINS = [
-  'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
-  `() => ({
-    statePlugins: {
-      spec: {
-        wrapSelectors: {
-          allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
-            !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) &&
-            original(state, path, method),
-        },
-      },
-    },
-  })`,
+const SWAGGER_UI_FILES = [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-standalone-preset.js',
+  'favicon-16x16.png',
+  'favicon-32x32.png',
 ];
 
-/** A function that @nestjs/swagger writes into its page as this text. */
-const written = (text: string) => Object.assign(() => undefined, { toString: () => text });
+/** Run in the browser: the plugin that loads the document, and one that hides the panel to try some operations. */
+const SWAGGER_UI_PLUGINS = [
+  'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
+  `() => ({ statePlugins: { spec: { wrapSelectors: {
+    allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
+      !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) && original(state, path, method),
+  } } } })`,
+];
 
 /**
- * The page that @nestjs/swagger generates, at `/swagger`. It gets this instance instead of the application, so that its policy
- * applies, and its files are the same buffers for everybody; @fastify/static would open a stream for each.
+ * The page that @nestjs/swagger generates, at `/swagger`. It gets these pages instead of the application, so that it has their
+ * policy and its files are shared: @fastify/static would open a stream for each.
  */
 function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): void {
+  const adapter = {
+    get: (path: string, serve: RouteHandlerMethod) =>
+      SWAGGER_UI_PATHS.includes(path) && pages.get(path, serve),
+    getRequestUrl: ({ url }: FastifyRequest) => url,
+    getType: () => 'fastify',
+  };
+  const useStaticAssets = ({ root, prefix }: { root: string; prefix: string }) =>
+    SWAGGER_UI_FILES.forEach((name) =>
+      serveContent(pages, `${prefix}/${name}`, () => readFile(join(root, name)), { isFile: true }),
+    );
   const host = Object.create(app, {
-    getHttpAdapter: {
-      value: () => ({
-        get: (path: string, handle: RouteHandlerMethod) =>
-          SWAGGER_UI_PATHS.includes(path) && pages.get(path, handle),
-        getRequestUrl: ({ url }: FastifyRequest) => url,
-        getType: () => 'fastify',
-      }),
-    },
-    useStaticAssets: {
-      value: ({ root, prefix }: { root: string; prefix: string }) => {
-        for (const [name, type] of Object.entries(SWAGGER_UI_FILES)) {
-          serveContent(pages, { path: `${prefix}/${name}`, type, write: () => readFile(join(root, name)) });
-        }
-      },
-    },
+    getHttpAdapter: { value: () => adapter },
+    useStaticAssets: { value: useStaticAssets },
   }) as NestFastifyApplication;
-  // The page loads the document, so that it gets the one with its address.
+  // Without a document of its own, the page loads the one that has its address.
   SwaggerModule.setup('swagger', host, () => undefined as unknown as OpenAPIObject, {
     raw: false,
     customSiteTitle: 'Pet Store',
     swaggerUrl: 'openapi.json',
-    swaggerOptions: { persistAuthorization: true, plugins: PLUGINS.map(written) },
+    swaggerOptions: {
+      persistAuthorization: true,
+      // @nestjs/swagger writes functions into the page as their text.
+      plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
+    },
   });
 }

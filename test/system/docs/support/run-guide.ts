@@ -1,18 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { type Environment, petstoreScript } from '../../../support/command-line';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../../../support/command-line';
 import type { Step } from '../../../support/guide-steps';
 
 /** Ends what a command printed. */
 const END = '\u0004';
 
-/**
- * Nobody waits for long: `sleep` moves the service's clock, after the second within which the change of a key applies. The command line
- * is this checkout's.
- */
-const AS_IN_A_TEST = `
-sleep() { command sleep 1; curl -s "$CLOCK/$1"; }
-npx() { shift; node "$PETSTORE" "$@"; }
-`;
+/** Nobody waits for long: `sleep` moves the service's clock, after the second within which limits are written. */
+const AS_IN_A_TEST = 'sleep() { command sleep 1; curl -s "$CLOCK/$1"; }\n';
 
 export function requireCurl(): void {
   if (spawnSync('curl', ['--version']).error) {
@@ -21,13 +18,15 @@ export function requireCurl(): void {
 }
 
 /**
- * Runs the commands of a guide one after another in one shell, as a reader would.
+ * Runs the commands of a guide one after another in one shell, in an empty folder, as a reader would.
  * @returns what each of them printed
  */
 export async function runGuide(steps: Step[], environment: Environment): Promise<string[]> {
   const script = steps.map(({ command }) => `${command}\nprintf '${END}'`).join('\n');
+  const cwd = mkdtempSync(join(tmpdir(), 'petstore-guide-'));
   const child = spawn('sh', ['-c', `${AS_IN_A_TEST}${script}`], {
-    env: { PATH: process.env.PATH, PETSTORE: petstoreScript(), ...environment },
+    cwd,
+    env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: 250_000,
     killSignal: 'SIGKILL',
@@ -35,5 +34,6 @@ export async function runGuide(steps: Step[], environment: Environment): Promise
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
+  rmSync(cwd, { recursive: true });
   return printed.split(END);
 }

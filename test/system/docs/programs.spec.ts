@@ -1,0 +1,193 @@
+// The programs that the guide on events shows, run as they are written there.
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '../../support/eventually';
+import { fileIn, readGuide } from '../../support/guide-steps';
+import { findProgram } from '../../support/programs';
+import { useStore } from '../../support/use-service';
+
+const { service, arrange, caller } = useStore();
+let folder: string;
+const running: ChildProcessWithoutNullStreams[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-programs-'));
+  for (const name of ['follow.mjs', 'verify.mjs', 'verify.py', 'verify.go', 'receive.mjs']) {
+    writeFileSync(join(folder, name), fileIn('events', name));
+  }
+  Object.entries(CHECKS).forEach(([name, text]) => writeFileSync(join(folder, name), text));
+});
+afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts a program that does not end by itself. @returns the lines that it has printed so far */
+function start(args: string[], env: NodeJS.ProcessEnv): () => string[] {
+  const child = spawn(process.execPath, args, { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  running.push(child);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  }
+  return () => printed.split('\n').slice(0, -1);
+}
+
+describe('Following the feed', () => {
+  it('prints every event, one after another, and waits for the next', async () => {
+    const { key } = await service.issueKey({ plan: 'free' });
+    const lines = start(['follow.mjs'], { BASE: service.url, KEY: key });
+    // Nobody knows when it has its first place in the feed.
+    await until(async () => {
+      await arrange.pet();
+      return lines().some((line) => line.startsWith('pet.created'));
+    });
+    for (let round = 0; round < 3; round += 1) {
+      const pet = await arrange.pet();
+      await until(() => lines().includes(`pet.created ${JSON.stringify(pet)}`));
+    }
+  });
+
+  const PAUSES_MS = [5_000, 7_000, 120_000, 5_000];
+  /** Skips these pauses, and prints them; fetch has timers of its own. */
+  const HURRIED = `const later = setTimeout; globalThis.setTimeout = (work, ms, ...rest) =>
+    [${PAUSES_MS.join()}].includes(ms) ? console.log('pause', ms) || later(work, 0) : later(work, ms, ...rest);`;
+
+  it('pauses as it is told, goes on after lost events, and ends at what will not get better', async () => {
+    const next = { Link: '</shop/events?cursor=b>; rel="next"' };
+    const answers: [status: number, headers: Record<string, string>, body?: unknown][] = [
+      [200, { Link: '</shop/events?cursor=a>; rel="next"' }, []],
+      [503, { 'Retry-After': 'Thu, 26 Nov 2026 18:00:00 GMT' }],
+      [429, { 'Retry-After': '7' }],
+      [403, { 'Retry-After': '120' }],
+      [502, {}],
+      [200, { Link: '</shop/events?wait=25&cursor=b>; rel="next"' }, [{ type: 'pet.created', data: {} }]],
+      [410, next, { code: 'events_lost' }],
+      [400, {}, { code: 'validation_failed' }],
+    ];
+    const asked: string[] = [];
+    const server: Server = createServer((request, response) => {
+      const [status, headers, body = {}] = answers[asked.push(request.url!) - 1]!;
+      response.writeHead(status, headers).end(JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await until(() => server.listening);
+    const BASE = `http://127.0.0.1:${(server.address() as AddressInfo).port}/shop`;
+    const lines = start(['--import', `data:text/javascript,${encodeURIComponent(HURRIED)}`, 'follow.mjs'], {
+      BASE,
+      KEY: 'psk',
+    });
+    await until(() => running[0]!.exitCode !== null);
+    server.close();
+    const waiting = (cursor: string) => `/shop/events?cursor=${cursor}&wait=25`;
+    expect(asked).toEqual([
+      '/shop/events?cursor=now',
+      ...Array<string>(5).fill(waiting('a')),
+      '/shop/events?wait=25&cursor=b',
+      waiting('b'),
+    ]);
+    expect(lines().slice(0, 6)).toEqual([
+      ...PAUSES_MS.map((ms) => `pause ${ms}`),
+      'pet.created {}',
+      'Events are lost: compare what you have stored.',
+    ]);
+    expect(lines().join('\n')).toContain('validation_failed');
+  });
+});
+
+/** They call what a guide shows with the headers, the body, the secret and the time, and print the event's type or what is wrong. */
+const CHECKS = {
+  'check.mjs': `import { verify } from './verify.mjs';
+    const [headers, body, secret, now] = JSON.parse(process.argv[2]);
+    try { console.log(verify(headers, Buffer.from(body), secret, now).type); } catch ({ message }) { console.log(message); }`,
+  'check.py': `import json, sys
+from verify import verify
+headers, body, secret, now = json.loads(sys.argv[1])
+try: print(verify(headers, body.encode(), secret, now)["type"])
+except ValueError as error: print(error)`,
+  'check.go': `package main
+    import ("encoding/json"; "fmt"; "net/http"; "os"; "time")
+    func main() {
+      var given []json.RawMessage
+      var headers map[string]string
+      var body, secret string
+      var now int64
+      json.Unmarshal([]byte(os.Args[1]), &given)
+      for index, into := range []any{&headers, &body, &secret, &now} { json.Unmarshal(given[index], into) }
+      header := http.Header{}
+      for name, value := range headers { header.Set(name, value) }
+      if problem := Verify(header, []byte(body), secret, time.Unix(now, 0)); problem != nil { fmt.Println(problem); return }
+      var event struct{ Type string }
+      json.Unmarshal([]byte(body), &event)
+      fmt.Println(event.Type)
+    }`,
+};
+
+const LANGUAGES = [
+  { language: 'JavaScript', command: ['node', 'check.mjs'] },
+  { language: 'Python', command: ['python3', 'check.py'] },
+  { language: 'Go', command: ['go', 'run', 'verify.go', 'check.go'] },
+].filter(({ command: [program] }) => findProgram({ names: [program!] }));
+
+describe.each(LANGUAGES)('Verifying in $language', ({ command: [program, ...args] }) => {
+  const guide = readGuide('events');
+  const [headers] = [...guide.matchAll(/^(webhook-\w+): (.+)$/gm)].reduce(
+    ([all], [, name, value]) => [{ ...all, [name!]: value! }],
+    [{} as Record<string, string>],
+  );
+  const [secret] = /whsec_\w+==/.exec(guide)!;
+  const body = fileIn('events', 'body.json');
+  const now = Number(headers!['webhook-timestamp']);
+  const check = async (...given: unknown[]) => {
+    const { PATH, HOME } = process.env;
+    const options = { cwd: folder, env: { PATH, HOME } };
+    return (await promisify(execFile)(program!, [...args, JSON.stringify(given)], options)).stdout;
+  };
+
+  it('accepts the example, also with two signatures, and says what is wrong with anything else', async () => {
+    const two = { ...headers, 'webhook-signature': `v1,AAAA ${headers!['webhook-signature']}` };
+    expect(await check(headers, body, secret, now)).toBe('order.placed\n');
+    expect(await check(two, body, secret, now + 299)).toBe('order.placed\n');
+    expect(await check(headers, `${body} `, secret, now)).toMatch(/no signature matches/i);
+    expect(await check(headers, body, 'whsec_AAAA', now)).toMatch(/no signature matches/i);
+    expect(await check(headers, body, secret, now + 301)).toContain('five minutes');
+    expect(await check(headers, body, 'psk_live_1', now)).toContain('whsec_');
+  });
+});
+
+describe('The receiver', () => {
+  /** Starts it on a free port. @returns its address and what it prints */
+  async function receiver(secret: string | undefined) {
+    const lines = start(['receive.mjs'], { PORT: '0', WEBHOOK_SECRET: secret });
+    await until(() => lines().length > 0);
+    return { url: `http://127.0.0.1:${lines()[0]!.split(' ').at(-1)}/`, lines };
+  }
+
+  it('accepts signed deliveries, and refuses others with the reason in its log', async () => {
+    const { url } = await receiver(undefined);
+    const { body } = await caller.post<{ id: number; secret: string }>('/webhooks', {
+      url,
+      types: ['pet.created'],
+    });
+    running.splice(0).forEach((child) => child.kill('SIGKILL'));
+    const lines = start(['receive.mjs'], { PORT: new URL(url).port, WEBHOOK_SECRET: body.secret });
+    await until(() => lines().length > 0);
+    const forged = await fetch(url, { method: 'POST', body: '{}' });
+    expect([forged.status, lines().at(-1)]).toEqual([400, expect.stringContaining('Refused: The timestamp')]);
+    // The receiver has the system's clock, and refuses what is older than five minutes by it.
+    service.clock.set(Date.now());
+    const pet = await arrange.pet();
+    await until(() => lines().includes(`pet.created ${JSON.stringify(pet)}`));
+  });
+
+  it.each([undefined, '', 'psk_live_1', '"whsec_AAAA"'])(
+    'says that the secret is none: %j',
+    async (secret) => {
+      const { url, lines } = await receiver(secret);
+      expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(400);
+      expect(lines().at(-1)).toBe('Refused: The secret is not whsec_ and base64.');
+    },
+  );
+});
