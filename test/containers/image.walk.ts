@@ -67,7 +67,13 @@ it('Pets can be created and ordered, and the page is served', async () => {
   const order = await call('POST', '/store/orders', { petId });
   expect(order.status).toBe(201);
   expect(await order.json()).toMatchObject({ petId, quantity: 1 });
-  for (const path of ['/docs', '/docs/swagger-ui-bundle.js', '/openapi.json', '/health/live']) {
+  for (const path of [
+    '/docs',
+    '/docs/guides',
+    '/swagger/swagger-ui-bundle.js',
+    '/openapi.json',
+    '/health/live',
+  ]) {
     expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
   }
 });

@@ -19,7 +19,7 @@ export function nextOf({ headers }: Pick<Answer<unknown>, 'headers'>): string | 
 type RequestBody = object | string | undefined;
 
 /** Documents, pages and health checks: the OpenAPI document does not list them, and only their errors are like others. */
-const OUTSIDE = /^\/(docs\b.*|openapi\.(json|yaml)|health\/(live|ready))?(\?.*)?$/;
+const OUTSIDE = /^\/((docs|swagger)\b.*|llms\.txt|openapi\.(json|yaml)|health\/(live|ready))?(\?.*)?$/;
 
 /** Sends requests over HTTP and holds every answer of the API against the OpenAPI document. */
 export class ApiClient {

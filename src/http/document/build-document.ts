@@ -29,10 +29,8 @@ unsupported methods 405 \`method_not_allowed\`. HEAD works wherever GET does.
 | --- | --- | --- |
 ${plans.join('\n')}
 
-All keys of a client share its limits. Without a valid key, each address has 60 requests a minute. 304 and 5xx are refunded, 429 does not count.
-
-**Bans.** Refusals (429) count in series of 60 seconds, from one second after the first one of a series. The 11th that counts bans
-the key for 2 minutes, then 10 minutes, 1 hour, 24 hours and 72 hours. Each 24 hours without a ban forgive one level.
+All keys of a client share its limits. Without a valid key, each address has 60 requests a minute. 429 does not count; 304 and 5xx are
+refunded, as many in a window as its limit. Who keeps sending after a 429 has the key [banned](${to('limits')}#bans), for two minutes at first.
 
 **Stability.** Operations without \`x-stability\` do not break without a [deprecation](${to('deprecation')}). \`beta\`: meant to
 stay; breaking changes are announced 30 days ahead. \`experimental\`: may change or disappear with any release.

@@ -1,13 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
-import { pageFiles } from './page-files';
 import { GUIDE_HEADERS, LIBRARY_HEADERS, guidePage, llmsText, referencePage, wantsPage } from './pages';
-import { SHOWN_ADDRESS, rootFrom } from './served-address';
+import { SHOWN_ADDRESS, prefixOf, rootFrom } from './served-address';
 import { serveContent } from './shared-content';
 
 /**
@@ -18,7 +18,7 @@ export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);
   serveRoot(fastify, document);
-  const servedAt = (address: string, text: string) => text.replaceAll(SHOWN_ADDRESS, address);
+  const servedAt = (address: string, text: string) => text.replaceAll(SHOWN_ADDRESS, () => address);
   serveContent(fastify, '/openapi.json', (address) => servedAt(address, JSON.stringify(document)));
   serveContent(fastify, '/openapi.yaml', async (address) =>
     servedAt(address, await documentText(document, 'yaml')),
@@ -29,19 +29,21 @@ export function serveDocument(app: NestFastifyApplication): void {
   });
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => void reply.headers(LIBRARY_HEADERS));
-    serveContent(pages, '/docs', () => referencePage(document), { isFile: true });
+    serveReference(pages, document);
     serveSwaggerUi(pages, app);
   });
 }
 
 /** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
-  const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
-  const entrance = { name: info.title, version: info.version, ...places };
-  const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
   const serve: RouteHandlerMethod = (request, reply) => {
+    const at = (path: string) => prefixOf(request) + path;
+    const link = `<${at('/openapi.json')}>; rel="service-desc", <${at('/docs')}>; rel="service-doc"`;
     void reply.headers({ Vary: 'Origin, Accept', Link: link });
-    return wantsPage(request) ? reply.redirect(places.docs) : reply.send(entrance);
+    const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
+    return wantsPage(request)
+      ? reply.redirect(places.docs)
+      : reply.send({ name: info.title, version: info.version, ...places });
   };
   fastify.get('/', serve);
 }
@@ -50,27 +52,37 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
 function serveGuides(pages: FastifyInstance): void {
   let reading: ReturnType<typeof readGuides> | undefined;
   const guides = () => (reading ??= readGuides());
-  for (const name of GUIDES) {
-    serveContent(pages, guidePath(name), async (address) => guidePage(name, await guides(), address));
+  for (const [index, name] of GUIDES.entries()) {
+    serveContent(pages, guidePath(name), async (address) => {
+      const all = await guides();
+      return guidePage(all[index]!, all, address);
+    });
   }
   serveContent(pages, '/llms.txt', async (address) => llmsText(await guides(), address));
-  for (const { path, file } of Object.values(pageFiles())) {
-    serveContent(pages, path, () => readFile(file), { isFile: true, hasVersion: true });
+  for (const name of ['guide.css', 'copying.js', 'reference.js']) {
+    serveContent(pages, `/docs/${name}`, () => readFile(join(__dirname, 'browser', name)), { isFile: true });
   }
   for (const path of ['/docs', INDEX_PATH, '/swagger']) {
     pages.get(`${path}/`, (_request, reply) => reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301));
   }
 }
 
+/** Scalar's page. Of its package, only the file for browsers is used. */
+function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
+  const folder = dirname(require.resolve('@scalar/fastify-api-reference'));
+  const { version } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8')) as {
+    version: string;
+  };
+  const library = `/docs/scalar-${version}.js`;
+  const read = () => readFile(join(folder, 'js/standalone.js'));
+  serveContent(pages, library, read, { isFile: true, hasVersion: true });
+  serveContent(pages, '/docs', () => referencePage(document, library), { isFile: true });
+}
+
 /** Of the paths that @nestjs/swagger has for its page and its settings, those from which relative links are right. */
 const SWAGGER_UI_PATHS = ['/swagger', '/swagger/swagger-ui-init.js'];
-const SWAGGER_UI_FILES = [
-  'swagger-ui.css',
-  'swagger-ui-bundle.js',
-  'swagger-ui-standalone-preset.js',
-  'favicon-16x16.png',
-  'favicon-32x32.png',
-];
+const SWAGGER_UI_FILES =
+  'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
 /** Run in the browser: the plugin that loads the document, and one that hides the panel to try some operations. */
 const SWAGGER_UI_PLUGINS = [
@@ -93,7 +105,7 @@ function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): vo
     getType: () => 'fastify',
   };
   const useStaticAssets = ({ root, prefix }: { root: string; prefix: string }) =>
-    SWAGGER_UI_FILES.forEach((name) =>
+    SWAGGER_UI_FILES.split(' ').forEach((name) =>
       serveContent(pages, `${prefix}/${name}`, () => readFile(join(root, name)), { isFile: true }),
     );
   const host = Object.create(app, {
@@ -107,6 +119,8 @@ function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): vo
     swaggerUrl: 'openapi.json',
     swaggerOptions: {
       persistAuthorization: true,
+      // Otherwise it shows the document to a host elsewhere.
+      validatorUrl: null,
       // @nestjs/swagger writes functions into the page as their text.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },

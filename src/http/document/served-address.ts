@@ -5,15 +5,17 @@ export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
 
-/**
- * Where the caller reached the service: scheme, host and prefix, as a proxy that is trusted says, without a slash at the end.
- * A `Host` that is no host is replaced by the address of the connection.
- */
+/** The path below which the caller sees the service, such as `/shop`, as a trusted proxy says. */
+export function prefixOf(request: FastifyRequest): string {
+  return (request as { prefix?: string }).prefix ?? '';
+}
+
+/** Where the caller reached the service; a `Host` that is none is replaced by the address of the connection. */
 export function addressOf(request: FastifyRequest): string {
   const { protocol, host, socket } = request;
   const named = `${protocol === 'https' ? 'https' : 'http'}://${host}`;
   const isHost = HOST.test(host) && URL.canParse(named);
-  return isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`;
+  return (isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`) + prefixOf(request);
 }
 
 /** The way from a page to the root of the service, which may have a prefix: links of pages are relative to it. */

@@ -54,7 +54,7 @@ export class InventoryController {
     id: 'setInventory',
     summary: 'Set the stock count of a pet',
     description:
-      'Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
+      'Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
     response: { description: 'The updated stock.', resource: InventoryItemDto },
     errors: [PetNotFoundError],
     bodies: {

@@ -103,7 +103,7 @@ export class OrdersController {
     id: 'cancelOrder',
     summary: 'Cancel an order',
     description:
-      'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.',
+      'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.',
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
   cancel(

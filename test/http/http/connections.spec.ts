@@ -9,7 +9,7 @@ const impatient = useService({ timeouts: { standstillMs: 400 } });
 
 /** As many as may be sent at once; their responses are more than the system takes for a client that reads nothing. */
 const MOST = 16;
-const LARGE = requestText('GET /docs/swagger-ui-bundle.js');
+const LARGE = requestText('GET /swagger/swagger-ui-bundle.js');
 
 async function openPaused(port: number, bytes: string): Promise<RawConnection> {
   const connection = await RawConnection.open(port);

@@ -82,7 +82,7 @@ export const OPERATIONS = {
   getInventory: ['get', '/store/inventory/{petId}'],
   /**
    * Set the stock count of a pet.
-   * Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+   * Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
    */
   setInventory: ['put', '/store/inventory/{petId}'],
   /**
@@ -112,7 +112,7 @@ export const OPERATIONS = {
   updateOrder: ['patch', '/store/orders/{orderId}'],
   /**
    * Cancel an order.
-   * Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.
+   * Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
    */
   cancelOrder: ['delete', '/store/orders/{orderId}'],
   /**

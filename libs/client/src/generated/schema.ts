@@ -203,7 +203,7 @@ export interface paths {
         get: operations["getInventory"];
         /**
          * Set the stock count of a pet
-         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
          */
         put: operations["setInventory"];
         post?: never;
@@ -273,7 +273,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an order
-         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.
+         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
          */
         delete: operations["cancelOrder"];
         options?: never;

@@ -8,16 +8,17 @@ Scalar.createApiReference('#reference', {
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // What is left: curl, fetch, Python and Go.
+  // What is left: curl, JavaScript, Python and Go.
   hiddenClients: {
     ...Object.fromEntries(
-      'c clojure csharp dart fsharp http java kotlin node objc ocaml php powershell r ruby rust swift'
+      'c clojure csharp dart fsharp http java kotlin objc ocaml php powershell r ruby rust swift'
         .split(' ')
         .map((language) => [language, true]),
     ),
     shell: ['wget', 'httpie'],
     js: ['axios', 'jquery', 'ofetch', 'xhr'],
-    python: ['aiohttp', 'httpx_async', 'httpx_sync', 'python3'],
+    node: ['axios', 'fetch', 'ofetch'],
+    python: ['aiohttp', 'httpx_async', 'httpx_sync'],
   },
   documentDownloadType: 'none',
   showDeveloperTools: 'never',

@@ -1,7 +1,8 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { errorCatalogue } from '#libs/http';
 import { GUIDES, guidePath } from '../../../../src/http/document/guides';
 import type { Answer } from '../../../support/api-client';
-import { type Operation, operationsOf } from '../../../support/document';
+import { RawConnection, exchange, requestText } from '../../../support/raw-http';
 import { useService } from '../../../support/use-service';
 
 const PATHS = GUIDES.map(guidePath);
@@ -19,71 +20,149 @@ function pageAt(path: string): Promise<Answer<unknown>> {
   return page;
 }
 
-function linksIn(html: string): string[] {
-  return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
-}
-
-/** The anchors of Swagger UI: `#/` for the overview, `#/Tag` and `#/Tag/operationId`. */
-function anchorsOfOperations(): string[] {
-  const operations: Operation[] = [...operationsOf(service.document).values()];
-  const groups = service.document.tags!.map(({ name }) => `/${name}`);
-  return ['/', ...groups, ...operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`)];
+/** Where the links of a page lead, by the path of the page. */
+function linksIn(html: string, path: string): string[] {
+  const links = [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, link]) => link!);
+  return links
+    .filter((link) => !/^(data|https?):/.test(link))
+    .map((link) =>
+      link.startsWith('#') ? link : new URL(link, `http://x${path}`).href.slice('http://x'.length),
+    );
 }
 
 function idsIn(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!);
 }
 
+/** The path of Scalar's file, which has its version. */
+const library = async () =>
+  linksIn(await (await pageAt('/docs')).text, '/docs').find((link) => link.includes('scalar'))!;
+
 it.each([
   ['/openapi.json', /^application\/json/],
   ['/openapi.yaml', /^(application|text)\/yaml/],
   ['/docs', /^text\/html/],
   ['/docs/guides/limits', /^text\/html/],
-  ['/docs/docs.css', /^text\/css/],
-  ['/docs/search.json', /^application\/json/],
-  ['/docs/swagger-ui-bundle.js', /^application\/javascript/],
-  ['/docs/favicon-32x32.png', /^image\/png/],
-])('is served without a key, and not again to a client that has it: %s', async (path, type) => {
-  const { status, headers } = await get(path);
-  expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
-  expect(headers.get('cache-control')).toBe('public, max-age=300');
-  const tag = headers.get('etag')!;
-  // As a browser revalidates; Node's fetch would ask for a reload.
-  const again = await get(path, { 'If-None-Match': tag, 'Cache-Control': 'max-age=0' });
-  expect([again.status, again.text]).toEqual([304, '']);
+  ['/docs/guide.css', /^text\/css/],
+  ['/llms.txt', /^text\/plain/],
+  ['/swagger/swagger-ui-bundle.js', /^text\/javascript/],
+  ['/swagger/favicon-32x32.png', /^image\/png/],
+])('is served without a key, compressed, and not again to a client that has it: %s', async (path, type) => {
+  const tags = new Set();
+  for (const encoding of ['gzip', 'identity', 'br, gzip;q=0']) {
+    const asked = { 'Accept-Encoding': encoding };
+    const { status, headers } = await get(path, asked);
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
+    expect(headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+    expect([headers.get('cache-control'), headers.get('vary')]).toEqual([
+      'public, max-age=300',
+      'Origin, Accept-Encoding',
+    ]);
+    const tag = headers.get('etag')!;
+    tags.add(tag);
+    // As a browser revalidates; Node's fetch would ask for a reload.
+    const again = await get(path, { ...asked, 'If-None-Match': tag, 'Cache-Control': 'max-age=0' });
+    expect([again.status, again.text]).toEqual([304, '']);
+  }
+  expect(tags.size).toBe(2);
 });
 
-describe('the page', () => {
-  it('may load only its own files', async () => {
-    const directives = (await get('/docs')).headers.get('content-security-policy')!.split(';');
-    expect(directives).toEqual([
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      "img-src 'self' data:",
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ]);
+it('The file of the reference has its version in its name, and is kept', async () => {
+  const path = await library();
+  expect(path).toMatch(/^\/docs\/scalar-\d+\.\d+\.\d+\.js$/);
+  expect((await get(path)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+});
+
+it('Downloads that nobody reads open no files', async () => {
+  const request = requestText(`GET ${await library()}`, ['Accept-Encoding: gzip']);
+  const files = () => readdirSync('/proc/self/fd').filter((fd) => !/socket/.test(targetOf(fd))).length;
+  await get(await library());
+  const before = files();
+  const connections = await Promise.all(Array.from({ length: 50 }, () => RawConnection.open(service.port)));
+  for (const connection of connections) {
+    connection.pause();
+    connection.write(request);
+  }
+  await get(await library());
+  expect(files()).toBe(before);
+  connections.forEach((connection) => connection.close());
+});
+
+function targetOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return 'socket, or closed meanwhile';
+  }
+}
+
+const STRICT = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+
+it.each([...PATHS, '/docs', '/swagger', '/docs/reference.js'])(
+  '%s may load only its own files',
+  async (path) => {
+    const { headers } = await get(path);
+    const isLibrary = ['/docs', '/swagger'].includes(path);
+    const policy = STRICT.map(
+      (rule) => rule + (isLibrary && rule.startsWith('style') ? " 'unsafe-inline'" : ''),
+    );
+    expect(headers.get('content-security-policy')!.split('; ')).toEqual(policy);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.has('strict-transport-security')).toBe(false);
+  },
+);
+
+test.each([
+  '/docs/package.json',
+  '/docs/guides/package.json',
+  '/docs/%2e%2e/package.json',
+  '/swagger/package.json',
+  '/swagger/swagger-ui-bundle.js.map',
+  '/swagger-json',
+  '/swagger-yaml',
+])('Only files that pages load are served: %s is unknown', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});
+
+describe('The address of the service', () => {
+  const serversFor = async (headers: Record<string, string>) => {
+    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const request = `${['GET /openapi.json HTTP/1.1', ...fields, 'Connection: close'].join('\r\n')}\r\n\r\n`;
+    const { text } = await exchange(service.port, request);
+    return (JSON.parse(text) as { servers: { url: string }[] }).servers.map(({ url }) => url);
+  };
+
+  it.each([
+    ['shop.example', 'http://shop.example'],
+    ['Shop.Example:8080', 'http://shop.example:8080'],
+    ['[::1]:3000', 'http://[::1]:3000'],
+  ])('is in the document as the caller asked for it: %s', async (host, url) => {
+    expect(await serversFor({ Host: host })).toEqual([url]);
   });
 
-  it('sends the policy with every file, and no Strict-Transport-Security', async () => {
-    for (const path of ['/docs/guides', '/docs/page.js', '/docs/swagger-ui.css']) {
-      const { headers } = await get(path);
-      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.has('strict-transport-security')).toBe(false);
-    }
-  });
+  it.each(['a b', 'x"y', 'user@host', 'host/path', '$&', 'shop.example:99999'])(
+    'is that of the connection if Host is none: %s',
+    async (host) => {
+      expect(await serversFor({ Host: host })).toEqual([`http://127.0.0.1:${service.port}`]);
+    },
+  );
 
-  test.each([
-    '/docs/package.json',
-    '/docs/index.js',
-    '/docs/swagger-ui-bundle.js.map',
-    '/docs/%2e%2e/package.json',
-  ])('serves only the package files that it loads: %s is unknown', async (path) => {
-    expect((await get(path)).status).toBe(404);
+  it('is not taken from a proxy that nobody trusts', async () => {
+    const forwarded = {
+      'X-Forwarded-Host': 'evil.example',
+      'X-Forwarded-Proto': 'https',
+      'X-Forwarded-Prefix': '/evil',
+    };
+    expect(await serversFor({ Host: 'shop.example', ...forwarded })).toEqual(['http://shop.example']);
   });
 });
 
@@ -93,31 +172,27 @@ describe.each(PATHS)('the guide at %s', (path) => {
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(text).toMatch(/<title>[A-Z].+ – Pet Store<\/title>/);
     expect(text.match(/<h1 /g)).toHaveLength(1);
-    expect(text).toMatch(/<nav id="menu".*<\/nav>/s);
-    expect(text).toContain(`<a href="${path}" aria-current="page">`);
+    expect(linksIn(text, path)).toEqual(expect.arrayContaining([...PATHS, '/docs']));
+    expect(text.match(/ aria-current="page"/g)).toHaveLength(1);
+    expect(text).not.toContain('http://127.0.0.1:3000');
   });
 
   it('has no broken links', async () => {
     const { text } = await pageAt(path);
-    for (const link of linksIn(text)) {
+    for (const link of linksIn(text, path)) {
       const [target = '', anchor] = link.split('#');
       const { status, text: there } = target === '' ? { status: 200, text } : await pageAt(target);
       expect([link, status]).toEqual([link, 200]);
-      const anchors = target === '/docs' ? anchorsOfOperations() : idsIn(there);
-      expect(anchor === undefined ? [] : [anchor].filter((name) => !anchors.includes(name))).toEqual([]);
+      expect(anchor === undefined ? [] : [anchor].filter((name) => !idsIn(there).includes(name))).toEqual([]);
     }
   });
 });
 
-it.each(['/docs', ...PATHS])(
-  '%s has no inline script or style, which the policy would block',
-  async (path) => {
-    const { text } = await pageAt(path);
-    expect(text.replace(/<script (type="module" )?src="[^"]+"( defer)?><\/script>/g, '')).not.toMatch(
-      /<script|<style|\s(on\w+|style)=/,
-    );
-  },
-);
+it('llms.txt lists the guides and the document, with the address of the service', async () => {
+  const { text } = await get('/llms.txt');
+  const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
+  expect(links).toEqual(['/openapi.json', ...PATHS].map((path) => service.url + path));
+});
 
 describe('requests for pages', () => {
   let key: string;
@@ -126,10 +201,14 @@ describe('requests for pages', () => {
     ({ key } = await service.issueKey({ plan: 'free' }));
   });
 
-  it('are redirected from /docs/guides/', async () => {
-    const { status, headers } = await get('/docs/guides/');
-    expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
-  });
+  it.each(['/docs', '/docs/guides', '/swagger'])(
+    'are redirected from %s/, below a prefix too',
+    async (path) => {
+      const { status, headers } = await get(`${path}/`);
+      const target = new URL(headers.get('location')!, `http://x/shop${path}/`);
+      expect([status, target.pathname]).toEqual([301, `/shop${path}`]);
+    },
+  );
 
   it.each([
     '/docs/guides/nope',
@@ -151,7 +230,7 @@ describe('requests for pages', () => {
     expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect([headers.get('vary'), headers.get('x-ratelimit-remaining')]).toEqual(['Origin, Accept', '59']);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(text).toContain(`<a href="${guidePath('README')}">`);
+    expect(linksIn(text, '/docs/guides/nope')).toContain(guidePath('README'));
     expect((await get('/nope', options)).headers.get('content-type')).toContain('application/json');
   });
 });

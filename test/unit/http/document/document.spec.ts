@@ -69,17 +69,57 @@ it('describes the same groups with x-tagGroups, for tools that ignore parent tag
   expect((document as unknown as Record<string, unknown>)['x-tagGroups']).toEqual([
     { name: 'Pets', tags: ['Animals', 'Categories'] },
     { name: 'Store', tags: ['Orders', 'Inventory'] },
-    { name: 'Events', tags: ['Events'] },
-    { name: 'Webhooks', tags: ['Webhooks'] },
-    { name: 'Account', tags: ['Account'] },
+    { name: 'Notifications', tags: ['Events', 'Webhooks'] },
+    { name: 'Access', tags: ['Account'] },
   ]);
 });
 
 it('names a server URL that programs can use, and a contact for help', () => {
-  const [address, here] = document.servers!;
-  expect(address).toMatchObject({ url: '{address}', variables: { address: { default: LOCAL } } });
-  expect(here).toMatchObject({ url: '/' });
+  expect(document.servers!.map(({ url, variables }) => [url, variables])).toEqual([[LOCAL, undefined]]);
   expect(document.info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
+});
+
+it('puts every tag with operations into a group', () => {
+  const groups = (document as unknown as { 'x-tagGroups': { tags: string[] }[] })['x-tagGroups'];
+  const used = [...operations].flatMap(([, { tags }]) => tags);
+  expect(sorted(groups.flatMap(({ tags }) => tags))).toEqual(sorted(used));
+});
+
+it('has no example of a value that is right only once, which tools would send', () => {
+  const named = [...operations].flatMap(([name, { parameters }]) =>
+    parameters.map((part) => ({ ...part, in: name })),
+  );
+  const once = named.filter(({ name }) =>
+    ['If-Match', 'If-None-Match', 'Idempotency-Key', 'cursor'].includes(name),
+  );
+  expect(once.length).toBeGreaterThan(20);
+  const withExample = once.filter((part) => (part.example ?? part.schema.example) !== undefined);
+  // The place after the newest event is always there.
+  expect(withExample.map(({ in: operation, name }) => `${operation} ${name}`)).toEqual([
+    'GET /events cursor',
+  ]);
+});
+
+it("lists an operation's own errors before those that most operations have", () => {
+  const { 400: invalid } = operations.get('GET /pets')!.responses;
+  expect(Object.keys(json(invalid!)!.examples!)).toEqual([
+    'invalid_cursor',
+    'bad_request',
+    'conflicting_credentials',
+    'validation_failed',
+  ]);
+});
+
+it('has a badge for each marker', () => {
+  for (const [name, operation] of operations) {
+    const { 'x-stability': stability, 'x-badges': badges = [] } = operation as unknown as {
+      'x-stability'?: string;
+      'x-badges'?: { name: string }[];
+    };
+    const sunset = operation.deprecated ? ['sunset 2027-11-01'] : [];
+    const expected = [...sunset, ...(stability === undefined ? [] : [stability])];
+    expect([name, badges.map((badge) => badge.name)]).toEqual([name, expected]);
+  }
 });
 
 it('knows two ways to send a key, and neither is a query parameter', () => {
