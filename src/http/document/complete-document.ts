@@ -33,7 +33,6 @@ interface Draft {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const NOT_MODIFIED = 'Not modified: the resource still has the ETag sent in `If-None-Match`.';
-const MERGE_PATCH = 'application/merge-patch+json';
 
 /**
  * Turns the notes of the decorators into responses, header fields and parameters of every operation in the OpenAPI document.
@@ -153,8 +152,8 @@ function bodiesOf(schema: Schema, own: Examples, components: Components): Exampl
   return { ...(hasShort ? shortest : {}), ...own, ...(fields > 1 ? longest : {}) };
 }
 
-/** Adds examples and further media types to the body, and forbids additional members, which the service rejects. */
-function completeBody({ operation, method, notes }: Draft, components: Components): void {
+/** Adds examples to the body, and forbids additional members, which the service rejects. */
+function completeBody({ operation, notes }: Draft, components: Components): void {
   const { content = {} } = (operation.requestBody ?? {}) as Partial<RequestBodyObject>;
   const json = content['application/json'];
   if (!json) {
@@ -163,9 +162,6 @@ function completeBody({ operation, method, notes }: Draft, components: Component
   const own = notes.find(({ bodies }) => bodies)?.bodies ?? {};
   json.examples = bodiesOf(json.schema!, own, components);
   resolved(json.schema!, components).additionalProperties = false;
-  if (method === 'patch') {
-    content[MERGE_PATCH] = { schema: json.schema };
-  }
 }
 
 /** One response per status, with the error bodies by code, the operation's own first. The last of several errors with a code applies. */

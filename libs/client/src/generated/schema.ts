@@ -2811,7 +2811,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PetPatch"];
-                "application/merge-patch+json": components["schemas"]["PetPatch"];
             };
         };
         responses: {
@@ -3366,7 +3365,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OrderPatch"];
-                "application/merge-patch+json": components["schemas"]["OrderPatch"];
             };
         };
         responses: {
@@ -3772,7 +3770,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["WebhookPatch"];
-                "application/merge-patch+json": components["schemas"]["WebhookPatch"];
             };
         };
         responses: {
