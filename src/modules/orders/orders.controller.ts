@@ -84,8 +84,8 @@ export class OrdersController {
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',
     bodies: {
-      fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
       postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
+      fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
       unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
     },
   })
