@@ -106,7 +106,7 @@ function arrangeTypes(schemas: Record<string, SchemaObject>): void {
       }
       const [whole] = (properties[name] as SchemaObject).allOf ?? [];
       if (whole !== undefined) {
-        const { type } = '$ref' in whole ? schemas[whole.$ref.replace(/.*\//, '')]! : whole;
+        const { type } = '$ref' in whole ? schemas[whole.$ref.split('/').at(-1)!]! : whole;
         Object.assign(properties[name]!, { type });
       }
     }

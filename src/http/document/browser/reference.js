@@ -1,7 +1,7 @@
 // How Scalar shows the reference: from here alone, with requests to the address that served the page.
 const here = new URL('.', location.href).href;
 
-Scalar.createApiReference('#reference', {
+globalThis.Scalar.createApiReference('#reference', {
   url: `${here}openapi.json`,
   servers: [{ url: here.replace(/\/$/, '') }],
   metaData: { title: 'Pet Store' },

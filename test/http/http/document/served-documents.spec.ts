@@ -36,7 +36,7 @@ function idsIn(html: string): string[] {
 
 /** The path of Scalar's file, which has its version. */
 const library = async () =>
-  linksIn(await (await pageAt('/docs')).text, '/docs').find((link) => link.includes('scalar'))!;
+  linksIn((await pageAt('/docs')).text, '/docs').find((link) => link.includes('scalar'))!;
 
 it.each([
   ['/openapi.json', /^application\/json/],
