@@ -32,21 +32,10 @@ export default tseslint.config(
     files: ['src/**/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
-        [
-          ...[
-            'document',
-            'location',
-            'crypto',
-            'CSS',
-            'MutationObserver',
-            'matchMedia',
-            'getSelection',
-            'NodeFilter',
-            'URL',
-            'fetch',
-          ],
-          ...['addEventListener', 'setTimeout', 'structuredClone', 'globalThis', 'SwaggerUIBundle'],
-        ].map((name) => [name, 'readonly']),
+        ['document', 'location', 'getSelection', 'URL', 'setTimeout', 'globalThis'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
     rules: { eqeqeq: 'error', 'no-undef': 'error', 'no-unused-vars': ['error', { argsIgnorePattern: '^_' }] },
