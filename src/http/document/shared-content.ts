@@ -64,7 +64,7 @@ export function serveContent(
 
 async function encode(written: ReturnType<Parameters<typeof serveContent>[2]>) {
   const plain = Buffer.from(await written);
-  const compressed = await promisify(gzip)(plain, { level: 9 });
+  const compressed = await promisify(gzip)(plain);
   const tagged = (body: Buffer) => ({ body, tag: entityTag(body) });
   return { plain: tagged(plain), compressed: tagged(compressed) };
 }
