@@ -1,12 +1,14 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { cleanEnvironment } from '../../support/command-line';
-import { ROOT } from '../../support/files';
+import { MIGRATIONS } from '../../../src/runtime/data-source';
+import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
+import { until } from '../../support/eventually';
+import { ROOT, filesOf } from '../../support/files';
 import { ServiceBench } from '../../support/service-process';
 
-const SOURCES = ['bin', 'libs', 'src', 'package.json', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
+const SOURCES = ['bin', 'libs', 'src', 'package.json', '.npmrc', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
 
 const bench = new ServiceBench();
 const checkout = bench.folder('checkout');
@@ -19,30 +21,28 @@ beforeAll(() => {
 });
 afterAll(() => bench.clear());
 
-/** From another working directory than the checkout's. */
-function petstore(...args: string[]) {
-  const options = { cwd: '/', env: cleanEnvironment({}) };
-  return promisify(execFile)(process.execPath, [join(checkout, 'bin/petstore.js'), ...args], options);
-}
+it('a checkout that is not built says so in one line, and `npm start` builds and serves it', async () => {
+  const isNotBuilt = complaint(1, /it is not built yet\. Run npm start/);
+  expect(await petstore(['version'], {}, { installation: checkout })).toEqual(isNotBuilt);
+  expect(await petstore(['serve'], {}, { installation: checkout })).toEqual(isNotBuilt);
 
-it('a checkout builds itself at the first command and only then, once for two at a time, also if an earlier build was killed; what does not compile ends in one line', async () => {
-  // What a build that was killed leaves.
-  mkdirSync(join(checkout, 'dist'));
-  writeFileSync(join(checkout, 'dist/.building'), String(spawnSync('true').pid));
-  const both = await Promise.all([petstore('--version'), petstore('--version')]);
-  expect(both.map(({ stdout }) => stdout)).toEqual(['1.0.0\n', '1.0.0\n']);
-  expect(both.filter(({ stderr }) => stderr.includes('petstore: building'))).toHaveLength(1);
-  expect(existsSync(join(checkout, 'dist/.building'))).toBe(false);
+  const env = cleanEnvironment(bench.embedded());
+  const started = spawn('npm', ['start'], { cwd: checkout, env, detached: true });
+  let stdout = '';
+  started.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  await until(() => started.exitCode !== null || stdout.includes('Pet Store is ready.'));
+  expect(started.exitCode).toBeNull();
+  process.kill(-started.pid!, 'SIGINT');
+  await Promise.all([once(started, 'close'), until(() => bench.postmaster() === undefined)]);
 
-  const { mtimeMs } = statSync(join(checkout, 'dist/src/cli/petstore.js.compiled'));
-  const later = await petstore('openapi');
-  expect(JSON.parse(later.stdout)).toMatchObject({ openapi: '3.0.3' });
-  expect(later.stderr).toBe('');
-  expect(statSync(join(checkout, 'dist/src/cli/petstore.js.compiled')).mtimeMs).toBe(mtimeMs);
-
+  // Later edits are built by the next `npm start`, and commands need not be able to write.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
-  await expect(petstore('--version')).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('petstore: the build failed; run npm ci') as string,
-  });
+  const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const version = spawnSync(process.execPath, [petstoreScript(checkout), 'version'], { cwd: '/', env, ...stranger });
+  expect([version.status, version.stdout.toString(), version.stderr.toString()]).toEqual([0, '1.0.0\n', '']);
+});
+
+it('every migration of the folder is one of the service', () => {
+  const files = filesOf('src/migrations', '.ts').map((file) => Number(/\d{13}/.exec(file)));
+  expect(MIGRATIONS.map(({ name }) => Number(name.slice(-13)))).toEqual(files.sort());
 });
