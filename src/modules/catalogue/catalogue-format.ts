@@ -84,6 +84,9 @@ export function isPet(record: CatalogueRecord): record is PetLine {
 export type CatalogueLine = { record: CatalogueRecord } | { problem: string };
 
 const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
+const NO_TEXT = 'must be a JSON object in UTF-8; another encoding would store other names.';
+/** Ignores a byte order mark, also of a file that was appended to another. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Pets may refer to what is not a pet, by its id. */
 function lineOf({ kind: ofLine, body }: Kind, kinds: readonly string[]): Type<CatalogueRecord> {
@@ -130,16 +133,17 @@ export class CatalogueFormat {
   }
 
   /** Parses a line. Never throws; a problem names each field and its valid values. */
-  read(text: string): CatalogueLine {
+  read(bytes: Uint8Array): CatalogueLine {
     try {
-      const line: unknown = JSON.parse(text);
+      const line: unknown = JSON.parse(UTF8.decode(bytes));
       if (typeof line !== 'object' || line === null || Array.isArray(line)) {
         throw new ValidationFailedError('must be a JSON object.');
       }
       const shape = this.shapes.get('kind' in line ? line.kind : undefined) ?? this.shapes.get('pet')!;
       return { record: { ...validated(shape, line) } };
     } catch (error) {
-      return { problem: error instanceof ApiError ? error.message : NO_JSON };
+      const problem = error instanceof SyntaxError ? NO_JSON : NO_TEXT;
+      return { problem: error instanceof ApiError ? error.message : problem };
     }
   }
 }

@@ -1,8 +1,6 @@
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import split from 'split2';
-import { Database, type Origin } from '#libs/database';
+import { Database, type Origin, isDatabaseUnavailable } from '#libs/database';
 import { ApiError } from '#libs/http';
 import { AuditTrail } from '../audit';
 import { PetsService, UnknownCategoryError } from '../pets';
@@ -19,7 +17,7 @@ import {
 /** They share a transaction, as long as the database refuses none of them. */
 const GROUP_LINES = 50;
 /** As large as a request's body. */
-const MAX_LINE_LENGTH = 64 * 1024;
+const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 /** The operator is no client. */
 const ORIGIN: Origin = { owner: 0 };
@@ -107,7 +105,6 @@ class ImportRun {
   private readonly ids: ReadonlyMap<string, Map<number, number | undefined>>;
   /** Kind and id of those that it has made itself: a file may have a name twice. */
   private readonly created = new Set<string>();
-  private linesSplit = 0;
   private linesRead = 0;
   /** How long it took to create the last group. */
   private writingMs = 0;
@@ -127,33 +124,24 @@ class ImportRun {
 
   async whole(source: AsyncIterable<Buffer>): Promise<void> {
     const { signal } = this.options;
-    const writeAll = async (lines: AsyncIterable<string>): Promise<void> => {
-      for await (const group of this.groupsOf(lines)) {
-        // Half of the time the processors and the database are free for others.
-        await pause(this.writingMs, undefined, { signal });
-        await this.write(group);
-      }
-    };
-    const count = (line: string): string => {
-      this.linesSplit += 1;
-      return line;
-    };
-    try {
-      await pipeline(source, split(count, { maxLength: MAX_LINE_LENGTH }), writeAll, { signal });
-    } catch (error) {
-      if ((error as Error).message !== 'maximum buffer reached') {
-        throw error;
-      }
-      this.leaveOut(this.linesSplit + 1, `must be at most ${MAX_LINE_LENGTH} characters long.`);
+    for await (const group of this.groupsOf(linesOf(source))) {
+      // Half of the time the processors and the database are free for others.
+      await pause(this.writingMs, undefined, { signal });
+      await this.write(group);
+      signal?.throwIfAborted();
     }
   }
 
   /** Lines that follow each other and are of one kind. */
-  private async *groupsOf(lines: AsyncIterable<string>): AsyncGenerator<Line[]> {
+  private async *groupsOf(lines: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
     let group: Line[] = [];
-    for await (const text of lines) {
+    for await (const line of lines) {
       this.linesRead += 1;
-      const record = text.trim() === '' ? undefined : this.recordOf(this.linesRead, text);
+      if (line.length > MAX_LINE_BYTES) {
+        this.leaveOut(this.linesRead, `must be at most ${MAX_LINE_BYTES} bytes long.`);
+        break;
+      }
+      const record = isBlank(line) ? undefined : this.recordOf(this.linesRead, line);
       if (record !== undefined) {
         const [first = { record }] = group;
         if (group.length === GROUP_LINES || first.record.kind !== record.kind) {
@@ -168,9 +156,9 @@ class ImportRun {
   }
 
   /** What the line has to import, if anything. */
-  private recordOf(number: number, text: string): CatalogueRecord | undefined {
+  private recordOf(number: number, line: Buffer): CatalogueRecord | undefined {
     const isEarlier = number < this.fromLine;
-    const read = this.store.format.read(number === 1 ? text.replace(/^\ufeff/, '') : text);
+    const read = this.store.format.read(line);
     const problem = 'problem' in read ? read.problem : this.problemOf(read.record);
     if ('problem' in read || problem !== undefined) {
       if (!isEarlier) {
@@ -206,14 +194,13 @@ class ImportRun {
 
   private async write(group: Line[]): Promise<void> {
     const { progress } = this;
-    const { counts } = progress.created;
     const list = this.store.format.listOf(group[0]?.record.kind);
     if (list === undefined) {
-      counts.pets! += await this.create(group as Line<PetLine>[], (pet) => this.createPet(pet));
+      await this.create('pets', group as Line<PetLine>[], (pet) => this.createPet(pet));
     } else {
       const service = this.store.format.serviceOf(list);
       const lines = await this.newOnes(list, group as Line<ListLine>[]);
-      counts[list.plural]! += await this.create(lines, async ({ kind, id: idInFile, ...body }) => {
+      await this.create(list.plural, lines, async ({ kind, id: idInFile, ...body }) => {
         const { id } = await service.create(body, ORIGIN);
         this.ids.get(kind)!.set(idInFile, id);
         this.created.add(`${kind} ${id}`);
@@ -254,23 +241,59 @@ class ImportRun {
     return others;
   }
 
-  /** @returns how many were created: what the store or the database refuses is reported as a bad line */
-  private async create<Kind>(lines: Line<Kind>[], one: (record: Kind) => Promise<void>): Promise<number> {
+  /** What the store or the database refuses is reported as a bad line. */
+  private async create<Kind>(
+    plural: string,
+    lines: Line<Kind>[],
+    one: (record: Kind) => Promise<void>,
+  ): Promise<void> {
+    const { counts } = this.progress.created;
     const since = performance.now();
     const outcomes = await Promise.allSettled(lines.map(({ record }) => one(record)));
     this.writingMs = performance.now() - since;
-    const errors = outcomes.map((outcome) =>
-      outcome.status === 'rejected' ? (outcome.reason as Error) : null,
+    const failed = outcomes.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [{ line: lines[index]!, error: outcome.reason as Error }] : [],
     );
-    const created = errors.filter((error) => error === null).length;
-    for (const [index, error] of errors.entries()) {
-      if (error !== null && created === 0 && !(error instanceof ApiError && error.status < 500)) {
+    const created = lines.length - failed.length;
+    counts[plural]! += created;
+    for (const { line, error } of failed) {
+      if (created === 0 && !(error instanceof ApiError && error.status < 500)) {
         throw error;
       }
-      if (error !== null) {
-        this.leaveOut(lines[index]!.number, error.message);
+      if (isDatabaseUnavailable(error)) {
+        // Others of the group are in the store, so this line is tried alone: if it fails, the import ends before it.
+        this.progress.nextLine = line.number;
+        await one(line.record);
+        counts[plural]! += 1;
+      } else {
+        this.leaveOut(line.number, error.message);
       }
     }
-    return created;
   }
+}
+
+const LINE_FEED = 0x0a;
+
+/** Lines without their ends. The last one may be longer than a line may be: what follows it is not read. */
+async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of source) {
+    rest = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = rest.indexOf(LINE_FEED); end !== -1; end = rest.indexOf(LINE_FEED, start)) {
+      yield rest.subarray(start, end);
+      start = end + 1;
+    }
+    rest = rest.subarray(start);
+    if (rest.length > MAX_LINE_BYTES) {
+      break;
+    }
+  }
+  if (rest.length > 0) {
+    yield rest;
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }

@@ -16,6 +16,10 @@ const CONNECTION_LOST = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
+  '57P04', // database_dropped
+  '57P05', // idle_session_timeout: a connection of the pool was not used for longer than the role may
+  '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
   '57014', // query_canceled: the statement exceeded its timeout
   '53100', // disk_full
   '53200', // out_of_memory

@@ -134,9 +134,28 @@ describe('an import', () => {
     const twice = await load(aFile(aCategory(1), aCategory(1)));
     expect(twice.problems).toEqual([{ line: 2, problem: 'id 1 is the id of a category above.' }]);
     const endless = await load(aFile(aCategory(1), aCategory(2)) + 'x'.repeat(200_000));
-    expect(endless.problems).toEqual([{ line: 3, problem: 'must be at most 65536 characters long.' }]);
+    expect(endless.problems).toEqual([{ line: 3, problem: 'must be at most 65536 bytes long.' }]);
     const { badLines, problems } = await load(aFile(...Array.from({ length: 50 }, () => '{')));
     expect([badLines, problems.length]).toEqual([50, 20]);
+  });
+
+  it('stores nothing of a line that is not UTF-8, in whatever line and wherever its bytes are cut', async () => {
+    const latin1 = (text: string) => Buffer.from(`${text}\n`, 'latin1');
+    const [category, pet] = [aCategory(1), aPetLine('Rex', 1)].map((line) => Buffer.from(aFile(line)));
+    const zoe = latin1(JSON.stringify(aPetLine('Zo\xeb', 1)));
+    const cut = latin1(JSON.stringify(aPetLine('x\xc3', 1)));
+    const { problems, nextLine } = await load(Buffer.concat([category!, pet!, zoe, pet!, cut]));
+    const problem = expect.stringMatching(/^must be a JSON object in UTF-8/) as string;
+    expect(problems).toEqual([
+      { line: 3, problem },
+      { line: 5, problem },
+    ]);
+    expect([nextLine, await petNames()]).toEqual([3, ['Rex']]);
+    const utf16 = await load(Buffer.from(`\ufeff${aFile(aCategory(1))}`, 'utf16le'));
+    expect(utf16.badLines).toBeGreaterThan(0);
+    // A character that was lost before is a character like any other.
+    await load(aFile(aCategory(1), aPetLine('\ufffd', 1)));
+    expect(await petNames()).toEqual(['Rex', '\ufffd']);
   });
 
   it('asks once before it imports names that are there, and imports nothing when refused', async () => {
@@ -191,6 +210,23 @@ describe('an import', () => {
       expect(await petNames()).toHaveLength(pets);
     },
   );
+
+  it('makes no good line a bad one in an outage that begins after some lines of a group, and goes on without a gap', async () => {
+    const { pool } = service.database;
+    const names = Array.from({ length: 120 }, (_none, index) => `Pet ${index}`);
+    const file = aFile(aCategory(1), ...names.map((name) => aPetLine(name, 1)));
+    // After the refusal of one line, those of its group are written one by one.
+    await pool.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.name = 'Pet 60' THEN RAISE 'refused' USING ERRCODE = 'check_violation'; END IF;
+        IF split_part(NEW.name, ' ', 2)::int BETWEEN 70 AND 99 THEN RAISE 'full' USING ERRCODE = 'disk_full'; END IF;
+        RETURN NEW; END $$;
+      CREATE TRIGGER fails BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION fail()`);
+    const { progress } = await stopped(load(file));
+    await pool.query('DROP FUNCTION fail CASCADE');
+    expect(progress).toMatchObject({ created: { counts: { pets: 69 } }, badLines: 1, nextLine: 72 });
+    await load(file, { fromLine: progress.nextLine });
+    expect(await petNames()).toEqual(names.filter((name) => name !== 'Pet 60'));
+  });
 });
 
 describe('an export', () => {
