@@ -168,10 +168,10 @@ module.exports = {
       to: { path: '^(src|libs)/', pathNot: '^src/migrations/' },
     },
     {
-      name: 'Settings import only libraries and the reader of the environment',
+      name: 'Settings import only libraries and the readers of the environment',
       severity: 'error',
       from: { path: '^src/settings\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/runtime/environment\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/runtime/(environment|database-url)\\.ts$' },
     },
     {
       name: 'Nothing imports the command line',

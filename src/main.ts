@@ -1,7 +1,10 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { EnvironmentError, loadEnvironmentFile } from './runtime/environment';
+import { listenToStopSignals } from './runtime/stop-signals';
 import { readSettings, settingNames } from './settings';
+
+const signals = listenToStopSignals();
 
 /**
  * The server's entry point. Settings are read first, so that an invalid one fails before the rest is loaded. Tracing starts
@@ -21,7 +24,7 @@ async function main(): Promise<void> {
       ? undefined
       : (await import('./runtime/tracing.js')).startTracing();
   const { serve } = await import('./runtime/serve.js');
-  await serve(settings, workers, tracing);
+  await serve(settings, workers, signals, tracing);
 }
 
 async function fail(error: unknown): Promise<never> {

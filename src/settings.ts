@@ -1,10 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { readDatabaseUrl } from './runtime/database-url';
 import {
   type Environment,
   EnvironmentError,
   EnvironmentReader,
+  decodeText,
   isWellFormedUrl,
 } from './runtime/environment';
 
@@ -71,7 +73,7 @@ const SECRETS = ['DATABASE_URL', 'REDIS_URL', 'WEBHOOK_KEY'] as const;
 function withSecrets(environment: Environment): Environment {
   const reader = new EnvironmentReader(environment);
   const inFiles = SECRETS.flatMap((name) => {
-    const file = reader.text(`${name}_FILE`);
+    const file = reader.path(`${name}_FILE`);
     if (file !== undefined && reader.text(name) !== undefined) {
       throw new EnvironmentError(`${name}_FILE`, `a file only without ${name}`, file);
     }
@@ -81,11 +83,15 @@ function withSecrets(environment: Environment): Environment {
 }
 
 function readSecret(variable: string, file: string): string {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(file, 'utf8').trim();
+    bytes = readFileSync(file);
   } catch {
     throw new EnvironmentError(variable, 'a file that can be read', file);
+  }
+  const text = decodeText(bytes)?.trim();
+  if (text === undefined) {
+    throw new EnvironmentError(variable, 'a file with text in UTF-8', file);
   }
   // Whoever names a file wants the secret: without it, the service would run on a database or key of its own.
   if (text === '') {
@@ -99,7 +105,7 @@ function readAll(reader: EnvironmentReader): Settings {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
     databaseUrl: readDatabaseUrl(reader, 'DATABASE_URL'),
-    dataDirectory: reader.text('DATA_DIR', '.petstore'),
+    dataDirectory: reader.path('DATA_DIR') ?? '.petstore',
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 2, max: 1_000 }),
     redisUrl: readRedisUrl(reader),
     instances: reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }),
@@ -139,43 +145,6 @@ function readLimit(): string {
   } catch {
     return 'max';
   }
-}
-
-const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-
-/**
- * Reads `sslmode` as libpq does; the driver would verify the certificate in every mode.
- * @throws EnvironmentError that names the variable
- */
-export function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | undefined {
-  const given = reader.text(variable) ?? '';
-  if (/^[a-z]+:\/\/(?:[^/?]*@)?(?![^/?]*@)[^/?]*,/.test(given) || /[?&]host=[^&]*(,|%2C)/i.test(given)) {
-    throw new EnvironmentError(
-      variable,
-      'one host; a proxy or a DNS name may lead to the primary of several',
-      '…',
-    );
-  }
-  const text = reader.url(variable, ['postgres:', 'postgresql:']);
-  const url = text === undefined ? undefined : new URL(text);
-  const mode = url?.searchParams.get('sslmode');
-  if (!url || !mode) {
-    return text;
-  }
-  if (!SSL_MODES.includes(mode)) {
-    throw new EnvironmentError(variable, `sslmode ${SSL_MODES.join(', ')}`, mode);
-  }
-  if (url.searchParams.get('sslrootcert') === 'system') {
-    url.searchParams.delete('sslrootcert');
-  }
-  const authority = url.searchParams.get('sslrootcert');
-  if (authority === null ? mode === 'verify-ca' : !existsSync(authority)) {
-    throw new EnvironmentError(variable, 'a file with certificates as sslrootcert', authority ?? 'none');
-  }
-  if (mode !== 'no-verify') {
-    url.searchParams.set('uselibpqcompat', 'true');
-  }
-  return url.href;
 }
 
 function readRedisUrl(reader: EnvironmentReader): string | undefined {

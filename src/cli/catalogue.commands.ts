@@ -11,9 +11,10 @@ import {
 import { failureOf } from '../runtime/failures';
 import { PETSTORE, printable } from '../runtime/messages';
 import { type Commander, type ConfirmedOptions, ResultCommand, YES_OPTION } from './command/command';
+import { interruptible } from './command/ending';
 import { CommandFailure } from './command/failure';
-import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
-import { confirm, interruptible, withProgress } from './command/operator';
+import { openInput, readInput, writeFile } from './command/files';
+import { confirm, withProgress } from './command/operator';
 import { wholeNumber } from './command/option';
 import { type OutputOptions, counted, formatOf, printDone } from './command/output';
 
@@ -148,13 +149,7 @@ export class ExportCommand extends ResultCommand {
           return this.catalogue.run(shown, { signal, onLines });
         });
       });
-    try {
-      report(await writeFile(file, options.force ?? false, work), toStandardOutput, options);
-    } catch (error) {
-      if (!(error instanceof ReaderGoneError)) {
-        throw error;
-      }
-    }
+    report(await writeFile(file, options.force ?? false, work), toStandardOutput, options);
   }
 }
 

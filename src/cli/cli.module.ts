@@ -8,6 +8,7 @@ import { ClientsCommand } from './clients.command';
 import { KeysCommand } from './keys.command';
 import { DeprecationsCommand, QuotasCommand } from './quotas.command';
 import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
+import { interruptible } from './command/ending';
 import { writeOutput } from './command/files';
 import { type OutputOptions, printDone } from './command/output';
 import { DbCommand } from './db.command';
@@ -26,8 +27,11 @@ export class ServeCommand extends PetstoreCommand {
 
   /** Never returns: the server ends the process. */
   async work(): Promise<void> {
-    await import('../main.js');
-    await new Promise(() => undefined);
+    // It has its own way to end.
+    await interruptible('the service stops', async () => {
+      await import('../main.js');
+      await new Promise(() => undefined);
+    });
   }
 }
 

@@ -7,14 +7,17 @@ import { Command, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
+import { readDatabaseUrl } from '../runtime/database-url';
 import { EnvironmentReader } from '../runtime/environment';
 import { PETSTORE } from '../runtime/messages';
-import { WEBHOOK_KEY_FILE, openDatabase, webhookKeyFile } from '../runtime/open-database';
+import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
-import { readDatabaseUrl, readSettings } from '../settings';
-import { CommandGroup, type Commander, ResultCommand, withDatabase } from './command/command';
+import { readSettings } from '../settings';
+import { CommandGroup, type Commander, ResultCommand, open, withDatabase } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
-import { interruptible, withProgress } from './command/operator';
+import { interruptible } from './command/ending';
+import { typedPath } from './command/files';
+import { withProgress } from './command/operator';
 import {
   type OutputOptions,
   counted,
@@ -137,24 +140,20 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
 
 /** The folder gets its name when it is complete. A killed copy leaves one that is marked as partial. */
 async function copyToFolder(
-  folder: string,
+  typed: string,
   keyFile: string | undefined,
   source: DataSource,
   signal: AbortSignal,
 ): Promise<CopiedTable[]> {
+  const folder = await typedPath(typed);
   if (existsSync(folder)) {
     throw new CommandFailure(`${folder} is there already; name a new folder.`);
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {
     const settings = { ...readSettings({}), dataDirectory: partial };
-    const database = await openDatabase(settings, () => undefined, true);
-    let tables: CopiedTable[];
-    try {
-      tables = await copyTo(database.url, source, signal);
-    } finally {
-      await database.close();
-    }
+    const database = await open(settings, true);
+    const tables = await copyTo(database.url, source, signal).finally(() => database.close());
     if (keyFile !== undefined) {
       await copyFile(keyFile, join(partial, WEBHOOK_KEY_FILE));
     }

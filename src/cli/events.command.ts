@@ -12,7 +12,7 @@ import {
 } from '../modules/events';
 import { formatError, printableJson } from '../runtime/messages';
 import { type Commander, ResultCommand } from './command/command';
-import { interruptible } from './command/operator';
+import { untilInterrupted } from './command/ending';
 import { identifier, someOf, wholeNumber } from './command/option';
 import { type OutputOptions, type Row, isForPeople, print, printMany } from './command/output';
 
@@ -56,12 +56,12 @@ export class EventsCommand extends ResultCommand {
 
   async work(_inputs: string[], options: EventsOptions): Promise<void> {
     const filter = { type: options.types, petId: options.pet };
-    await this.store.open();
     if (options.follow) {
       const report = isForPeople(options) ? inALine : (event: EventDto) => printableJson(event);
       await this.reportUntilInterrupted(filter, options.limit, (event) => print(report(toEventDto(event))));
       return;
     }
+    await this.store.open();
     const rows = (await this.events.newest(filter, options.limit))
       .map(toEventDto)
       .map((event) => (isForPeople(options) ? toRow(event) : { ...event }));
@@ -75,7 +75,8 @@ export class EventsCommand extends ResultCommand {
     limit: number,
     report: (event: StoredEvent) => void,
   ): Promise<void> {
-    return interruptible('no more events are shown', async (signal) => {
+    return untilInterrupted('no more events are shown', async (signal) => {
+      await this.store.open();
       let place = await this.events.last();
       const earlier = await this.events.newest(filter, limit);
       earlier.filter((event) => event.position <= place.position).forEach(report);

@@ -7,8 +7,8 @@ import { formatError, printable, printableJson } from '../runtime/messages';
 import { URL_OPTION, callService, serviceUrl } from './api.command';
 import { ONLY_TYPES } from './events.command';
 import { type Commander, PetstoreCommand } from './command/command';
+import { untilInterrupted } from './command/ending';
 import { CommandFailure } from './command/failure';
-import { untilInterrupted } from './command/operator';
 import { someOf } from './command/option';
 import { print } from './command/output';
 

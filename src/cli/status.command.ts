@@ -9,6 +9,7 @@ import {
   commandOptions,
   readInstanceName,
 } from '../runtime/data-source';
+import { locationOf } from '../runtime/database-url';
 import { PETSTORE, VERSION } from '../runtime/messages';
 import { findEmbedded } from '../runtime/open-database';
 import { type Settings, readSettings } from '../settings';
@@ -160,10 +161,4 @@ async function inspectDatabase(url: string, database: DatabaseStatus): Promise<D
       await dataSource.destroy();
     }
   }
-}
-
-/** `host:port/name`, without user and password. */
-export function locationOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }

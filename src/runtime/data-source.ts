@@ -3,9 +3,8 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, giveUpSilentConnection, migrate } from '#libs/database';
-import { FirstSchema1795000000000 } from '../migrations/1795000000000-first-schema';
-import { EventRows1796200000000 } from '../migrations/1796200000000-event-rows';
-import { MinuteRefunds1796300000000 } from '../migrations/1796300000000-minute-refunds';
+import { Schema1797000000000 } from '../migrations/1797000000000-schema';
+import { timeIn } from './database-url';
 import { VERSION } from './messages';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
@@ -13,19 +12,14 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** In the order of their names, which end with their times; a test compares them with the folder. */
-export const MIGRATIONS = [
-  FirstSchema1795000000000,
-  EventRows1796200000000,
-  MinuteRefunds1796300000000,
-];
+export const MIGRATIONS = [Schema1797000000000];
 
 export function dataSourceOptions(
   url: string,
   poolSize: number,
-  connectTimeoutMS = CONNECT_TIMEOUT_MS,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
 ): DataSourceOptions {
-  // The driver prefers what the URL says.
-  const statementTimeoutMs = Number(/[?&]statement_timeout=(\d+)/.exec(url)?.[1] ?? STATEMENT_TIMEOUT_MS);
+  const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
   // A server that no longer responds does not enforce its own timeouts.
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
@@ -38,7 +32,7 @@ export function dataSourceOptions(
     // Silent; by default a failed migration is written to standard output, whatever `logging` says.
     logger: 'debug',
     poolSize,
-    connectTimeoutMS,
+    connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
     // By which `petstore status` finds the instance.
     applicationName: instanceName(),
     extra: {

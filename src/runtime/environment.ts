@@ -5,7 +5,7 @@ import { formatError } from './messages';
 
 const MAX_SHOWN = 60;
 
-const WELL_FORMED =
+export const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
 /** An invalid environment variable. The message is one line that names the accepted values. */
@@ -22,6 +22,28 @@ export class EnvironmentError extends Error {
   }
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Text in UTF-8, without its byte order mark; undefined for anything else, such as UTF-16, which is full of zeros. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = UTF8.decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether Node could decode an argument or a variable: it puts this character in place of what is not UTF-8. */
+export function isDecoded(text: string): boolean {
+  return !text.includes('\ufffd');
+}
+
+/** Why a path is none that anybody means: only a shell knows `~` and variables, and it has not seen this one. */
+export function problemOfPath(path: string): string | undefined {
+  return /^[~$]/.test(path) ? 'a path that is written out: only a shell knows ~ and $' : undefined;
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads variables of the environment into values; an empty variable counts as absent. */
@@ -35,7 +57,20 @@ export class EnvironmentReader {
   text(variable: string, fallback: string): string;
   text(variable: string, fallback?: string): string | undefined {
     this.names.add(variable);
-    return this.environment[variable]?.trim() || fallback;
+    const value = this.environment[variable]?.trim() || fallback;
+    if (value !== undefined && !isDecoded(value)) {
+      throw new EnvironmentError(variable, 'text in UTF-8', '…');
+    }
+    return value;
+  }
+
+  path(variable: string): string | undefined {
+    const path = this.text(variable);
+    const problem = path && problemOfPath(path);
+    if (problem) {
+      throw new EnvironmentError(variable, problem, path);
+    }
+    return path;
   }
 
   integer(variable: string, fallback: number, range: { min: number; max: number }, alternative = ''): number {
@@ -135,8 +170,9 @@ function readTrusted(): string {
     if (process.getuid?.() === 0 && (link.uid !== 0 || file.uid !== 0)) {
       throw new Error('it belongs to another user, and root reads only its own');
     }
-    const text = readFileSync(descriptor, 'utf8');
+    const text = decodeText(readFileSync(descriptor));
     closeSync(descriptor);
+    if (text === undefined) throw new Error('it is not text in UTF-8');
     return text;
   } catch (error) {
     throw new EnvironmentFileError(`.env cannot be read: ${(error as Error).message}.`);

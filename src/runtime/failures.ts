@@ -31,8 +31,8 @@ export interface ExplainedFailure {
   message: string;
 }
 
-/** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database and a missing privilege. */
-const REFUSED_CODE = /^(28...|3D000|42501)$/;
+/** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database or schema, a missing privilege. */
+const REFUSED_CODE = /^(28...|3D000|3F000|42501)$/;
 /** A full disk, too little memory, a statement timeout, or a standby: the database was reached and reported why it failed. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Messages of the driver and Node when TLS or a login fails; the codes differ from case to case, or there is none. */

@@ -11,7 +11,8 @@ import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
 import { openDatabase, withWebhookKey } from './open-database';
 import { DEMO_CLIENT, SeedService, type Seeded } from './seed';
-import { type Running, Service, listenToStopSignals } from './service';
+import { type Running, Service } from './service';
+import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
 
@@ -33,8 +34,12 @@ setFlagsFromString('--no-allocation-site-pretenuring');
  * Runs the service until a signal to stop, then finishes open requests and writes buffered data.
  * @param workers the number of worker processes that answer requests; 0 if this process does
  */
-export async function serve(settings: Settings, workers: number, tracing?: Tracing): Promise<void> {
-  const signals = listenToStopSignals();
+export async function serve(
+  settings: Settings,
+  workers: number,
+  signals: StopSignals,
+  tracing?: Tracing,
+): Promise<void> {
   // A closed output must not stop the service.
   process.stdout.on('error', () => undefined);
   const logContext = tracing && (() => tracing.logContext());

@@ -17,6 +17,7 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
 import { MetricsService, serveMetrics } from './metrics';
+import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 
 /** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
@@ -26,38 +27,6 @@ export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 const DRAIN_MS = 25_000;
 /** How long the rest of the work may take after a second signal. */
 const HURRY_MS = 2_000;
-
-/** Ctrl-C reaches all processes of a terminal; npm and the first of several processes forward it. Within this time that is one signal. */
-const SAME_SIGNAL_MS = 500;
-
-/** The signals to stop. SIGHUP is one of them: the terminal was closed. */
-const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** The signals to stop. */
-export interface StopSignals {
-  /** Resolves at the first signal: stop. */
-  first: Promise<NodeJS.Signals>;
-  /** Resolves at the second signal: stop without waiting. */
-  second: Promise<NodeJS.Signals>;
-}
-
-/** Call it first: a signal that arrives before its listeners would leave the embedded database running. */
-export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process): StopSignals {
-  const listen = (listener: (signal: NodeJS.Signals) => void): void => {
-    NAMES.forEach((name) => source.on(name, listener));
-  };
-  const first = new Promise<NodeJS.Signals>(listen);
-  let firstAt: number | undefined;
-  const second = new Promise<NodeJS.Signals>((resolve) =>
-    listen((signal) => {
-      firstAt ??= performance.now();
-      if (performance.now() - firstAt > SAME_SIGNAL_MS) {
-        resolve(signal);
-      }
-    }),
-  );
-  return { first, second };
-}
 
 /** What a process runs between its start and its end. */
 export interface Running {

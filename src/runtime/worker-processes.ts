@@ -10,7 +10,8 @@ import type { Settings } from '../settings';
 import { ReportedStartError } from './failures';
 import { nestLogger } from './logging';
 import { serveMetrics } from './metrics';
-import { NEST_OPTIONS, type Running, type StopSignals } from './service';
+import { NEST_OPTIONS, type Running } from './service';
+import type { StopSignals } from './stop-signals';
 
 /** The workers divide the pool among themselves; each has at least this many connections. */
 const MIN_POOL = 2;

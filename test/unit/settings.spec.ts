@@ -32,11 +32,20 @@ const TABLE: Row[] = [
         'postgres://me:a,b@db/shop',
         'postgresql://db/shop?sslmode=no-verify',
       ),
+      'postgres://u:pw@/shop?host=/sock': 'postgres://u:pw@%2Fsock/shop',
+      'postgres://u:pw@/shop?host=127.0.0.1&port=6432': 'postgres://u:pw@127.0.0.1:6432/shop',
+      'postgres://u:pw@:6432/shop?host=/a:b': 'postgres://u:pw@%2Fa%3Ab:6432/shop',
+      'postgres:///shop?host=/sock&user=u&password=p%40w': 'postgres://u:p%40w@%2Fsock/shop',
+      'postgres://u@/shop': 'postgres://u@localhost/shop',
+      'postgres://u@[::1]:6432/?dbname=shop&options=-csearch_path%3Dx':
+        'postgres://u@[::1]:6432/shop?options=-csearch_path%3Dx',
       'postgresql://db/shop?sslmode=require': 'postgresql://db/shop?sslmode=require&uselibpqcompat=true',
       'postgresql://db/shop?sslmode=verify-full&sslrootcert=system':
         'postgresql://db/shop?sslmode=verify-full&uselibpqcompat=true',
     },
-    'postgres://me@one,two/shop|postgres://me@one:1,two:2/shop|postgres:///shop?host=one,two|' +
+    'postgres://db/shop?schema=x|postgres://db/shop?sslmode=require&channel_binding=require|' +
+      'postgres://db/shop?target_session_attrs=primary|postgres://db/shop?sslcrl=/crl|postgres://db/?bogus=hunter2|' +
+      'postgres://me@one,two/shop|postgres://me@one:1,two:2/shop|postgres:///shop?host=one,two|' +
       'postgres://db/shop?sslmode=prefer|postgres://db/shop?sslmode=verify-ca|postgres://db/shop?sslmode=require&sslrootcert=/none|' +
       'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
   ],
@@ -133,7 +142,7 @@ test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
       const failure = failureOf({ [variable]: text });
       expect(failure).toBeInstanceOf(EnvironmentError);
       expect(failure.message).toMatch(new RegExp(`^${variable} takes [^\\r\\n]+, not "[^\\r\\n]+"\\.$`));
-      expect(failure.message.length).toBeLessThan(250);
+      expect(failure.message.length).toBeLessThan(300);
       if (variable.endsWith('_URL') || variable.startsWith('OTEL')) {
         expect(failure.message).not.toContain('hunter2');
       }
@@ -169,9 +178,26 @@ describe('a secret in a file', () => {
     expect(failureOf({ [`${name}_FILE`]: file }).message).toMatch(
       `${name}_FILE takes a file that is not empty`,
     );
+    for (const bytes of [Buffer.from('p\xe4ss', 'latin1'), Buffer.from(text, 'utf16le')]) {
+      writeFileSync(file, bytes);
+      expect(failureOf({ [`${name}_FILE`]: file }).message).toMatch(
+        `${name}_FILE takes a file with text in UTF-8`,
+      );
+    }
+    writeFileSync(file, `\ufeff${text}`);
+    expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
     writeFileSync(file, 'hunter2');
     expect(failureOf({ [`${name}_FILE`]: file }).message).not.toContain('hunter2');
   });
+});
+
+it('A path is written out, and text is UTF-8', () => {
+  for (const path of ['~/store', '$HOME/store']) {
+    for (const variable of ['DATA_DIR', 'DATABASE_URL_FILE']) {
+      expect(failureOf({ [variable]: path }).message).toMatch(`${variable} takes a path that is written out`);
+    }
+  }
+  expect(failureOf({ HOST: 'm\ufffdnchen' }).message).toBe('HOST takes text in UTF-8, not "…".');
 });
 
 it('Other variables are ignored', () => {

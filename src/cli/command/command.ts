@@ -3,11 +3,13 @@ import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
+import { isDecoded } from '../../runtime/environment';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
 import { FORMATS, type OutputOptions } from './output';
-import { CommandFailure, writeUsageError } from './failure';
+import { unlessEnded } from './ending';
+import { CommandFailure, UsageError, writeUsageError } from './failure';
 import { writeOutput } from './files';
 import { oneOf } from './option';
 
@@ -53,6 +55,9 @@ export abstract class PetstoreCommand extends CommandRunner {
 
   /** Options come from commander: nest-commander passes on those of its own decorators only. */
   override run(inputs: string[]): Promise<void> {
+    if (!process.argv.every(isDecoded)) {
+      throw new UsageError('an argument is not UTF-8.');
+    }
     return this.work(inputs, this.command.opts());
   }
 
@@ -79,20 +84,38 @@ export abstract class CommandGroup extends PetstoreCommand {
   }
 }
 
-/** The store that a command works on: opened once its arguments are checked, closed when it ends. */
+/** The databases of this process, also those that are only being opened. */
+const opened: Promise<OpenDatabase>[] = [];
+
+/** @param settings by default those of the environment */
+export function open(
+  settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
+  forServer = false,
+): Promise<OpenDatabase> {
+  const opening = openDatabase(settings, () => undefined, forServer);
+  opened.push(opening);
+  return opening;
+}
+
+/** Whatever has ended the command: a server of PostgreSQL that it has started ends with it. */
+export async function closeDatabases(): Promise<void> {
+  await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.close()));
+}
+
+/** The store that a command works on, opened once its arguments are checked. */
 @Injectable()
 export class StoreConnection {
-  private database: OpenDatabase | undefined;
+  private isOpen = false;
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** Connects the services that the command injects, once. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
-    if (this.database !== undefined) {
+    if (this.isOpen) {
       return;
     }
-    this.database = await openDatabase(readSettings(process.env), () => undefined);
-    const { url, embedded } = this.database;
+    this.isOpen = true;
+    const { url, embedded } = await unlessEnded(open());
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }
@@ -104,21 +127,12 @@ export class StoreConnection {
       throw new CommandFailure(message, { code: 'database_behind' });
     }
   }
-
-  /** Called when the application is closed, so that nothing uses the database any more. */
-  close(): Promise<void> {
-    return this.database?.close() ?? Promise.resolve();
-  }
 }
 
-/** For work on the database itself: opens it without checking its migrations, and closes it afterwards. */
+/** For work on the database itself: its migrations are not checked. */
 export async function withDatabase<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
-  const { url, close } = await openDatabase(readSettings(process.env), () => undefined);
-  try {
-    return await work(url);
-  } finally {
-    await close();
-  }
+  const { url } = await open();
+  return work(url);
 }
 
 /** A command that prints its result as a table, JSON or CSV. */

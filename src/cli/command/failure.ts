@@ -58,6 +58,9 @@ export function report(error: unknown): number {
   if (!isOurs && isOfCommander(error)) {
     return error.exitCode === 0 ? 0 : BAD_USAGE;
   }
+  if (isOurs && error.exitCode === 0) {
+    return 0;
+  }
   const { code, message } = isOurs ? error : failureOf(error);
   const line = isOurs ? formatError(message) : explain(error);
   const shownCode = error instanceof InvalidValue ? 'usage_error' : code;

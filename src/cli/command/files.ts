@@ -1,9 +1,11 @@
 // Files that commands read and write, and standard input and output in their place.
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type Readable, addAbortSignal } from 'node:stream';
+import { problemOfPath } from '../../runtime/environment';
 import { CommandFailure, UsageError, systemMessage } from './failure';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -16,10 +18,43 @@ export interface InputFile {
   bytes: number | undefined;
 }
 
+/**
+ * A path that somebody typed.
+ * @returns where it leads: a link is followed, also one to nothing yet
+ * @throws UsageError if only a shell could tell, or if it is no place for files
+ */
+export async function typedPath(path: string): Promise<string> {
+  const problem = problemOfPath(path);
+  if (problem !== undefined) {
+    throw new UsageError(`"${path}" is not ${problem}.`);
+  }
+  // What replaces a device replaces it for every program of the machine.
+  if (/^\/(proc|dev(?!\/shm))(\/|$)/.test(resolve(path))) {
+    throw new UsageError(`${path} is no place for files. Use - for standard input or output.`);
+  }
+  return followed(resolve(path));
+}
+
+async function followed(path: string, links = 0): Promise<string> {
+  const target = await realpath(path).catch(() => undefined);
+  if (target !== undefined) {
+    return target;
+  }
+  const folder = await realpath(dirname(path)).catch(() => dirname(path));
+  const link = await readlink(path).catch(() => undefined);
+  return link === undefined || links > 40
+    ? join(folder, basename(path))
+    : followed(resolve(folder, link), links + 1);
+}
+
 /** Opens a file, or standard input for `-`. */
 export async function openInput(file: string): Promise<InputFile> {
   if (file === '-') {
     return standardInput();
+  }
+  const problem = problemOfPath(file);
+  if (problem !== undefined) {
+    throw new UsageError(`"${file}" is not ${problem}.`);
   }
   try {
     const handle = await open(file);
@@ -68,13 +103,6 @@ export async function* readInput(
 
 type Writing<Result> = (write: (text: string) => Promise<void>) => Promise<Result>;
 
-/** The reader closed the pipe (`petstore export | head`). */
-export class ReaderGoneError extends CommandFailure {
-  constructor() {
-    super('the reader closed the pipe; the output is not complete.');
-  }
-}
-
 /**
  * Writes a file that is complete, or not there.
  * @param file `-` for standard output
@@ -83,21 +111,12 @@ export function writeFile<Result>(file: string, overwrite: boolean, work: Writin
   return file === '-' ? writeStandardOutput(work) : writeNamedFile(file, overwrite, work);
 }
 
-async function writeStandardOutput<Result>(work: Writing<Result>): Promise<Result> {
-  // Each write gets the error too. Without a listener it would end the process before the database is closed.
-  const ignoreError = () => undefined;
-  process.stdout.on('error', ignoreError);
-  const explainedOutput = (error: Error) =>
-    isReaderGone(error) ? new ReaderGoneError() : new OutputFailure(error);
-  try {
-    return await work((text) => {
-      return new Promise((resolve, reject) => {
-        writeOutput(text, (error) => (error ? reject(explainedOutput(error)) : resolve()));
-      });
+function writeStandardOutput<Result>(work: Writing<Result>): Promise<Result> {
+  return work((text) => {
+    return new Promise((done, reject) => {
+      writeOutput(text, (error) => (error ? reject(outputFailure(error)) : done()));
     });
-  } finally {
-    process.stdout.removeListener('error', ignoreError);
-  }
+  });
 }
 
 /**
@@ -105,10 +124,11 @@ async function writeStandardOutput<Result>(work: Writing<Result>): Promise<Resul
  * may write to, a file or link of theirs never receives the content.
  */
 async function writeNamedFile<Result>(
-  file: string,
+  typed: string,
   overwrite: boolean,
   work: Writing<Result>,
 ): Promise<Result> {
+  const file = await typedPath(typed);
   const stats = await stat(file).catch(() => undefined);
   if (stats !== undefined && !stats.isFile()) {
     throw new CommandFailure(`${file} is not a file. Use - for standard output.`);
@@ -147,9 +167,16 @@ export class OutputFailure extends CommandFailure {
   }
 }
 
-/** The reader closed the pipe (`petstore openapi | head`), which is no failure. */
-export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+/** The reader closed the pipe (`petstore export | head`): it has what it wanted. */
+class ReaderGone extends CommandFailure {
+  constructor() {
+    super('the reader closed the pipe.', { exitCode: 0 });
+  }
+}
+
+export function outputFailure(error: NodeJS.ErrnoException): CommandFailure {
+  const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+  return isReaderGone ? new ReaderGone() : new OutputFailure(error);
 }
 
 /**

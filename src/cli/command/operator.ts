@@ -1,9 +1,10 @@
-// The person at the terminal: who it is, what they confirm, how they interrupt, and what they see meanwhile.
-import { constants, hostname, userInfo } from 'node:os';
+// The person at the terminal: who it is, what they confirm, and what they see meanwhile.
+import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Options, Params } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
+import { unlessEnded } from './ending';
 import { CommandFailure, UsageError } from './failure';
 
 /** Rejects forged values of SUDO_USER. */
@@ -43,56 +44,12 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   // Standard output is for the result, and may be redirected.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const answer = await Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
-  terminal.close();
+  // While it reads a line, Ctrl-C is a character.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const asked = Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
+  const answer = await unlessEnded(asked).finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new CommandFailure('not confirmed; nothing was changed.', { code: 'not_confirmed' });
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
-/**
- * Lets Ctrl-C and SIGTERM stop the work cleanly; a second one ends the process.
- * @param outcome the state after an interruption, as in "interrupted; nothing was imported"
- * @param work must reject with the signal's reason when it is aborted
- */
-export async function interruptible<Result>(
-  outcome: string,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const controller = new AbortController();
-  // The exit code that shells use for signals.
-  const interrupt = (name: NodeJS.Signals): void => {
-    listen('removeListener');
-    controller.abort(
-      new CommandFailure(`interrupted; ${outcome}.`, {
-        code: 'interrupted',
-        exitCode: 128 + constants.signals[name],
-      }),
-    );
-  };
-  const listen = (method: 'on' | 'removeListener'): void =>
-    SIGNALS.forEach((name) => process[method](name, interrupt));
-  listen('on');
-  try {
-    return await work(controller.signal);
-  } finally {
-    listen('removeListener');
-  }
-}
-
-/** Work without an end of its own: Ctrl-C is how it ends. */
-export async function untilInterrupted(
-  outcome: string,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  try {
-    await interruptible(outcome, work);
-  } catch (error) {
-    if (!(error instanceof CommandFailure && error.exitCode === 128 + constants.signals.SIGINT)) {
-      throw error;
-    }
   }
 }
 

@@ -63,6 +63,29 @@ describe('.env', () => {
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
   });
 
+  it('may begin with a byte order mark, and in another encoding ends the start: it never leads to another store', async () => {
+    const cwd = bench.folder('encodings');
+    const file = join(cwd, '.env');
+    const text = `DATABASE_URL=${database.url.replace(/:[^:@]*@/, ':wrong@')}\nDATA_DIR=${join(cwd, 'store')}\n`;
+    writeFileSync(file, `\ufeff${text}`);
+    expect(await petstore(['clients', 'list'], {}, { cwd })).toEqual(
+      complaint(1, /DATABASE_URL cannot be used: password authentication failed/),
+    );
+    const others = [
+      Buffer.from(`\ufeff${text}`, 'utf16le'),
+      Buffer.from(text, 'utf16le'),
+      Buffer.from('HOST=\xe4', 'latin1'),
+    ];
+    for (const bytes of others) {
+      writeFileSync(file, bytes);
+      for (const command of ['serve', 'status']) {
+        const outcome = await petstore([command], {}, { cwd });
+        expect(outcome).toEqual(complaint(1, /\.env cannot be read: it is not text in UTF-8/));
+      }
+    }
+    expect(existsSync(join(cwd, 'store'))).toBe(false);
+  });
+
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
 
   asRoot('of somebody else is refused for root, also behind a symbolic link of somebody else', async () => {

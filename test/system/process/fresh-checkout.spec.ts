@@ -38,7 +38,11 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   // Later edits are built by the next `npm start`, and commands need not be able to write.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
   const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const version = spawnSync(process.execPath, [petstoreScript(checkout), 'version'], { cwd: '/', env, ...stranger });
+  const version = spawnSync(process.execPath, [petstoreScript(checkout), 'version'], {
+    cwd: '/',
+    env,
+    ...stranger,
+  });
   expect([version.status, version.stdout.toString(), version.stderr.toString()]).toEqual([0, '1.0.0\n', '']);
 });
 

@@ -52,7 +52,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'The service does not import the SDK': { 'src/f': '#libs/client' },
   'There are no circular imports': { 'src/c': './d' },
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
-  'Settings import only libraries and the reader of the environment': {
+  'Settings import only libraries and the readers of the environment': {
     'src/settings': './migrations/1797000000000-schema',
   },
   'Nothing imports the command line': { 'src/runtime/b': '../cli/command/output' },

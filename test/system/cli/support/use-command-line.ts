@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { CommandTestFactory } from 'nest-commander-testing';
 import { CliModule } from '../../../../src/cli/cli.module';
-import { COMMANDER_OPTIONS, StoreConnection } from '../../../../src/cli/command/command';
+import { COMMANDER_OPTIONS, closeDatabases } from '../../../../src/cli/command/command';
 import { report } from '../../../../src/cli/command/failure';
 import { operator } from '../../../../src/cli/command/operator';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
@@ -61,7 +61,7 @@ async function run(args: string[]): Promise<number> {
     return report(error);
   } finally {
     await application.close();
-    await application.get(StoreConnection).close();
+    await closeDatabases();
   }
 }
 

@@ -1,0 +1,102 @@
+// How a command ends before its work is done: by a signal, or because nobody reads its output any more.
+import { constants } from 'node:os';
+import type { StopSignals } from '../../runtime/stop-signals';
+import { CommandFailure } from './failure';
+import { outputFailure } from './files';
+
+/** How long the command may take to clean up after a second signal. */
+const HURRY_MS = 2_000;
+
+/** A signal ended the command. */
+export class Interruption extends CommandFailure {
+  constructor(
+    readonly signal: NodeJS.Signals,
+    outcome?: string,
+  ) {
+    // The exit code that shells use for signals.
+    const exitCode = 128 + constants.signals[signal];
+    super(outcome === undefined ? 'interrupted.' : `interrupted; ${outcome}.`, {
+      code: 'interrupted',
+      exitCode,
+    });
+  }
+}
+
+/** Aborted with the reason why this process must end. */
+const ending = new AbortController();
+/** Work that ends by itself when it is told to. */
+let orderly = 0;
+
+/** For the whole process. Signals after the first change nothing, except that cleaning up must not take long any more. */
+export function endOn({ first, second }: StopSignals): void {
+  void first.then((signal) => ending.abort(new Interruption(signal)));
+  void second.then((signal) => {
+    setTimeout(() => process.exit(new Interruption(signal).exitCode), HURRY_MS).unref();
+  });
+  process.stdout.on('error', (error) => ending.abort(outputFailure(error)));
+  // A terminal that was closed takes no messages.
+  process.stderr.on('error', () => undefined);
+}
+
+/** Rejects when this process must end. */
+function ended(isOver: () => boolean = () => true): Promise<never> {
+  const { signal } = ending;
+  return new Promise((_resolve, reject) => {
+    const end = () => isOver() && reject(signal.reason as Error);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}
+
+/** Leaves the work as it is when this process must end, unless it is orderly: then it is awaited. */
+export function untilEnded<Result>(work: Promise<Result>): Promise<Result> {
+  return Promise.race([work, ended(() => orderly === 0)]);
+}
+
+/** Waits no longer when this process must end, within orderly work too. */
+export function unlessEnded<Result>(waiting: Promise<Result>): Promise<Result> {
+  return Promise.race([waiting, ended()]);
+}
+
+export function isEnding(): boolean {
+  return ending.signal.aborted;
+}
+
+/**
+ * Work that cleans up when a signal, or the end of whoever reads its output, stops it.
+ * @param outcome the state after an interruption, as in "interrupted; nothing was imported"
+ * @param work must reject with the signal's reason when it is aborted
+ */
+export async function interruptible<Result>(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const stop = (): void => {
+    const reason: unknown = ending.signal.reason;
+    controller.abort(reason instanceof Interruption ? new Interruption(reason.signal, outcome) : reason);
+  };
+  ending.signal.addEventListener('abort', stop);
+  if (ending.signal.aborted) stop();
+  orderly += 1;
+  try {
+    return await work(controller.signal);
+  } finally {
+    orderly -= 1;
+    ending.signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Work without an end of its own: Ctrl-C is how it ends. */
+export async function untilInterrupted(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  try {
+    await interruptible(outcome, work);
+  } catch (error) {
+    if (!(error instanceof Interruption && error.signal === 'SIGINT')) {
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// DATABASE_URL takes what libpq takes, and becomes a URL with a host that the driver reads alike.
+import { existsSync } from 'node:fs';
+import { EnvironmentError, type EnvironmentReader, WELL_FORMED, isWellFormedUrl } from './environment';
+
+const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+
+/** These may stand among the parameters, too. */
+const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
+/** Any other would change nothing, and somebody would rely on it. */
+const PARAMETERS = [
+  ...['options', 'application_name', 'connect_timeout', 'statement_timeout', 'lock_timeout'],
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
+];
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * Reads a URL of PostgreSQL. The error omits its values, because one of them may be a password.
+ * @throws EnvironmentError that names the variable, and the parameter if that is wrong
+ */
+export function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | undefined {
+  const text = reader.text(variable);
+  if (text === undefined) {
+    return undefined;
+  }
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    throw new EnvironmentError(variable, 'a URL that starts with postgres:// or postgresql://', '…');
+  }
+  const [, scheme, user, address = '', database, query = ''] = FORM.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  if (address.includes(',') || parameters.get('host')?.includes(',')) {
+    const expected = 'one host; a proxy or a DNS name may lead to the primary of several';
+    throw new EnvironmentError(variable, expected, '…');
+  }
+  const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
+  if (unknown !== undefined) {
+    const schema = 'a schema is options=-csearch_path%3Dshop';
+    throw new EnvironmentError(variable, `only the parameters ${PARAMETERS.join(', ')} (${schema})`, unknown);
+  }
+  const url = `${scheme}${placed(parameters, user, address, database)}`;
+  if (scheme === undefined || !isWellFormedUrl(url)) {
+    throw new EnvironmentError(variable, WELL_FORMED, '…');
+  }
+  return withTls(new URL(url), parameters, variable).href;
+}
+
+/** `user:password@host:port/database`, where parameters win; a socket's folder is a host. */
+function placed(parameters: URLSearchParams, user = '', address = '', database = ''): string {
+  const [, host = '', port = ''] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(address) ?? [];
+  const given = Object.fromEntries(
+    PLACES.map((name) => [name, parameters.get(name) && encodeURIComponent(parameters.get(name)!)]),
+  );
+  PLACES.forEach((name) => parameters.delete(name));
+  const [ownName = '', ownPassword = ''] = user.split(/:(.*)/s);
+  const [name, password] = [given.user ?? ownName, given.password ?? ownPassword];
+  const secret = password === '' ? '' : `:${password}`;
+  const place = `${given.host ?? (host || 'localhost')}${given.port || port ? `:${given.port ?? port}` : ''}`;
+  return `${name}${secret}${name || secret ? '@' : ''}${place}/${given.dbname ?? database}`;
+}
+
+/** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
+function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !SSL_MODES.includes(mode)) {
+    throw new EnvironmentError(variable, `sslmode ${SSL_MODES.join(', ')}`, mode);
+  }
+  if (parameters.get('sslrootcert') === 'system') {
+    parameters.delete('sslrootcert');
+  }
+  const authority = parameters.get('sslrootcert');
+  if (authority === null ? mode === 'verify-ca' : !existsSync(authority)) {
+    throw new EnvironmentError(variable, 'a file with certificates as sslrootcert', authority ?? 'none');
+  }
+  if (mode !== null && mode !== 'no-verify') {
+    parameters.set('uselibpqcompat', 'true');
+  }
+  // Not as a form would have it: the driver and psql read a plus sign differently.
+  url.search = parameters.toString().replaceAll('+', '%20');
+  return url;
+}
+
+/** Seconds or milliseconds that a URL sets. */
+export function timeIn(url: string, parameter: 'connect_timeout' | 'statement_timeout'): number | undefined {
+  const text = new URLSearchParams(url.split('?')[1]).get(parameter);
+  return text === null ? undefined : Number(text);
+}
+
+/** `host:port/name`, without user and password. */
+export function locationOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return decodeURIComponent(`${host}${pathname}`);
+}
