@@ -17,6 +17,7 @@ import { InventoryModule, STOCK, StockOperations } from './modules/inventory';
 import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
 import { PetDependents, PETS, PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/metrics';
+import { PresenceModule } from './runtime/presence';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseInterceptor } from './http/response.interceptor';
 import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
@@ -83,6 +84,7 @@ export class AppModule {
         HealthModule,
         SeedModule,
         MetricsModule,
+        PresenceModule,
       ],
       providers: [AllowedMethods, ...PIPELINE],
     };

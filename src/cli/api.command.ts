@@ -1,20 +1,18 @@
 import { Command } from 'nest-commander';
 import { PETSTORE, printable, printableJson } from '../runtime/messages';
+import { serviceAddress } from '../runtime/presence';
 import { readSettings } from '../settings';
 import { type Commander, PetstoreCommand } from './command/command';
 import { CommandFailure, InvalidValue, UsageError } from './command/failure';
 import { print } from './command/output';
 
-/** Where the service of this machine listens, from its settings. */
-function localService(): string {
-  const { host, port } = readSettings(process.env);
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
-
 export function serviceUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new InvalidValue(`"${text}" is not an address such as https://petstore.example.`);
+  }
+  const { username, password } = new URL(text);
+  if (username !== '' || password !== '') {
+    throw new InvalidValue('an address has no user and password here: the key is in PETSTORE_KEY.');
   }
   return text.replace(/\/$/, '');
 }
@@ -25,7 +23,7 @@ export interface ServiceRequest {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** By default the service of this machine. */
+  /** By default the service of the settings. */
   url?: string;
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -40,16 +38,12 @@ export async function callService({
   path,
   body,
   headers,
-  url = localService(),
+  url: given,
   timeoutMs = 60_000,
   signal = new AbortController().signal,
 }: ServiceRequest) {
-  const key = process.env.PETSTORE_KEY;
-  if (!key) {
-    throw new UsageError(
-      `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
-    );
-  }
+  const key = keyOf(process.env);
+  const url = given ?? (await serviceAddress(readSettings(process.env)));
   try {
     return await fetch(`${url}${path}`, {
       method,
@@ -64,12 +58,32 @@ export async function callService({
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
-    const { message } = ((error as Error).cause as Error | undefined) ?? (error as Error);
+    const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    if (NOT_SENT.includes(code ?? '')) {
+      throw new UsageError(`The request cannot be sent: ${message}.`);
+    }
     throw new CommandFailure(
       `No service answers at ${url} (${message}). Start it with ${PETSTORE} serve, or name another with --url.`,
       { code: 'no_service' },
     );
   }
+}
+
+/** Codes of Node's client for header fields that it keeps for itself. */
+const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
+
+function keyOf({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
+  const key = PETSTORE_KEY.trim();
+  if (key === '') {
+    throw new UsageError(
+      `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
+    );
+  }
+  // An error of fetch would print it.
+  if (!/^[!-~]+$/.test(key)) {
+    throw new UsageError('PETSTORE_KEY takes an API key, which is printable ASCII without spaces.');
+  }
+  return key;
 }
 
 type Field = [name: string, text: string];
@@ -102,7 +116,7 @@ function jsonOrText(text: string): unknown {
 /** The option of commands that call a service. */
 export const URL_OPTION = [
   '--url <url>',
-  'address of the service (default: from HOST and PORT)',
+  'address of the service (default: one that runs here on this store, or HOST and PORT)',
   serviceUrl,
 ] as const;
 
@@ -119,16 +133,17 @@ const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
 
 @Command({
   name: 'api',
-  arguments: '<method> <path>',
+  // Commander takes optional arguments only at the end.
+  arguments: '<method-or-path> [path]',
   argsDescription: {
-    method: 'GET, HEAD, POST, PUT, PATCH or DELETE',
+    'method-or-path': 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE',
     path: 'path of an operation, such as /pets/1',
   },
   description: 'call the running service with the key in PETSTORE_KEY',
 })
 export class ApiCommand extends PetstoreCommand {
   protected override readonly examples = [
-    'api GET /pets -f status=available -f limit=5',
+    'api /pets -f status=available -f limit=5',
     'api POST /store/orders -f petId=1 -f quantity=1',
     'api POST /webhooks -f url=https://shop.example/hook -f \'types=["order.placed"]\'',
     'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
@@ -155,7 +170,8 @@ quantity=2 is a number, name=2 too, and name='"2"' is a text.
       .option('--json', 'on a terminal too, JSON in one line, and failures as JSON');
   }
 
-  async work([method = '', path = '']: string[], options: ApiOptions): Promise<void> {
+  async work(inputs: string[], options: ApiOptions): Promise<void> {
+    const [path = '', method = 'GET'] = inputs.toReversed();
     const response = await callService({
       ...requestOf(method.toUpperCase(), path, options.field ?? []),
       headers: Object.fromEntries(options.header ?? []),
@@ -178,10 +194,10 @@ quantity=2 is a number, name=2 too, and name='"2"' is a text.
 
 function requestOf(method: string, path: string, fields: Field[]): ServiceRequest {
   if (!path.startsWith('/')) {
-    throw new UsageError(`<path> takes a path that begins with /, not "${path}".`);
+    throw new UsageError(`[path] takes a path that begins with /, not "${path}".`);
   }
   if (!METHODS.includes(method)) {
-    throw new UsageError(`<method> takes ${METHODS.join(', ')}, not "${method}".`);
+    throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
   }
   if (!WITHOUT_BODY.includes(method)) {
     const body = Object.fromEntries(fields.map(([name, text]) => [name, jsonOrText(text)]));

@@ -126,7 +126,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
     return await withConnection(url, (target) =>
       withProgress(bar, (show) => {
         const onRows = (done: number, total: number) => show({ done, total, count: done });
-        return copyDatabase(source, target, { signal, onRows });
+        return copyDatabase(source, target, { signal, leftOut: ['instances'], onRows });
       }),
     );
   } catch (error) {

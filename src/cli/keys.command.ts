@@ -4,6 +4,8 @@ import { DAY_MS } from '#libs/clock';
 import { KeysService, SCOPES, type Scope, describeKey } from '../modules/auth';
 import { QuotasService } from '../modules/quotas';
 import { WebhookAdministration } from '../modules/webhooks';
+import { failureOf } from '../runtime/failures';
+import { formatError } from '../runtime/messages';
 import {
   CommandGroup,
   type Commander,
@@ -163,7 +165,11 @@ export class RevokeKeyCommand extends KeyCommand {
       await confirm(`Revoke ${nameOf(key)} for good?`, options.yes);
     }
     printOne({ ...describe(await this.keys.revoke(key.id)) }, options);
-    await this.nameWebhooks(key.client.name);
+    await this.nameWebhooks(key.client.name).catch((error: unknown) => {
+      // The key is revoked, and that is what this command is for.
+      const { message } = failureOf(error);
+      process.stderr.write(formatError(`the webhooks of ${key.client.name} cannot be listed: ${message}`));
+    });
   }
 
   /** Whoever had the key may have created webhooks, and they go on. */

@@ -3,15 +3,11 @@ import { Command } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
-import {
-  RUNNING_INSTANCES,
-  type RunningInstance,
-  commandOptions,
-  readInstanceName,
-} from '../runtime/data-source';
+import { commandOptions } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
 import { PETSTORE, VERSION } from '../runtime/messages';
 import { findEmbedded } from '../runtime/open-database';
+import { type InstanceStatus, instancesOn } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
 import { ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
@@ -43,17 +39,21 @@ export class StatusCommand extends ResultCommand {
       version,
       ...database,
       bytes: database.bytes && inUnits(database.bytes),
-      redis: redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
+      redis: redis && inWords(redis),
     };
     printOne(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)), options);
     print('');
     // Operators wait for this sentence before they move a store, so it must not be a guess.
-    const known = database.state === 'running' || database.state === 'stopped';
-    const none = known
-      ? 'No instance of the service runs.'
-      : 'Whether an instance of the service runs is unknown.';
-    printMany(instances, options, none);
+    const none = instances === null ? NOT_KNOWN : 'No instance of the service runs.';
+    printMany(instances ?? [], options, none);
   }
+}
+
+const NOT_KNOWN = 'Whether an instance of the service runs is unknown.';
+
+function inWords({ answers, version, bytes }: NonNullable<StoreStatus['redis']>): string {
+  const details = [version, bytes === null ? null : inUnits(bytes)].filter((one) => one !== null);
+  return answers ? details.join(', ') || 'answers' : 'does not answer';
 }
 
 /** Problems that need action, one sentence each. */
@@ -66,10 +66,19 @@ function problemsOf({ database, instances, redis }: StoreStatus): string[] {
     return [`The database cannot be reached: ${reason}.`];
   }
   return [
-    ...(instances.length === 0 ? ['No instance of the service runs on this database.'] : []),
+    ...(instances?.length === 0 ? ['No instance of the service runs on this database.'] : []),
+    ...(instances ?? []).flatMap(problemOf),
     ...(pendingMigrations ? [`Migrations are missing: ${PETSTORE} db migrate.`] : []),
     ...(redis?.answers === false ? [`Redis does not answer: ${redis.reason}.`] : []),
   ];
+}
+
+function problemOf({ pid, host, state, degraded, secondsAgo }: InstanceStatus): string[] {
+  const name = `process ${pid} on ${host}`;
+  if (state === 'unknown') {
+    return [`Whether ${name} still runs is unknown: its last sign was ${secondsAgo} s ago.`];
+  }
+  return degraded ? [`${name} counts limits alone: Redis is unavailable to it.`] : [];
 }
 
 /** What is not known of a database is null. */
@@ -110,12 +119,12 @@ async function inspectStore(settings: Settings) {
 
 type StoreStatus = Awaited<ReturnType<typeof inspectStore>>;
 
-/** What is known of a store whose database cannot be looked into. */
-function unopened(database: DatabaseStatus) {
-  return {
-    database,
-    instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
-  };
+/** A server that does not run has no instances; of any other that cannot be looked into, they are not known. */
+function unopened(database: DatabaseStatus): {
+  database: DatabaseStatus;
+  instances: InstanceStatus[] | null;
+} {
+  return { database, instances: database.state === 'stopped' ? [] : null };
 }
 
 type DatabaseFindings = ReturnType<typeof unopened>;
@@ -140,10 +149,9 @@ async function inspectDatabase(url: string, database: DatabaseStatus): Promise<D
     const [row] = await dataSource.query<Partial<DatabaseStatus>[]>(DATABASE);
     const states = await migrationStates(dataSource);
     const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
-    const instances = await dataSource.query<RunningInstance[]>(RUNNING_INSTANCES);
     return {
       database: { ...database, ...row, state: 'running', pendingMigrations },
-      instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
+      instances: pendingMigrations === 0 ? await instancesOn(dataSource) : null,
     };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;

@@ -272,9 +272,24 @@ const WEBHOOKS = [
   `INSERT INTO webhook_dispatch (position) VALUES (0)`,
 ];
 
+const INSTANCES = [
+  // Renewed every few seconds, in place.
+  `CREATE TABLE instances (
+    id uuid PRIMARY KEY,
+    version text NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    address text NOT NULL,
+    port integer NOT NULL,
+    degraded boolean NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    seen_at timestamptz NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 50)`,
+];
+
 export class Schema1797000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of [...CATALOGUE, ...CLIENTS, ...AUDIT, ...EVENTS, ...WEBHOOKS]) {
+    for (const statement of [...CATALOGUE, ...CLIENTS, ...AUDIT, ...EVENTS, ...WEBHOOKS, ...INSTANCES]) {
       await queryRunner.query(statement);
     }
   }

@@ -1,11 +1,9 @@
-import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, giveUpSilentConnection, migrate } from '#libs/database';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { timeIn } from './database-url';
-import { VERSION } from './messages';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -33,8 +31,7 @@ export function dataSourceOptions(
     logger: 'debug',
     poolSize,
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
-    // By which `petstore status` finds the instance.
-    applicationName: instanceName(),
+    applicationName: 'petstore',
     extra: {
       onConnect: async (client: ClientBase) => {
         watchSilence(client);
@@ -52,7 +49,7 @@ export function dataSourceOptions(
  * machine it had better be late than fail.
  */
 export function commandOptions(url: string): DataSourceOptions {
-  return { ...dataSourceOptions(url, 2, 20_000), applicationName: 'petstore' } as DataSourceOptions;
+  return dataSourceOptions(url, 2, 20_000);
 }
 
 /**
@@ -118,33 +115,4 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
     logger.log(`Migrated: ${done.join(', ')}.`);
   }
   return new DataSource(options).initialize();
-}
-
-/** PostgreSQL truncates an `application_name` to this length. */
-const MAX_BYTES = 63;
-
-/** The `application_name` of a running service, for `petstore status`: `petstore/1.0.0 1234@host`. */
-export function instanceName(): string {
-  return `petstore/${VERSION} ${process.pid}@${hostname()}`.slice(0, MAX_BYTES);
-}
-
-/** The parts of such a name; null for the name of another program. */
-export function readInstanceName(name: string): {
-  version: string | null;
-  pid: number | null;
-  host: string | null;
-} {
-  const [, version = null, pid = null, host = null] = /^petstore\/(\S+) (\d+)@(.*)$/.exec(name) ?? [];
-  return { version, pid: pid === null ? null : Number(pid), host };
-}
-
-/** The running instances on a database, by their connections. SQL, because PostgreSQL's own tables have no entities. */
-export const RUNNING_INSTANCES = `SELECT application_name AS name, count(*)::int AS connections
-  FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^petstore/\\S+ \\d+@'
-  GROUP BY application_name ORDER BY min(backend_start), name`;
-
-/** A row of RUNNING_INSTANCES. */
-export interface RunningInstance {
-  name: string;
-  connections: number;
 }

@@ -24,12 +24,18 @@ export function commandName(script: string, npmCommand: string | undefined, fold
 
 /** A failure as one line for standard error, without control characters. */
 export function formatError(message: string): string {
-  return `petstore: ${printable(withoutKeys(message))}\n`;
+  return `petstore: ${printable(withoutSecrets(message))}\n`;
 }
 
-/** Hides keys: a message may repeat an argument, and logs keep messages. The last four characters identify the key. */
-export function withoutKeys(message: string): string {
-  return message.replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1');
+/** Hides keys and the passwords of URLs: a message may repeat an argument, and logs keep messages. */
+export function withoutSecrets(message: string): string {
+  return (
+    message
+      // The last four characters identify the key.
+      .replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1')
+      .replace(/(:\/\/[^\s:@/?#]*:)[^\s/]*@/g, '$1…@')
+      .replace(/([?&]password=)[^&\s"']*/g, '$1…')
+  );
 }
 
 /** Control characters, line breaks, and marks that change the direction of a whole line. */

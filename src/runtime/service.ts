@@ -17,6 +17,7 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
 import { MetricsService, serveMetrics } from './metrics';
+import { Presence } from './presence';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 
@@ -83,7 +84,9 @@ export class Service implements Running {
     this.app = app;
     await prepare(app);
     await listen(app, settings);
-    return (app.getHttpServer() as { address(): AddressInfo }).address().port;
+    const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+    await app.get(Presence).begin({ host: settings.host, port });
+    return port;
   }
 
   /**

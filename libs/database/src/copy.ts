@@ -13,6 +13,8 @@ export interface CopiedTable extends Record<string, unknown> {
 export interface CopyOptions {
   /** Ends both connections; the copy then fails with the signal's reason. */
   signal: AbortSignal;
+  /** Tables that stay empty: what they tell of is not true of the copy. */
+  leftOut?: readonly string[];
   /** Called with the rows copied so far and the total. */
   onRows?: (done: number, total: number) => void;
 }
@@ -26,7 +28,7 @@ export interface CopyOptions {
 export function copyDatabase(
   source: DataSource,
   target: DataSource,
-  { signal, onRows = () => undefined }: CopyOptions,
+  { signal, leftOut = [], onRows = () => undefined }: CopyOptions,
 ): Promise<CopiedTable[]> {
   return source.transaction('REPEATABLE READ', (reading) =>
     target.transaction(async (writing) => {
@@ -35,7 +37,7 @@ export function copyDatabase(
       signal.addEventListener('abort', end, { once: true });
       try {
         signal.throwIfAborted();
-        return await copyAll(reading, writing, onRows);
+        return await copyAll(reading, writing, leftOut, onRows);
       } catch (error) {
         // The rest of a table is never read, so a rollback would wait behind it forever.
         end();
@@ -50,6 +52,7 @@ export function copyDatabase(
 async function copyAll(
   reading: EntityManager,
   writing: EntityManager,
+  leftOut: readonly string[],
   onRows: (done: number, total: number) => void,
 ): Promise<CopiedTable[]> {
   await reading.query('SET TRANSACTION READ ONLY');
@@ -58,7 +61,7 @@ async function copyAll(
     await side.query(FORMATS);
   }
   await prepare(reading, writing);
-  const tables = await tablesOf(writing);
+  const tables = (await tablesOf(writing)).filter(({ relname }) => !leftOut.includes(relname));
   const names = tables.map(({ name }) => name);
   const counts = await countsOf(reading, names);
   // Triggers have run already in the source.

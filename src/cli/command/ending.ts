@@ -39,23 +39,26 @@ export function endOn({ first, second }: StopSignals): void {
 }
 
 /** Rejects when this process must end. */
-function ended(isOver: () => boolean = () => true): Promise<never> {
-  const { signal } = ending;
-  return new Promise((_resolve, reject) => {
-    const end = () => isOver() && reject(signal.reason as Error);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
-}
+const ended = new Promise<never>((_resolve, reject) => {
+  ending.signal.addEventListener('abort', () => reject(ending.signal.reason as Error));
+});
+// Not every command waits for it.
+ended.catch(() => undefined);
 
 /** Leaves the work as it is when this process must end, unless it is orderly: then it is awaited. */
 export function untilEnded<Result>(work: Promise<Result>): Promise<Result> {
-  return Promise.race([work, ended(() => orderly === 0)]);
+  const left = ended.catch((reason: unknown) => {
+    if (orderly === 0) {
+      throw reason;
+    }
+    return work;
+  });
+  return Promise.race([work, left]);
 }
 
 /** Waits no longer when this process must end, within orderly work too. */
 export function unlessEnded<Result>(waiting: Promise<Result>): Promise<Result> {
-  return Promise.race([waiting, ended()]);
+  return Promise.race([waiting, ended]);
 }
 
 export function isEnding(): boolean {

@@ -1,7 +1,7 @@
 // How commands fail: in one line on standard error, or in JSON if the command's output is JSON.
 import { getSystemErrorMap } from 'node:util';
 import { explain, failureOf } from '../../runtime/failures';
-import { formatError, printableJson, withoutKeys } from '../../runtime/messages';
+import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
 
 export const BAD_USAGE = 2;
 
@@ -79,5 +79,5 @@ function asksForJson(given: readonly string[]): boolean {
 }
 
 function failureAsJson(code: string, message: string): string {
-  return `${printableJson({ error: { code, message: withoutKeys(message) } })}\n`;
+  return `${printableJson({ error: { code, message: withoutSecrets(message) } })}\n`;
 }

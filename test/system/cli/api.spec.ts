@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RunningCommand, unlimitedKey } from '../../support/command-line';
+import { RunningCommand, complaint, unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { Receiver, isSignedBy } from '../../support/receiver';
 import { WEBHOOK_KEY } from '../../support/service';
@@ -72,6 +72,33 @@ describe('petstore api', () => {
     const outcome = await runCommand(['api', 'GET', '/pets', '--url', redirecting.url], environment);
     expect(outcome).toEqual({ code: 1, stdout: '', stderr: 'petstore: the service answered 307.\n' });
     expect([redirecting.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+  });
+
+  it('refuses a key, an address and header fields that cannot be sent, and repeats no secret', async () => {
+    const { PETSTORE_KEY } = environment;
+    for (const key of [
+      `${PETSTORE_KEY.slice(0, 12)}…`,
+      `${PETSTORE_KEY.slice(0, 20)}\n${PETSTORE_KEY.slice(20)}`,
+    ]) {
+      const outcome = await runCommand(['api', '/pets', '--url', service.url], { PETSTORE_KEY: key });
+      expect(outcome).toEqual(complaint(2, /PETSTORE_KEY takes an API key, which is printable ASCII/));
+      expect(outcome.stderr).not.toContain(PETSTORE_KEY.slice(9, 20));
+    }
+    const withPassword = service.url.replace('//', '//user:not-to-be-seen@');
+    const refused = await runCommand(['api', '/pets', '--url', withPassword], environment);
+    expect(refused).toEqual(complaint(2, /an address has no user and password here/));
+    expect(refused.stderr).not.toContain('not-to-be-seen');
+    for (const field of [
+      'Expect: 100-continue',
+      'Transfer-Encoding: chunked',
+      'Keep-Alive: x',
+      'Upgrade: h2c',
+    ]) {
+      expect(await api('/pets', '-H', field)).toEqual(complaint(2, /The request cannot be sent: /));
+    }
+    expect(
+      await runCommand(['api', '/pets', '--url', service.url], { PETSTORE_KEY: ` ${PETSTORE_KEY}\r\n` }),
+    ).toMatchObject({ code: 0 });
   });
 
   it('says how to start the service where none answers', async () => {

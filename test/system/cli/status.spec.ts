@@ -1,11 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { unlimitedKey } from '../../support/command-line';
+import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { RedisServer } from '../../support/redis-server';
 import { useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
 
 interface Status {
   database: { kind: string; state: string; location: string; bytes: number | null; postgres: string | null };
-  instances: { version: string; pid: number }[];
+  instances: { version: string; pid: number; state: string }[] | null;
   redis: { answers: boolean; version: string } | null;
   problems: string[];
 }
@@ -30,7 +32,7 @@ describe('status of an embedded store', () => {
     const environment = bench.embedded('missing');
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
-    expect(found).toMatchObject({ database: { state: 'missing' }, instances: [] });
+    expect(found).toMatchObject({ database: { state: 'missing' }, instances: null });
     expect((await runCommand(['status'], environment)).stdout).toMatch(UNKNOWN);
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
@@ -38,18 +40,22 @@ describe('status of an embedded store', () => {
   it('shows the running service, its data and their size, also as a table; what is stopped is not started', async () => {
     const environment = bench.embedded();
     const service = await bench.serve(environment);
+    const key = await unlimitedKey(embeddedUrl(environment.DATA_DIR));
+    // It listens on some free port, which the settings do not say.
+    const called = await runCommand(['api', '/pets', '-f', 'limit=1'], { ...environment, PETSTORE_KEY: key });
+    expect(called).toMatchObject({ code: 0, stderr: '' });
     const { code, status: found } = await status(environment);
     expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
     expect(found).toMatchObject({
       database: { kind: 'embedded', state: 'running', postgres: expect.stringMatching(/^18\./) as string },
-      instances: [{ version: '1.0.0', pid: service.child.pid }],
+      instances: [{ version: '1.0.0', pid: service.child.pid, state: 'running', degraded: false }],
       redis: null,
     });
     const { stdout } = await runCommand(['status'], environment);
     const names = [...stdout.matchAll(/^([a-zA-Z]+) {2,}\S/gm)].map(([, name]) => name);
     const shown = Object.entries(found.database).filter(([, value]) => value !== null);
     expect(names).toEqual(['version', ...shown.map(([name]) => name), 'version']);
-    expect(stdout).toMatch(/\nbytes +\d+\.\d MB\n[^]*\n1\.0\.0 +\d+ /);
+    expect(stdout).toMatch(/\nbytes +\d+\.\d MB\n[^]*\n1\.0\.0 +\S+ +\d+ /);
     await service.end();
 
     const files = readdirSync(environment.DATA_DIR);
@@ -72,7 +78,8 @@ describe('status of an embedded store', () => {
 describe('status of a store over DATABASE_URL', () => {
   it('reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
     const DATABASE_URL = database.url;
-    await bench.serve({ DATABASE_URL, REDIS_URL: redis.url });
+    const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
+    const first = await bench.serve(named);
     const withRedis = await status({ DATABASE_URL, REDIS_URL: redis.url });
     expect(withRedis).toMatchObject({
       code: 0,
@@ -87,6 +94,22 @@ describe('status of a store over DATABASE_URL', () => {
     expect(withoutRedis.status).toMatchObject({ redis: { answers: false } });
     expect(withoutRedis.status.instances).toHaveLength(2);
     expect(withoutRedis.status.problems).toHaveLength(1);
+    await first.end();
+    expect((await status({ DATABASE_URL })).status.instances).toHaveLength(1);
+    // On a machine that has fallen silent, and on one that counts alone.
+    await database.pool.query(
+      `UPDATE instances SET host = 'elsewhere', seen_at = now() - interval '5 minutes'`,
+    );
+    await database.pool.query(
+      `INSERT INTO instances (id, version, host, pid, address, port, degraded) VALUES (gen_random_uuid(), '1.0.0', 'here', 1, '::', 1, true)`,
+    );
+    const unsure = await status({ DATABASE_URL });
+    expect(unsure.code).toBe(1);
+    const states = unsure.status.instances!.map(({ state }) => state);
+    expect(states.sort()).toEqual(expect.arrayContaining(['running', 'unknown']) as unknown);
+    expect(unsure.status.problems.join(' ')).toMatch(/still runs is unknown: its last sign was \d+ s ago/);
+    expect(unsure.status.problems.join(' ')).toMatch(/process 1 on here counts limits alone/);
+    await database.pool.query('DELETE FROM instances');
     const unreachable = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' };
     const away = await status(unreachable);
     expect(away.code).toBe(1);

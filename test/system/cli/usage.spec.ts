@@ -35,11 +35,14 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['events --types gone', /"gone" is not one of pet.created/],
     ['quotas top --days 91', /'91' is invalid. "91" is not a whole number from 1 to 90/],
     ['openapi --xml', /unknown option '--xml'/],
-    ['api GET pets', /<path> takes a path that begins with \//],
-    ['api TRACE /pets', /<method> takes GET, HEAD, DELETE, POST, PUT, PATCH, not "TRACE"/],
+    ['api GET pets', /\[path\] takes a path that begins with \//],
+    ['api TRACE /pets', /<method-or-path> takes GET, HEAD, DELETE, POST, PUT, PATCH, not "TRACE"/],
     ['api GET /pets -f limit', /--field <name=value>' argument 'limit' .* "limit" is not name=value/],
     ['api GET /pets -H If-Match', /option '-H.*"If-Match" is not a header field/],
     ['api GET /pets', /PETSTORE_KEY is not set/],
+    ['api /pets', /PETSTORE_KEY is not set/],
+    ['clients list postgres://me:hunter2@db', /too many arguments/],
+    ['keys show postgres://me:hunter2@db/x', /"postgres:\/\/me:…@db\/x" is not an id/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));
   });

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Injectable, Module, type OnModuleDestroy } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { RepeatingTask } from '#libs/clock';
+import { Database, RetentionModule } from '#libs/database';
+import { QuotaStore, QuotasModule } from '../modules/quotas';
+import type { Settings } from '../settings';
+import { withConnection } from './data-source';
+import { VERSION } from './messages';
+import { findEmbedded } from './open-database';
+
+/** An instance renews its row this often, in milliseconds. */
+const RENEWED_MS = 5_000;
+/** One that has not done so for this long, in seconds, may run or not: its machine, or the way to the database, may be down. */
+const RUNNING_SECONDS = 20;
+/** After this time, in seconds, it is forgotten. */
+const UNKNOWN_SECONDS = 3_600;
+
+/** A process that serves this store. Connections do not show it: a pooler lends them to others, and closes idle ones. */
+@Entity('instances')
+export class Instance {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  version!: string;
+
+  /** The name of its machine or container. */
+  @Column('text')
+  host!: string;
+
+  @Column('int')
+  pid!: number;
+
+  /** Where it listens. */
+  @Column('text')
+  address!: string;
+
+  @Column('int')
+  port!: number;
+
+  /** Whether it counts limits alone, because Redis is unavailable to it. */
+  @Column('boolean')
+  degraded!: boolean;
+
+  @Column({ name: 'started_at', type: 'timestamptz', default: () => 'now()' })
+  startedAt!: Date;
+
+  @Column({ name: 'seen_at', type: 'timestamptz', default: () => 'now()' })
+  seenAt!: Date;
+}
+
+const RENEW = {
+  text: `INSERT INTO instances (id, version, host, pid, address, port, degraded) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (id) DO UPDATE SET degraded = excluded.degraded, seen_at = now()`,
+};
+const LEAVE = { text: 'DELETE FROM instances WHERE id = $1' };
+
+/** Shows that this instance runs, until it stops. */
+@Injectable()
+export class Presence implements OnModuleDestroy {
+  private readonly id = randomUUID();
+  private task: RepeatingTask | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly quotas: QuotaStore,
+  ) {}
+
+  /** @param address where the instance listens from now on */
+  async begin({ host, port }: { host: string; port: number }): Promise<void> {
+    const renew = () => {
+      const { isDegraded } = this.quotas.redis;
+      return this.database.run(RENEW, [this.id, VERSION, hostname(), process.pid, host, port, isDegraded]);
+    };
+    this.task = new RepeatingTask({
+      name: 'Showing that this instance runs',
+      work: renew,
+      everyMs: RENEWED_MS,
+    });
+    await this.task.start().runNow();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    if (this.task !== undefined) {
+      await this.task.stop();
+      // Without a database nobody can ask either.
+      await this.database.run(LEAVE, [this.id]).catch(() => undefined);
+    }
+  }
+}
+
+export interface InstanceStatus extends Record<string, unknown> {
+  version: string;
+  host: string;
+  pid: number;
+  address: string;
+  port: number;
+  degraded: boolean;
+  /** `unknown` if it has shown no sign for a while, and has not ended properly. */
+  state: 'running' | 'unknown';
+  secondsAgo: number;
+}
+
+const INSTANCES = `SELECT version, host, pid, address, port, degraded,
+    CASE WHEN age <= ${RUNNING_SECONDS} THEN 'running' ELSE 'unknown' END AS state, age AS "secondsAgo"
+  FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
+  WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
+
+/** The instances on a migrated database that run, or may run. */
+export async function instancesOn(dataSource: DataSource): Promise<InstanceStatus[]> {
+  const instances = await dataSource.query<InstanceStatus[]>(INSTANCES);
+  return instances.filter((instance) => instance.state === 'running' || mayRun(instance));
+}
+
+/** False for one of this machine that was killed. */
+function mayRun({ host, pid }: InstanceStatus): boolean {
+  try {
+    return host !== hostname() || process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Where the service of these settings can be called: at a running instance of this machine on their data, otherwise where
+ * the settings say. A key that is sent there reaches nobody else.
+ */
+export async function serviceAddress(settings: Settings): Promise<string> {
+  const { host, port } = settings;
+  const instances = await instancesOf(settings).catch(() => []);
+  const here = instances.filter((one) => one.state === 'running' && one.host === hostname() && mayRun(one));
+  return addressOf(here.find((one) => one.port === port) ?? here[0] ?? { address: host, port });
+}
+
+async function instancesOf(settings: Settings): Promise<InstanceStatus[]> {
+  const url = settings.databaseUrl ?? findEmbedded(settings)?.url;
+  return url === undefined ? [] : withConnection(url, instancesOn);
+}
+
+function addressOf({ address, port }: Pick<InstanceStatus, 'address' | 'port'>): string {
+  const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([Instance]),
+    QuotasModule,
+    RetentionModule.keep({
+      table: 'instances',
+      expired: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
+    }),
+  ],
+  providers: [Presence],
+  exports: [Presence],
+})
+export class PresenceModule {}
