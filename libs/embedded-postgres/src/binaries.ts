@@ -1,12 +1,7 @@
 import type { ExecFileOptions } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-
-/** A user and group by number. */
-export interface Account {
-  uid: number;
-  gid: number;
-}
+import type { Account } from './account';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 
@@ -72,8 +67,12 @@ function copyBinaries(native: string, copy: string): void {
   fs.mkdirSync(dirname(copy), { recursive: true });
   const temporary = fs.mkdtempSync(`${copy}.tmp.`);
   try {
-    fs.chmodSync(temporary, 0o755);
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true });
+    // npm gives the package the modes that the umask of root leaves.
+    for (const name of ['', ...fs.readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
+      const file = join(temporary, name);
+      if (!fs.lstatSync(file).isSymbolicLink()) fs.chmodSync(file, 0o755);
+    }
     createLinks(temporary);
     fs.renameSync(temporary, copy);
   } catch (error) {

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Account, serverAccount } from './account';
 import {
-  type Account,
   EmbeddedPostgresError,
   codeOf,
   messageOf,
@@ -20,8 +20,6 @@ export const USER = 'postgres';
 export const PORT = 5432;
 /** The longest path of a Unix socket, in bytes (struct sockaddr_un). */
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
-/** The user `nobody`: PostgreSQL and initdb refuse root, and initdb any user that the system does not list. */
-const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 /** The working directory of a program: its account may not enter the folders above, but needs no path to this one. */
 export const HERE = '/proc/self/cwd';
 const STAGING = 'init-';
@@ -35,8 +33,8 @@ export interface DataFolder {
   log: string;
   /** Copies of the binaries. */
   runtime: string;
-  /** The account of the server; undefined for that of this process. */
-  account: Account | undefined;
+  /** The account of the server; undefined for that of this process. Root has it from the data, or for new ones. */
+  account: () => Account | undefined;
 }
 
 /**
@@ -60,14 +58,15 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder, or choose another one',
     );
   }
-  const account = isRoot ? ownerOf(cluster) : undefined;
+  const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, password: join(path, 'password'), log: join(path, 'server.log'), runtime, account };
 }
 
-function ownerOf(cluster: string): Account {
+/** Undefined if there is none, or root, who has restored it by hand. */
+function ownerOf(cluster: string): Account | undefined {
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
-  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
 }
 
 /** Whether there is a cluster, or the beginning of one. */
@@ -109,13 +108,14 @@ export function keepSecret(file: string, make: () => string): string {
  * @throws EmbeddedPostgresError if it cannot be created, or exists but is unusable
  */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<string> {
-  const { path, cluster, account } = folder;
+  const { path, cluster } = folder;
   if (!isComplete(folder)) {
     // Written first, so that a cluster always has one, and several processes that create it at once have the same.
     const password = keepSecret(folder.password, () => randomBytes(24).toString('base64url'));
     await makeCluster(folder, password, sync);
     return password;
   }
+  const account = folder.account();
   if (account && fs.statSync(cluster).uid === 0) giveTo(account, cluster);
   for (const name of fs.readdirSync(path).filter((entry) => entry.startsWith(STAGING))) {
     fs.rmSync(join(path, name), { recursive: true, force: true });
@@ -155,7 +155,8 @@ function giveTo({ uid, gid }: Account, folder: string): void {
  * leaves only a folder to remove.
  */
 async function makeCluster(folder: DataFolder, password: string, sync: boolean): Promise<void> {
-  const { path, cluster, account, runtime } = folder;
+  const { path, cluster, runtime } = folder;
+  const account = folder.account();
   const initdb = programFor('initdb', account, runtime);
   const staging = fs.mkdtempSync(join(path, STAGING));
   const data = join(staging, 'data');

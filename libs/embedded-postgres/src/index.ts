@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { NOBODY } from './account';
 import { ensureCluster, holdsData, openFolder, PORT, readText, USER } from './cluster';
 import { asEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
 import { OwnedServer, ServerInUseError } from './server';
@@ -55,6 +56,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const folder = openFolder(path, options.sharedDirectory);
     const password = await ensureCluster(folder, parameters.fsync !== 'off');
     url = urlOf(folder.cluster, password, database);
+    if (folder.account()?.uid === NOBODY.uid) {
+      log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
+    }
     const server = await OwnedServer.start({ folder, password, database, parameters, log });
     const lost = server.lost.then((error) => asEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };

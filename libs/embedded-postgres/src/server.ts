@@ -124,7 +124,9 @@ function isFree({ cluster }: DataFolder): boolean {
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (!stats) continue;
     const pid = pidIn(file);
-    if (Date.now() - stats.mtimeMs < LISTEN_PATIENCE || isPostmaster(cluster, pid)) return false;
+    // One of the future is of before the clock was set back.
+    const isFresh = Math.abs(Date.now() - stats.mtimeMs) < LISTEN_PATIENCE;
+    if (isFresh || isPostmaster(cluster, pid)) return false;
     removeLock(file, pid);
   }
   return true;
@@ -165,7 +167,8 @@ function isPostmaster(cluster: string, pid: number): boolean {
  * application that is killed leaves it to the next start.
  */
 function launch({ folder, parameters }: Server): ChildProcess {
-  const { cluster, account, runtime } = folder;
+  const { cluster, runtime } = folder;
+  const account = folder.account();
   const { size = 0 } = fs.statSync(folder.log, { throwIfNoEntry: false }) ?? {};
   if (size > MAX_LOG_BYTES) fs.renameSync(folder.log, `${folder.log}.1`);
   const log = fs.openSync(folder.log, 'a', 0o600);

@@ -80,6 +80,13 @@ describe('leftovers', () => {
     }
   });
 
+  it('of a server that was killed before the clock was set back do not delay the start', async () => {
+    plant(`4194304\n${cluster}\n1700000000\n5432\n.\n\n  123 4\nready   \n`);
+    const later = new Date(Date.now() + 7_200_000);
+    fs.utimesSync(join(cluster, 'postmaster.pid'), later, later);
+    await (await start()).stop();
+  });
+
   it('of an interrupted initdb are removed, and a large log is rotated', async () => {
     fs.mkdirSync(join(directory, 'init-0123456789ab', 'data'), { recursive: true });
     fs.truncateSync(join(directory, 'server.log'), 9 * 1024 * 1024);
