@@ -4,14 +4,7 @@ import { createServer } from 'node:http';
 import { totalmem } from 'node:os';
 import { Injectable, Module } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  AggregatorRegistry,
-  Counter,
-  Gauge,
-  type Metric,
-  Registry,
-  collectDefaultMetrics,
-} from 'prom-client';
+import { Counter, Gauge, type Metric, Registry, collectDefaultMetrics } from 'prom-client';
 import { Database } from '#libs/database';
 import { type Connections, routeOf } from '#libs/http';
 import {
@@ -26,6 +19,7 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { HealthModule, Readiness } from './health';
 import { lostLogLines } from './logging';
+import { MISSING_WORKERS, tellMetrics } from './worker-metrics';
 
 type Labels = Record<string, string | number>;
 type Sample = [labels: Labels, value: number];
@@ -89,8 +83,9 @@ export class MetricsService {
   watch(fastify: FastifyInstance, connections: Connections): void {
     collectDefaultMetrics({ register: this.registry });
     if (cluster.isWorker) {
-      AggregatorRegistry.setRegistries(this.registry);
-      new AggregatorRegistry();
+      tellMetrics(this.registry);
+    } else {
+      this.gauge(MISSING_WORKERS.name, MISSING_WORKERS.help, () => 0);
     }
     this.registerProcess();
     this.registerDatabase();
@@ -271,7 +266,7 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
     return;
   }
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
+    if (request.url?.split('?')[0] !== '/metrics') {
       response.writeHead(404).end();
       return;
     }

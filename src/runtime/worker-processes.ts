@@ -4,14 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { AggregatorRegistry } from 'prom-client';
 import { AppModule } from '../app.module';
 import type { Settings } from '../settings';
-import { ReportedStartError } from './failures';
+import { ReportedStartError, StartError } from './failures';
 import { nestLogger } from './logging';
 import { serveMetrics } from './metrics';
 import { NEST_OPTIONS, type Running } from './service';
 import type { StopSignals } from './stop-signals';
+import { metricsOf } from './worker-metrics';
 
 /** The workers divide the pool among themselves; each has at least this many connections. */
 const MIN_POOL = 2;
@@ -41,14 +41,12 @@ export class WorkerProcesses implements Running {
   async start(prepare: (store: INestApplicationContext) => Promise<void>): Promise<number> {
     await this.prepare(prepare);
     this.ending.signal.throwIfAborted();
-    const metrics = new AggregatorRegistry();
-    await serveMetrics(this.settings.metrics, () => metrics.clusterMetrics());
+    await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
     const first = this.fork();
-    const ended = once(first, 'exit').then(() => []);
-    const [address] = (await Promise.race([once(first, 'listening'), ended])) as [{ port: number }?];
-    if (address === undefined) {
-      throw new ReportedStartError();
-    }
+    const ended = endOf(first).then((how) => {
+      throw how.startsWith('ended') ? new ReportedStartError() : new StartError(`A worker ${how}.`);
+    });
+    const [address] = (await Promise.race([once(first, 'listening'), ended])) as [{ port: number }];
     this.ending.signal.throwIfAborted();
     void this.keepRunning(first);
     for (let others = 1; others < this.count; others += 1) {
@@ -64,7 +62,7 @@ export class WorkerProcesses implements Running {
       setTimeout(() => process.exit(1), HURRY_MS).unref();
       this.signalWorkers();
     });
-    const ended = [...this.running].map((worker) => once(worker, 'exit'));
+    const ended = [...this.running].map(endOf);
     this.signalWorkers();
     await Promise.all(ended);
   }
@@ -88,7 +86,7 @@ export class WorkerProcesses implements Running {
       ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' }),
     });
     this.running.add(worker);
-    worker.once('exit', () => this.running.delete(worker));
+    void endOf(worker).then(() => this.running.delete(worker));
     return worker;
   }
 
@@ -98,13 +96,12 @@ export class WorkerProcesses implements Running {
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.ending.signal.aborted) {
       const startedAt = performance.now();
-      const [code, signal] = (await once(worker, 'exit')) as [number, string | null];
+      const how = await endOf(worker);
       if (this.ending.signal.aborted) {
         return;
       }
       pauseMs = performance.now() - startedAt > STEADY_MS ? FIRST_PAUSE_MS : pauseMs;
-      const ending = signal ?? `code ${code}`;
-      this.logger.warn(`Worker ${worker.id} ended (${ending}); another starts in ${pauseMs / 1_000} s.`);
+      this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${pauseMs / 1_000} s.`);
       await pause(pauseMs, undefined, { signal: this.ending.signal }).catch(() => undefined);
       pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
       if (!this.ending.signal.aborted) {
@@ -116,4 +113,12 @@ export class WorkerProcesses implements Running {
   private signalWorkers(): void {
     this.running.forEach((worker) => worker.process.kill('SIGTERM'));
   }
+}
+
+/** How a worker ended, in words. One that the system could not start has no exit, only an error. */
+function endOf(worker: Worker): Promise<string> {
+  return once(worker, 'exit').then(
+    ([code, signal]) => `ended (${signal ?? `code ${code}`})`,
+    (error: NodeJS.ErrnoException) => `could not be started (${error.code})`,
+  );
 }

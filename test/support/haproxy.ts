@@ -20,12 +20,16 @@ export function documentedFleet(): { configuration: string; shutdownDelay: strin
 
 /** A real haproxy with the deployed configuration, in front of two instances on ports of the test's own. */
 export class Haproxy {
+  log = '';
+
   private constructor(
     private readonly child: ChildProcess,
     private readonly folder: string,
     readonly port: number,
     private readonly metricsPort: number,
-  ) {}
+  ) {
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
+  }
 
   /** @param change what a test has otherwise in the configuration */
   static async start([one, two]: number[], change = (text: string) => text): Promise<Haproxy> {
@@ -38,7 +42,7 @@ export class Haproxy {
     const folder = await mkdtemp(join(tmpdir(), 'petstore-haproxy-'));
     const file = join(folder, 'haproxy.cfg');
     await writeFile(file, configuration);
-    const child = spawn(findProgram(HAPROXY)!, ['-f', file], { stdio: 'ignore' });
+    const child = spawn(findProgram(HAPROXY)!, ['-f', file], { stdio: ['ignore', 'pipe', 'ignore'] });
     return new Haproxy(child, folder, port, metricsPort);
   }
 

@@ -27,7 +27,10 @@ const [{ services, networks }] = readYaml<{
   services: Record<string, Container>;
   networks: Record<string, { internal?: boolean } | undefined>;
 }>('docker/compose.yaml') as [{ services: Record<string, Container>; networks: { data: object } }];
-const SECRETS = ['POSTGRES_PASSWORD', 'PETSTORE_DATABASE_PASSWORD', 'VALKEY_PASSWORD', 'WEBHOOK_KEY'];
+const SECRETS = [
+  ...['POSTGRES_PASSWORD', 'PETSTORE_DATABASE_PASSWORD', 'PETSTORE_MONITOR_PASSWORD'],
+  ...['VALKEY_PASSWORD', 'WEBHOOK_KEY'],
+];
 
 const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0;
 (hasCompose ? it : it.skip)('docker compose accepts the file (needs docker compose)', () => {
@@ -90,6 +93,15 @@ it('The instances start with valid settings, trust only the proxy, and stop with
     const grace = Number.parseInt(instance.stop_grace_period!, 10);
     expect(grace).toBeGreaterThanOrEqual(settings.shutdownDelaySeconds + 30);
   }
+});
+
+it('Who watches the database does not get the role of its owner', () => {
+  const { DATA_SOURCE_USER, DATA_SOURCE_PASS } = services['postgres-exporter']!.environment!;
+  expect(DATA_SOURCE_USER).toBe('petstore_monitor');
+  expect(DATA_SOURCE_PASS).toContain('PETSTORE_MONITOR_PASSWORD');
+  expect(read('docker/postgres/10-petstore.sh')).toMatch(
+    /CREATE ROLE petstore_monitor .* IN ROLE pg_monitor;/,
+  );
 });
 
 it('Only the service and the exporters reach the database and Valkey', () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, renameSync } from 'node:fs';
 import { unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
@@ -18,7 +19,10 @@ beforeAll(async () => {
     ...{ WORKERS: '2', REDIS_URL: redis.url, METRICS_PORT: String(METRICS_PORT), LOG_LEVEL: 'info' },
     ...bench.embedded(),
   };
-  service = await bench.serve(environment);
+  // A Node of its own, which a test takes away.
+  copyFileSync(process.execPath, node());
+  chmodSync(node(), 0o755);
+  service = await bench.serve(environment, { within: ['sh', '-c', `shift; exec "${node()}" "$@"`, 'sh'] });
   await until(() => listening() === 2);
   key = await unlimitedKey(embeddedUrl(bench.path('store')));
 });
@@ -27,6 +31,7 @@ afterAll(async () => {
   await redis.close();
 });
 
+const node = () => bench.path('node');
 const listening = () => service.stdout.match(/Server listening/g)?.length ?? 0;
 
 function workers(): number[] {
@@ -64,6 +69,22 @@ it('two workers answer on one port, add up their metrics, are started again when
   const ended = service.log.filter((line) => line.includes(' ended '));
   expect(ended).toEqual([another(2, 1), another(3, 2)]);
   expect(new Set(await ask(8))).toEqual(new Set([200]));
+
+  // A worker that is stuck keeps only its own metrics back.
+  const [stuck] = workers() as [number];
+  process.kill(stuck, 'SIGSTOP');
+  const partly = await page();
+  expect(partly).toMatch(/^petstore_workers_missing 1$/m);
+  expect(partly).toMatch(/^petstore_http_request_duration_seconds_count\{operation="\/pets"/m);
+  process.kill(stuck, 'SIGCONT');
+  await eventually(async () => expect(await page()).toMatch(/^petstore_workers_missing 0$/m));
+
+  // One that the system cannot start is tried again, as one that ends.
+  renameSync(node(), `${node()}.away`);
+  process.kill(workers().at(-1)!, 'SIGKILL');
+  await until(() => service.log.some((line) => line.includes('could not be started (ENOENT)')));
+  renameSync(`${node()}.away`, node());
+  await until(() => listening() === 5 && workers().length === 2);
 
   service.child.kill('SIGTERM');
   expect(await service.ending).toEqual({ code: 0, signal: null });

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, read } from '../../support/files';
+import { ROOT, read, readYaml } from '../../support/files';
 import * as programs from '../../support/programs';
 
 const FOLDER = '.github/workflows';
@@ -18,4 +18,18 @@ it('The workflow installs every program that the tests need, but for the browser
     .filter((name) => name !== programs.CHROMIUM.debianPackage);
   const [, installed = ''] = /--no-install-recommends (.+)/.exec(read(`${FOLDER}/check.yml`))!;
   expect(installed.split(' ').toSorted()).toEqual(wanted.toSorted());
+});
+
+it('Nothing of others is installed or run where a token vouches for the repository', () => {
+  interface Job {
+    permissions?: Record<string, string>;
+    steps: { run?: string; uses?: string }[];
+  }
+  const jobs = files.flatMap((file) => Object.values(readYaml<{ jobs: Record<string, Job> }>(file)[0]!.jobs));
+  const vouching = jobs.filter(({ permissions }) => permissions?.['id-token'] === 'write');
+  expect(vouching).toHaveLength(1);
+  for (const { run = '', uses = '' } of vouching.flatMap(({ steps }) => steps)) {
+    expect(run).not.toMatch(/npm (ci|install|run|exec|test)|npx/);
+    expect(uses).not.toContain('checkout');
+  }
 });
