@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { until, within } from '../../support/eventually';
 import { ROOT, read } from '../../support/files';
@@ -59,22 +58,14 @@ it('Half-sent requests from one address take nobody else the connections, and re
   await proxy.close();
 });
 
-it('What the proxy itself refuses is an Error object, and no key of a URL is in its log', async () => {
-  const proxy = await Haproxy.start([1, 1], (deployed) =>
-    deployed.replace('http-request 10s', 'http-request 200ms'),
-  );
+it('No key of a URL is in the log of the proxy, neither of a request that it passes on nor of one that it cannot read', async () => {
+  const proxy = await Haproxy.start([1, 1]);
   await proxy.sees('one', 'DOWN');
   const key = `psk_live_${'a'.repeat(36)}`;
   await fetch(`${proxy.url}/pets/${key}?api_key=${key}`);
-  const answerTo = async (text: string): Promise<unknown> => {
-    const socket = connect(proxy.port, '127.0.0.1');
-    socket.write(text);
-    const answer = await textOf(socket);
-    return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
-  };
-  expect(await answerTo('nonsense\r\n\r\n')).toMatchObject({ code: 'bad_request', status: 400 });
-  expect(await answerTo('GET /pets HTTP/1.1\r\n')).toMatchObject({ code: 'request_timeout', status: 408 });
-  await until(() => proxy.log.includes(' 408 '));
+  const unreadable = connect(proxy.port, '127.0.0.1');
+  unreadable.end(`GET /pets#${key} HTTP/1.1\r\nHost: shop\r\n\r\n`);
+  await until(() => proxy.log.includes(' 400 '));
   expect(proxy.log).toMatch(/ GET \/pets\/psk_live_ HTTP/);
   expect(proxy.log).not.toContain('aaaa');
   await proxy.close();
