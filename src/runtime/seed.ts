@@ -26,21 +26,31 @@ export class SeedService {
     private readonly catalogue: SeedCatalogue,
   ) {}
 
-  /** True if no category and no pet ever existed. Clients may exist: the command line can create them first. */
+  /** True if no pet ever existed. Clients may exist: the command line can create them first. */
   async isFirstRun(): Promise<boolean> {
     // SQL, because sequences are no entities.
-    const text = `SELECT categories.is_called OR pets.is_called AS used FROM categories_id_seq categories, pets_id_seq pets`;
+    const text = `SELECT is_called AS used FROM pets_id_seq`;
     const [row] = await this.database.run<{ used: boolean }>({ text });
     return !row!.used;
   }
 
-  /** The catalogue is imported in transactions of its own, while this one keeps other processes waiting. */
-  seed(withKey = true): Promise<Seeded> {
+  /**
+   * The client comes first, because a store with a catalogue is never seeded again: whatever a killed process lacks of it,
+   * the next one adds.
+   */
+  async seed(withKey = true): Promise<Seeded> {
+    const key = await this.alone((transaction) => this.seedClient(withKey, transaction));
+    // Imported in transactions of its own, while this one keeps other processes waiting, however long that takes.
+    const counts = await this.alone(() => this.catalogue.run());
+    return { ...counts, key };
+  }
+
+  private alone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.database.transaction(async (transaction) => {
       // SQL, because TypeORM has no advisory locks.
+      await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      const counts = await this.catalogue.run();
-      return { ...counts, key: await this.seedClient(withKey, transaction) };
+      return work(transaction);
     });
   }
 

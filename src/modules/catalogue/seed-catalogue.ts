@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { CategoriesService } from '../categories';
 import { type PetStatus, PetsService } from '../pets';
@@ -22,7 +23,7 @@ const CATALOGUE = [
 ];
 const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mochi: 'sold' };
 
-/** Adds the sample catalogue to a store without a category and a pet. */
+/** Adds the sample catalogue to a store without a pet, and without categories but those of a seeding that was killed. */
 @Injectable()
 export class SeedCatalogue {
   constructor(
@@ -33,11 +34,16 @@ export class SeedCatalogue {
 
   /** @returns what was added */
   async run(): Promise<{ categories: number; pets: number }> {
-    const [categories, pets] = [await this.categories.list({ limit: 1 }), await this.pets.list({ limit: 1 })];
-    if (categories.entries.length + pets.entries.length > 0) {
+    const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
+    const isBegun = isDeepStrictEqual(
+      categories.entries.map(({ name }) => name),
+      CATALOGUE.map(({ name }) => name),
+    );
+    if (pets.entries.length > 0 || (categories.entries.length > 0 && !isBegun)) {
       return { categories: 0, pets: 0 };
     }
-    const { created } = await this.catalogue.run(sampleFile()).catch((error: unknown) => {
+    const options = { fromLine: isBegun ? CATALOGUE.length + 1 : 1 };
+    const { created } = await this.catalogue.run(sampleFile(), options).catch((error: unknown) => {
       throw error instanceof ImportStoppedError ? error.cause : error;
     });
     return { categories: created.counts.categories!, pets: created.counts.pets! };

@@ -5,6 +5,7 @@ import {
   type ImportProgress,
   ImportStoppedError,
 } from '../../../../src/modules/catalogue';
+import { SeedService } from '../../../../src/runtime/seed';
 import { useService } from '../../../support/use-service';
 
 type ImportOptions = Parameters<ImportCatalogue['run']>[1];
@@ -226,6 +227,29 @@ describe('an import', () => {
     expect(progress).toMatchObject({ created: { counts: { pets: 69 } }, badLines: 1, nextLine: 72 });
     await load(file, { fromLine: progress.nextLine });
     expect(await petNames()).toEqual(names.filter((name) => name !== 'Pet 60'));
+  });
+});
+
+describe('seeding', () => {
+  const seeds = () => service.app.get(SeedService);
+  const pool = () => service.database.pool;
+
+  it('that was killed is completed by the next start, wherever it was', async () => {
+    await seeds().seed();
+    const whole = await exported();
+    const withoutIds = (entries: typeof whole) => entries.map(({ name, quantity }) => ({ name, quantity }));
+    // After the client, and after the categories.
+    for (const table of ['categories, pets', 'pets']) {
+      await pool().query(`TRUNCATE ${table}, inventory RESTART IDENTITY CASCADE`);
+      expect(await seeds().isFirstRun()).toBe(true);
+      expect((await seeds().seed()).key).toBeNull();
+      expect(withoutIds(await exported())).toEqual(withoutIds(whole));
+    }
+  });
+
+  it('adds nothing to a catalogue of others', async () => {
+    await load(aFile(aCategory(1)));
+    expect(await seeds().seed()).toMatchObject({ categories: 0, pets: 0 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { isRefusedStatement } from '#libs/database';
+import { isDatabaseUnavailable, isRefusedStatement } from '#libs/database';
 
 const reported = (code: string) => Object.assign(new DatabaseError('no', 0, 'error'), { code });
 
@@ -13,4 +13,8 @@ it.each([
   ['nothing', undefined, false],
 ])('%s: whether its transaction has certainly had no effect', (_what, error, isRefused) => {
   expect(isRefusedStatement(error)).toBe(isRefused);
+});
+
+it.each(['57P01', '57P04', '57P05', '25P03', '25P04'])('%s, the end of a connection, is an outage', (code) => {
+  expect(isDatabaseUnavailable(reported(code))).toBe(true);
 });
