@@ -10,7 +10,7 @@ import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { readDatabaseUrl } from '../runtime/database-url';
 import { EnvironmentReader } from '../runtime/environment';
 import { PETSTORE } from '../runtime/messages';
-import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/open-database';
+import { type OpenDatabase, WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
 import { CommandGroup, type Commander, ResultCommand, open, withDatabase } from './command/command';
@@ -150,16 +150,19 @@ async function copyToFolder(
     throw new CommandFailure(`${folder} is there already; name a new folder.`);
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
+  let database: OpenDatabase | undefined;
   try {
     const settings = { ...readSettings({}), dataDirectory: partial };
-    const database = await open(settings, true);
-    const tables = await copyTo(database.url, source, signal).finally(() => database.close());
+    database = await open(settings, true);
+    const tables = await copyTo(database.url, source, signal);
+    await database.close();
     if (keyFile !== undefined) {
       await copyFile(keyFile, join(partial, WEBHOOK_KEY_FILE));
     }
     await rename(partial, folder);
     return tables;
   } catch (error) {
+    await database?.close();
     await rm(partial, { recursive: true, force: true });
     throw error;
   }

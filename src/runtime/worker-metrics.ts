@@ -35,8 +35,9 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
 async function metricsOfOne(worker: Worker): Promise<MetricObject[] | undefined> {
   try {
     worker.send(ASK, () => undefined);
-    const [metrics] = await once(worker, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
-    return metrics as MetricObject[];
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const [metrics] = (await once(worker, 'message', { signal })) as [MetricObject[]];
+    return metrics;
   } catch {
     return undefined;
   }

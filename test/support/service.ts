@@ -26,7 +26,7 @@ export interface ServiceOptions {
   database?: TestDatabase;
   /** Where the service finds the database, when it is not the database's own address (a proxy in between, say). */
   databaseUrl?: string;
-  /** Instead of ten seconds, for tests that wait until it is over. */
+  /** For tests of what is not answered in time; for others no machine is too slow. */
   statementTimeoutMs?: number;
 }
 
@@ -122,8 +122,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const { redisUrl } = settings;
   const database = options.database ?? (await createTestDatabase());
   const databaseUrl = new URL(options.databaseUrl ?? database.url);
-  if (options.statementTimeoutMs !== undefined) {
-    databaseUrl.searchParams.set('statement_timeout', String(options.statementTimeoutMs));
+  databaseUrl.searchParams.set('statement_timeout', String(options.statementTimeoutMs ?? 120_000));
+  if (options.statementTimeoutMs === undefined) {
+    databaseUrl.searchParams.set('connect_timeout', '120');
   }
   const clock = new ManualClock();
   const { TEST_LOG_LEVEL: level } = process.env;

@@ -33,6 +33,9 @@ export function serverAccount(): Account {
 }
 
 function listed(): Account | undefined {
-  const line = new RegExp(`^${NAME}:[^:]*:(\\d+):(\\d+):`, 'm').exec(readFileSync('/etc/passwd', 'utf8'));
-  return line === null ? undefined : { uid: Number(line[1]), gid: Number(line[2]) };
+  const lines = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  const [, , uid, gid] = lines.find(([name]) => name === NAME) ?? [];
+  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }

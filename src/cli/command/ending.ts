@@ -33,7 +33,7 @@ export function endOn({ first, second }: StopSignals): void {
   void second.then((signal) => {
     setTimeout(() => process.exit(new Interruption(signal).exitCode), HURRY_MS).unref();
   });
-  process.stdout.on('error', (error) => ending.abort(outputFailure(error)));
+  process.stdout.on('error', (error: Error) => ending.abort(outputFailure(error)));
   // A terminal that was closed takes no messages.
   process.stderr.on('error', () => undefined);
 }

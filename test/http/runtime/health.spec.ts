@@ -74,7 +74,7 @@ describe('A database without the migrations of this version', () => {
     expect(refused.body).toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(other.log.lines).toContainEqual(
       expect.objectContaining({
-        reason: expect.stringMatching(/^Not ready: migrations \(.*FirstSchema1795000000000/) as string,
+        reason: expect.stringMatching(/^Not ready: migrations \(.*Schema1797000000000/) as string,
       }),
     );
 

@@ -15,6 +15,9 @@ it.each([
   expect(isRefusedStatement(error)).toBe(isRefused);
 });
 
-it.each(['57P01', '57P04', '57P05', '25P03', '25P04'])('%s, the end of a connection, is an outage', (code) => {
-  expect(isDatabaseUnavailable(reported(code))).toBe(true);
-});
+it.each(['57P01', '57P04', '57P05', '25P03', '25P04'])(
+  '%s, the end of a connection, is an outage',
+  (code) => {
+    expect(isDatabaseUnavailable(reported(code))).toBe(true);
+  },
+);
