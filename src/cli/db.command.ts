@@ -164,6 +164,7 @@ async function copyToFolder(
   } catch (error) {
     await database?.close();
     await rm(partial, { recursive: true, force: true });
+    signal.throwIfAborted();
     throw error;
   }
 }

@@ -137,7 +137,7 @@ it('webhooks are shown without the path of their URL, disabled and enabled with 
      VALUES ($1, 'https://shop.example/hunter2?token=hunter2', true, '[]', now()) RETURNING id`,
     [client],
   );
-  const id = made[0]!.id;
+  const id = String(made[0]!.id);
   await database.pool.query(
     `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
      SELECT $1, 'evt_' || number, 'pet.created', CASE WHEN number > 3 THEN 'failed' ELSE 'delivered' END, 10, now(), now()

@@ -11,6 +11,7 @@ import {
 import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { query } from '../../support/query';
 import { ServiceBench, until } from '../../support/service-process';
+import { runCommand } from './support/use-command-line';
 
 const bench = new ServiceBench();
 const environment = bench.embedded();
@@ -84,7 +85,7 @@ describe('a path that somebody types', () => {
       ['export /dev/stdout --force', /\/dev\/stdout is no place for files\. Use - for standard/],
       ['export /proc/self/fd/1 --force', /is no place for files\. Use - for standard/],
     ] as const) {
-      expect(await petstore(command.split(' '), environment, { cwd })).toEqual(complaint(2, reason));
+      expect(await runCommand(command.split(' '), environment)).toEqual(complaint(2, reason));
     }
   });
 

@@ -46,7 +46,7 @@ async function startPgBouncer(): Promise<string> {
   return url.href;
 }
 
-it('A service behind PgBouncer as documented migrates, reads, writes and applies changes', async () => {
+it('A service behind PgBouncer as documented migrates, reads, writes and applies changes, and status sees all instances', async () => {
   const settings = { DATABASE_URL: await startPgBouncer() };
   const service = await bench.serve(settings);
   const key = await unlimitedKey(settings.DATABASE_URL);
@@ -56,6 +56,17 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
     return [status, read.status];
   });
   expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
+  const another = await bench.serve(settings);
+  // The pooler lends the same connection to both, and to whoever asks.
+  const instances = async () =>
+    (await petstoreJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
+      ({ pid }) => pid,
+    );
+  for (const _time of [1, 2]) {
+    expect((await instances()).sort()).toEqual([service.child.pid, another.child.pid].sort());
+  }
+  await another.end();
+  expect(await instances()).toEqual([service.child.pid]);
   await petstoreJson(['keys', 'revoke', '1', '--yes'], settings);
   await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
   await service.end();
