@@ -8,6 +8,7 @@ beforeAll(async () => {
   Object.assign(process.env, {
     POSTGRES_PASSWORD: 'walkone',
     PETSTORE_DATABASE_PASSWORD: 'walktwo',
+    PETSTORE_MONITOR_PASSWORD: 'walkmonitor',
     VALKEY_PASSWORD: 'walkthree',
     WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
     PETSTORE_PORT: '0',
