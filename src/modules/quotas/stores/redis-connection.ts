@@ -174,10 +174,12 @@ export async function redisStatus(url: string) {
     redis = await connected(
       url.includes(',') ? clusterOf(url) : new Redis(url, { ...OPTIONS, ...NODE_OPTIONS }),
     );
-    const info = await redis.info();
+    await redis.ping();
+    // The service itself needs no right to look into it.
+    const info = await redis.info().catch(() => '');
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
-    const bytes = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
-    return { answers: true, reason: null, version, bytes };
+    const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];
+    return { answers: true, reason: null, version, bytes: bytes === undefined ? null : Number(bytes) };
   } catch (error) {
     return { answers: false, reason: (error as Error).message, version: null, bytes: null };
   } finally {
