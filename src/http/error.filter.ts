@@ -20,14 +20,13 @@ import {
   RouteNotFoundError,
   ServiceUnavailableError,
   UnavailableError,
-  UnsupportedMediaTypeError,
-  jsonTypesOf,
   routeOf,
+  unsupported,
 } from '#libs/http';
 import { refusalOf } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
-import { commonHeaders, writeHeaders } from './response.interceptor';
+import { writeHeaders } from './response.interceptor';
 
 /** Turns every failure into the Error object, with all header fields of a successful response. */
 @Injectable()
@@ -50,7 +49,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     try {
       const failure = (await this.refusalBefore(thrown, request)) ?? this.strayed(thrown, request) ?? thrown;
-      const error = toApiError(failure, request.method);
+      const error = toApiError(failure, request);
       if (error.status >= 500) {
         this.log(error, failure, request);
       }
@@ -79,9 +78,9 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /** The error of an unknown path or method, whatever body the request has. */
+  /** The error of an unknown path or method, whatever body the request has; not of one that could not be read. */
   private strayed(failure: unknown, request: FastifyRequest): ApiError | null {
-    if (!request.is404 || statusOf(failure) >= 500) {
+    if (!request.is404 || request.admission === null || statusOf(failure) >= 500) {
       return null;
     }
     const allow = this.allowedMethods.of(request.url);
@@ -99,10 +98,11 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
-  // No hook has run for a path that cannot be decoded.
-  void reply.headers(commonHeaders(request.id));
-  // With this, Fastify would close the connection before the rest of a body is read, which can discard the response.
-  void reply.removeHeader('connection').status(error.status).headers(error.headers);
+  if (reply.hasHeader('connection')) {
+    // Fastify would close the connection before the rest of a body is read, which can discard the response.
+    void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
+  }
+  void reply.status(error.status).headers(error.headers);
   if (error.status === 404 && sendUnknownPage(request, reply)) {
     return;
   }
@@ -110,7 +110,7 @@ function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): vo
 }
 
 /** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
-function toApiError(failure: unknown, method: string): ApiError {
+function toApiError(failure: unknown, request: FastifyRequest): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
@@ -127,7 +127,7 @@ function toApiError(failure: unknown, method: string): ApiError {
     case 413:
       return new PayloadTooLargeError(MAX_BODY_BYTES);
     case 415:
-      return new UnsupportedMediaTypeError(jsonTypesOf(method).join(' or '));
+      return unsupported(request);
     case 503: // A failed health check.
       return new ServiceUnavailableError();
     default:

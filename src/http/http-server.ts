@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import {
   AllowedMethods,
+  ApiError,
+  BadRequestError,
   Connections,
   MAX_BODY_BYTES,
   MAX_PARAM_LENGTH,
   type ParserError,
   acceptJson,
+  assertReadable,
+  memberOf,
+  originForm,
+  prefixOf,
   routeOf,
 } from '#libs/http';
-import { RequestLimiter } from '../modules/quotas';
+import { RequestLimiter, addressSubject } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
@@ -45,7 +44,7 @@ export function createHttpAdapter(
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    trustProxy: settings.trustProxy.length > 0 ? settings.trustProxy : false,
+    trustProxy: settings.trustProxy.length > 0 && memberOf(settings.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // There is no middleware, and its engine would run for every request.
@@ -55,10 +54,12 @@ export function createHttpAdapter(
     forceCloseConnections: 'idle',
     requestTimeout: requestMs,
     connectionTimeout: standstillMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: Math.min(1_000, headersMs) },
-    // The path is not valid percent-encoded UTF-8.
-    frameworkErrors: (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-      request.server.errorHandler(failure, request, reply),
+    http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: Math.min(1_000, headersMs),
+      // Node's own response has no body; `assertReadable` refuses it.
+      requireHostHeader: false,
+    },
   });
 }
 
@@ -75,28 +76,48 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
-  const connections = new Connections(fastify.server);
+  const isProxy = memberOf(settings.trustProxy);
+  const connections = new Connections(fastify.server, {
+    ownerOf: (address) => (isProxy(address) ? undefined : addressSubject(address).address),
+  });
   // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   fastify.server.maxHeadersCount = 0;
+  receive(fastify, connections, limiter);
+  fastify.decorateRequest('prefix', {
+    getter() {
+      return prefixOf(this.raw, isProxy);
+    },
+  });
   app.get(AllowedMethods).watch(fastify);
   acceptJson(fastify);
-  // Instead of Fastify's own answer to what Node could not read as a request.
-  fastify.server
-    .removeAllListeners('clientError')
-    .on('clientError', (failure: ParserError, socket: Socket) => {
-      limiter
-        .headersForAddress(socket.remoteAddress ?? '')
-        .then((limits) => connections.refuse(socket, failure, { ...limits, ...commonHeaders(randomUUID()) }))
-        .catch(() => socket.destroy());
-    });
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id));
-    connections.takeTurn(request.raw, reply.raw, done);
+    done();
   });
-  allowOrigins(fastify, settings, limiter);
+  allowOrigins(fastify, settings);
+  checkRequests(fastify, limiter);
   logRequests(fastify);
   return connections;
+}
+
+/** Everything that arrives on a connection begins here: nothing is left that Node would answer or drop by itself. */
+function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
+  const [handle] = server.listeners('request') as [RequestListener];
+  const begin: RequestListener = (request, response) => {
+    request.url = originForm(request.url!, request.method!);
+    connections.takeTurn(request, response, () => handle(request, response));
+  };
+  const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
+    const headers = async () => ({
+      ...(await limiter.headersForAddress(socket.remoteAddress ?? '')),
+      ...commonHeaders(randomUUID()),
+    });
+    connections.refuse(socket, failure, headers).catch(() => socket.destroy());
+  };
+  server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
+  server.removeAllListeners('clientError').on('clientError', refuse);
+  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
 }
 
 /** Response header fields that scripts of other origins may read; browsers hide all others. */
@@ -107,15 +128,8 @@ const EXPOSED = [...Object.keys(HEADERS), 'Allow']
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/**
- * Lets pages of the configured origins read responses, and answers preflights, which are not counted. Requests without `Origin`
- * do not need these fields.
- */
-function allowOrigins(
-  fastify: FastifyInstance,
-  { corsOrigins: allowed }: Settings,
-  limiter: RequestLimiter,
-): void {
+/** Lets pages of the configured origins read responses. Requests without `Origin` do not need these fields. */
+function allowOrigins(fastify: FastifyInstance, { corsOrigins: allowed }: Settings): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
     // Responses differ by origin, and caches must know.
@@ -124,6 +138,22 @@ function allowOrigins(
       void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
       void reply.header('Access-Control-Expose-Headers', EXPOSED);
     }
+    done();
+  });
+}
+
+/** Refuses what must not be interpreted, and answers preflights. Neither is counted. */
+function checkRequests(fastify: FastifyInstance, limiter: RequestLimiter): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    try {
+      assertReadable(request.raw);
+    } catch (error) {
+      request.admission = null;
+      reply.raw.shouldKeepAlive = false;
+      done(error as Error);
+      return;
+    }
+    ignoreTypeOfNothing(request);
     if (!isPreflight(request)) {
       done();
       return;
@@ -132,6 +162,14 @@ function allowOrigins(
       .headersFor(request, 204)
       .then((limits) => reply.status(204).headers(limits).headers(preflightHeaders(request)).send(), done);
   });
+}
+
+/** Fastify would refuse an invalid type even where there is no body. */
+function ignoreTypeOfNothing({ headers }: FastifyRequest): void {
+  const { 'content-type': type, 'transfer-encoding': coding, 'content-length': length = '0' } = headers;
+  if (type !== undefined && coding === undefined && Number(length) === 0) {
+    headers['content-type'] = undefined;
+  }
 }
 
 /** An OPTIONS request with these two header fields, as the Fetch standard defines it. */

@@ -7,7 +7,11 @@ import { RequestLimiter } from '../modules/quotas';
 
 /** The header fields of every response that do not depend on the caller. */
 export function commonHeaders(requestId: string): Record<string, string> {
-  return { 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache' };
+  return {
+    'X-Request-Id': requestId,
+    'Cache-Control': 'private, no-cache',
+    'X-Content-Type-Options': 'nosniff',
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ interface DocumentedResponse {
 
 /** Header fields of HTTP itself, of the connection and of CORS: nothing that the OpenAPI document has to tell. */
 const TRANSPORT =
-  /^(content-type|content-length|date|connection|keep-alive|transfer-encoding|vary|access-control-.+)$/;
+  /^(content-type|x-content-type-options|content-length|date|connection|keep-alive|transfer-encoding|vary|access-control-.+)$/;
 
 /** Carried by every answer of the API, whatever it is. */
 const ALWAYS = [

@@ -46,8 +46,18 @@ export class RawConnection {
     this.socket.pause();
   }
 
+  /** Closes the sending side only. */
+  end(): void {
+    this.socket.end();
+  }
+
   close(): void {
     this.socket.destroy();
+  }
+
+  /** Is lost, with what was not yet read. */
+  reset(): void {
+    this.socket.resetAndDestroy();
   }
 
   /** The next answer; interim answers (1xx) are answers of their own. */

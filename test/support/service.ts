@@ -55,7 +55,7 @@ export class TestService {
     private readonly ownsDatabase: boolean,
     documentText: string,
     readonly log: WatchedLog,
-    private readonly connections: Connections,
+    readonly connections: Connections,
   ) {
     this.document = JSON.parse(documentText) as OpenAPIObject;
     this.contract = DocumentContract.of(documentText);

@@ -1,11 +1,13 @@
 import { AsyncResource } from 'node:async_hooks';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { type ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
+import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
-/** How many requests may wait on one connection for their responses (pipelining, RFC 9112, section 9.3.2). */
+/** From this many waiting requests on (pipelining, RFC 9112, section 9.3.2), no more are read from a connection. */
 const MAX_WAITING = 16;
+/** What was read already waits too: up to some thousand requests. So many of all connections together fit into memory. */
+const MAX_WAITING_IN_TOTAL = 10_000;
 
 /** How many connections may be open. Each can leave one response unread, for a minute. */
 const MAX_CONNECTIONS = 15_000;
@@ -16,23 +18,56 @@ const GRACE_MS = 1_000;
 /** How long a refused connection is still read: closing it with unread bytes could discard the response. */
 const LINGER_MS = 1_000;
 
+/** A client may open a connection in advance, and send an empty line after it. Neither begins a request. */
+const EMPTY_LINE_BYTES = 2;
+
 interface Connection {
   /** The response to its newest request, finished or not. */
   newest?: ServerResponse;
-  waiting: number;
+  /** Starts the requests that wait, in their order. */
+  queue: (() => void)[];
+}
+
+interface ConnectionOptions {
+  max?: number;
+  maxWaiting?: number;
+  /** Whose connections count together; undefined for a proxy, which may hold any number of them. */
+  ownerOf?: (address: string) => string | undefined;
 }
 
 /** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
+  private readonly owned = new Map<string, number>();
+  private readonly maxWaiting: number;
+  private waiting = 0;
   private ending = false;
 
   /** @param server must not listen yet: existing connections would not be tracked */
-  constructor(private readonly server: Server) {
-    server.maxConnections = MAX_CONNECTIONS;
+  constructor(
+    private readonly server: Server,
+    {
+      max = MAX_CONNECTIONS,
+      maxWaiting = MAX_WAITING_IN_TOTAL,
+      ownerOf = () => undefined,
+    }: ConnectionOptions = {},
+  ) {
+    this.maxWaiting = maxWaiting;
+    server.maxConnections = max;
+    // Who closes only the sending side still reads.
+    Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
-      this.all.set(socket, { waiting: 0 });
-      socket.once('close', () => this.all.delete(socket));
+      const owner = ownerOf(socket.remoteAddress ?? '');
+      if (owner !== undefined && !this.own(owner, socket, max / 2)) {
+        socket.destroy();
+        return;
+      }
+      const connection: Connection = { queue: [] };
+      this.all.set(socket, connection);
+      socket.once('close', () => {
+        this.all.delete(socket);
+        this.waiting -= connection.queue.length;
+      });
     });
   }
 
@@ -40,58 +75,105 @@ export class Connections {
     return this.all.size;
   }
 
+  /** @returns false if the owner has so many connections already */
+  private own(owner: string, socket: Socket, max: number): boolean {
+    const count = this.owned.get(owner) ?? 0;
+    if (count >= max) {
+      return false;
+    }
+    this.owned.set(owner, count + 1);
+    socket.once('close', () => {
+      const left = this.owned.get(owner)! - 1;
+      if (left === 0) {
+        this.owned.delete(owner);
+      } else {
+        this.owned.set(owner, left);
+      }
+    });
+    return true;
+  }
+
   /**
    * Starts a request once the response before it on its connection has been handed to the operating system. Otherwise a
    * client that reads nothing could make the service hold a response for each request. If the connection ends before, the
    * request never starts.
    */
-  takeTurn({ socket }: IncomingMessage, response: ServerResponse, start: () => void): void {
+  takeTurn({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
     const connection = this.all.get(socket);
     if (connection === undefined || socket.destroyed) {
       return;
     }
     const previous = connection.newest;
     connection.newest = response;
-    if (this.ending) {
-      response.setHeader('Connection', 'close');
-    }
+    const start = (): void => {
+      // Otherwise its last request says so.
+      if (this.ending && connection.newest === response) {
+        response.shouldKeepAlive = false;
+      }
+      begin();
+    };
     if (previous === undefined || isSent(previous)) {
       start();
       return;
     }
-    connection.waiting += 1;
-    if (connection.waiting > MAX_WAITING) {
+    // Bound, or the request would run in the context of the one before it.
+    connection.queue.push(AsyncResource.bind(start));
+    this.waiting += 1;
+    previous.once('close', () => this.startNext(connection, socket));
+    if (connection.queue.length < MAX_WAITING) {
+      return;
+    }
+    if (this.waiting > this.maxWaiting) {
       socket.destroy();
       return;
     }
-    // Bound, or the request would run in the context of the one before it.
-    const startInTurn = AsyncResource.bind(start);
-    previous.once('close', () => {
-      connection.waiting -= 1;
-      if (socket.writable) {
-        startInTurn();
-      }
-    });
+    // Later, because Node reads on whenever a request is complete.
+    process.nextTick(() => socket.pause());
+  }
+
+  private startNext({ queue }: Connection, socket: Socket): void {
+    if (!socket.writable) {
+      return;
+    }
+    const start = queue.shift()!;
+    this.waiting -= 1;
+    if (queue.length < MAX_WAITING && socket.isPaused()) {
+      socket.resume();
+    }
+    start();
   }
 
   /**
    * Answers what Node could not read as a request, and closes the connection. A request before it is answered first.
-   * @param headers header fields of the answer, beside those of every HTTP message
+   * @param headersOf the header fields of the answer, beside those of every HTTP message
    */
   async refuse(
     socket: Socket,
-    failure: ParserError,
-    headers: Readonly<Record<string, string>>,
+    failure: ParserError | ApiError,
+    headersOf: () => Promise<Record<string, string>>,
   ): Promise<void> {
-    const newest = this.all.get(socket)?.newest;
+    const { newest, queue } = this.all.get(socket) ?? { queue: [] };
+    const isLate = failure.code === LATE;
+    if (isLate && queue.length > 0) {
+      // It waits for us. If it never becomes complete, the connection is closed when it makes no progress.
+      return;
+    }
+    if (isLate && newest === undefined && socket.bytesRead <= EMPTY_LINE_BYTES) {
+      // A later request would take a response for its own.
+      socket.destroy();
+      return;
+    }
+    // Nobody else handles them for a CONNECT, nor reads what else was sent.
+    socket.on('error', () => undefined).resume();
     if (newest?.headersSent && !newest.req.complete) {
       // It was answered before its body had arrived.
       socket.destroy();
     } else if (newest?.req.complete && !isSent(newest)) {
       await closed(newest);
     }
+    const headers = await headersOf();
     if (socket.writable) {
-      socket.end(messageOf(refusalFor(failure), headers));
+      socket.end(messageOf(failure instanceof ApiError ? failure : refusalFor(failure), headers));
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     }
   }
@@ -102,9 +184,9 @@ export class Connections {
    */
   announceEnd(): void {
     this.ending = true;
-    for (const { newest } of this.all.values()) {
-      if (newest?.headersSent === false) {
-        newest.setHeader('Connection', 'close');
+    for (const { newest, queue } of this.all.values()) {
+      if (newest?.headersSent === false && queue.length === 0) {
+        newest.shouldKeepAlive = false;
       }
     }
   }
@@ -147,13 +229,34 @@ function closed(stream: Socket | ServerResponse): Promise<void> {
   return new Promise((resolve) => stream.once('close', () => resolve()));
 }
 
+const ends = new WeakMap<Socket, AbortSignal>();
+
+/** Aborts when the other side sends nothing more: it has closed the connection, or its half of it. */
+export function endOf(socket: Socket): AbortSignal {
+  const known = ends.get(socket);
+  if (known !== undefined) {
+    return known;
+  }
+  const end = new AbortController();
+  const abort = (): void => end.abort();
+  if (socket.readableEnded || socket.destroyed) {
+    abort();
+  } else {
+    socket.once('end', abort).once('close', abort);
+  }
+  ends.set(socket, end.signal);
+  return end.signal;
+}
+
 export type ParserError = Error & { code?: string };
+
+const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 function refusalFor({ code }: ParserError): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new HeadersTooLargeError();
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
+    case LATE:
       return new RequestTimeoutError();
     default:
       return new BadRequestError('The request is not valid HTTP.');

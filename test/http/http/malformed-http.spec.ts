@@ -65,10 +65,61 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
   });
 });
 
-it('HTTP/1.1 without Host is refused by Node', async () => {
+describe('what must not be interpreted is 400, counted for nobody, and the connection is closed', () => {
+  test.each([
+    ['no Host', 'GET /pets HTTP/1.1'],
+    ['two Hosts', 'GET /pets HTTP/1.1\r\nHost: a\r\nHost: a'],
+    ['two Hosts in HTTP/1.0', 'GET /pets HTTP/1.0\r\nHost: a\r\nHost: a'],
+    ['a Host with a space', 'GET /pets HTTP/1.1\r\nHost: a b'],
+    ['a Host with a path', 'GET /health/live HTTP/1.1\r\nHost: a/b'],
+    [
+      'a body whose coding nobody decodes',
+      'POST /pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked',
+    ],
+    ['no Host on an unknown path', 'POST /nope HTTP/1.1'],
+    ['no Host in a preflight', 'OPTIONS /pets HTTP/1.1\r\nAccess-Control-Request-Method: PUT'],
+  ])('%s', async (_what, head) => {
+    const fields = ['Origin: https://shop.example', 'X-Request-Id: mine', await bench.keyField()];
+    bench.forgetAddress();
+    const connection = await bench.open();
+    connection.write(`${head}\r\n${fields.join('\r\n')}\r\n\r\n`);
+    const answer = await connection.answer();
+    expectError(answer, 400, 'bad_request', 'nobody');
+    expect(answer.headers).toMatchObject({
+      connection: 'close',
+      'x-request-id': 'mine',
+      'access-control-allow-origin': '*',
+    });
+    await connection.closed();
+    expect(service.log.lines).toContainEqual(expect.objectContaining({ reqId: 'mine', status: 400 }));
+  });
+
+  test.each(['', 'a', 'a:80', '127.0.0.1:', '[::1]:3000', 'pet-store_1.example', 'a%20b'])(
+    'but Host: %s is served',
+    async (host) => {
+      const text = GOOD.replace('Host: test', `Host: ${host}`);
+      expect((await bench.bytes(text)).status).toBe(200);
+    },
+  );
+});
+
+test.each(['200-ok', '', 'x'])('Expect: %s is served as if it were absent', async (expectation) => {
+  const fields = [JSON_TYPE, `Expect: ${expectation}`, 'Content-Length: 15'];
+  const answer = await bench.withKey('POST /categories', fields, '{"name":"Dogs"}');
+  expect(answer).toMatchObject({ status: 201, headers: { 'x-ratelimit-remaining': '299' } });
+});
+
+it('CONNECT is 400, after the response to the request before it', async () => {
   const connection = await bench.open();
-  connection.write('GET /pets HTTP/1.1\r\n\r\n');
-  await expect(connection.answer()).rejects.toThrow('HTTP/1.1 400 Bad Request');
+  const body = '{"name":"Dogs"}';
+  connection.write(post([await bench.keyField(), `Content-Length: ${body.length}`], body));
+  connection.write('CONNECT petstore.example:443 HTTP/1.1\r\nHost: petstore.example\r\n\r\n');
+  expect((await connection.answer()).status).toBe(201);
+  const answer = await connection.answer();
+  expectError(answer, 400, 'bad_request', 'nobody');
+  expect(answer.headers.connection).toBe('close');
+  connection.write('more of it');
+  await connection.closed();
 });
 
 it('HTTP/1.0 is served, without Host, and the connection closed', async () => {
@@ -100,6 +151,7 @@ describe('a request hidden in a body', () => {
     ['two lengths', ['Content-Length: 0', 'Content-Length: 300']],
     ['a length with a sign', ['Content-Length: +0']],
     ['chunks with a space before the colon', ['Transfer-Encoding : chunked']],
+    ['chunks after another coding', ['Transfer-Encoding: gzip, chunked']],
     ['chunks and another coding', ['Transfer-Encoding: chunked, identity']],
     ['a field ended by LF alone', ['X: a\nTransfer-Encoding: chunked']],
   ])('is not executed, and the connection ends: %s', async (_what, fields) => {
@@ -146,6 +198,26 @@ describe('a request that does not arrive in time is 408, counted for nobody, and
     await connection.closed();
     expect((await impatient.bytes(GOOD)).headers['x-ratelimit-remaining']).toBe('60');
   });
+});
+
+test.each([
+  ['nothing', ''],
+  ['an empty line', '\r\n'],
+])('A connection on which %s was sent is closed without a response', async (_what, bytes) => {
+  const connection = await impatient.open();
+  connection.write(bytes);
+  await connection.closed();
+});
+
+it('A request that waits for the response before it is not late', async () => {
+  const key = await impatient.keyField();
+  const connection = await impatient.open();
+  const wait = requestText('GET /events?cursor=now&wait=1', [key]);
+  connection.write(wait + requestText('POST /categories', [key, JSON_TYPE, 'Content-Length: 15'], '{"name"'));
+  expect((await connection.answer()).status).toBe(200);
+  connection.write(':"Dogs"}');
+  expect((await connection.answer()).status).toBe(201);
+  connection.close();
 });
 
 /** The next request that the service receives. */

@@ -15,6 +15,12 @@ describe('an unknown path', () => {
     '/store',
     '/store/orders/1/lines',
     '/%zz',
+    '/pets/%ff',
+    '/%C0%AE/x',
+    '*',
+    'http:///pets',
+    'http://[::1/pets',
+    'ftp://test/pets',
     '/nope?name=%zz',
     '/docs/nope.js',
     '/docs/%2e%2e/%2e%2e/package.json',
@@ -105,6 +111,11 @@ test.each(['/pets', '/%70ets', '/pets#x', 'http://test/pets'])(
     expect(answer.headers.allow).toBe('GET, HEAD, POST');
   },
 );
+
+it('OPTIONS * is 405, and no method is refused that Allow names', async () => {
+  expect((await bench.withoutKey('OPTIONS *')).status).toBe(405);
+  expect((await bench.withoutKey('GET http://test?x=1')).status).toBe(200);
+});
 
 it('An upgrade is ignored, and the request answered as usual', async () => {
   const fields = ['Connection: Upgrade', 'Upgrade: websocket'];

@@ -50,7 +50,7 @@ test('A caller that leaves before its response is sent has a line that says so, 
   const fields = [`X-API-Key: ${key}`, 'X-Request-Id: left'];
   connection.write(requestText('GET /events?cursor=now&wait=30', fields));
   await until(async () => (await remaining()) !== before);
-  connection.close();
+  connection.reset();
   await until(() => service.log.lines.some(({ reqId }) => reqId === 'left'));
   expect(lineOf('left')).toMatchObject({ operation: '/events', disconnected: true, keyId });
   expect(lineOf('left')).not.toHaveProperty('status');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Connections } from '#libs/http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Connections, endOf } from '#libs/http';
 import { RawConnection } from '../../../support/raw-http';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
@@ -9,15 +9,21 @@ const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
 const GRACE_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
+/** So many may be open, and so many requests of all of them may wait. */
+const MAX = 8;
+const MAX_WAITING = 4_020;
+
 let server: Server;
 let connections: Connections;
 /** Answers that the test still has to give, in the order of their requests. */
 let pending: ServerResponse[];
 let opened: RawConnection[];
+/** Whose connections the next ones are. */
+let owner: string | undefined;
 
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-  [pending, opened] = [[], []];
+  [pending, opened, owner] = [[], [], undefined];
   server = createServer((request, answer) => {
     connections.takeTurn(request, answer, () => {
       pending.push(answer);
@@ -26,7 +32,7 @@ beforeEach(async () => {
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
-  connections = new Connections(server);
+  connections = new Connections(server, { max: MAX, maxWaiting: MAX_WAITING, ownerOf: () => owner });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -79,19 +85,81 @@ describe('Pipelined requests', () => {
     const connection = await open();
     await pipeline(connection, 2);
     const lost = once(pending[0]!, 'close');
-    connection.close();
+    connection.reset();
     await lost;
     await new Promise(setImmediate);
     expect([pending.length, connections.open]).toEqual([1, 0]);
   });
 
-  it('may be 16 that wait; one more costs the connection', async () => {
-    const [few, many] = [await open(), await open()];
+  it('are no longer read while 16 wait, and are all answered in their order', async () => {
+    const [count, accepted] = [4_000, once(server, 'connection') as Promise<[Socket]>];
+    const connection = await open();
+    const [socket] = await accepted;
+    await pipeline(connection, count);
+    await new Promise(setImmediate);
+    expect(socket.bytesRead).toBeLessThan(count * GET.length);
+    server.on('asked', () => pending.at(-1)!.end(`${pending.length}`));
+    pending[0]!.end('1');
+    for (let index = 1; index <= count; index += 1) {
+      expect((await connection.answer()).text).toBe(`${index}`);
+    }
+  });
+
+  it('of all connections may be so many; then one with more than 16 is closed', async () => {
+    const [few, many, others] = [await open(), await open(), [] as RawConnection[]];
     await pipeline(few, 17);
+    while (others.length < 4) {
+      const other = await open();
+      await pipeline(other, 1_000);
+      others.push(other);
+    }
     await pipeline(many, 18);
     await many.closed();
-    expect([pending.length, connections.open]).toEqual([2, 1]);
+    expect(connections.open).toBe(others.length + 1);
+    others.forEach((other) => other.reset());
   });
+});
+
+describe('Who closes only the sending side', () => {
+  it('gets the responses of all its requests, and then the end', async () => {
+    const connection = await open();
+    await pipeline(connection, 20);
+    connection.end();
+    server.on('asked', () => pending.at(-1)!.end());
+    pending[0]!.end();
+    for (let answered = 0; answered < 20; answered += 1) {
+      expect((await connection.answer()).status).toBe(200);
+    }
+    await connection.closed();
+  });
+
+  it('is told from others, so that a response need not wait for anything', async () => {
+    const connection = await open();
+    await ask(connection);
+    const end = endOf(pending[0]!.req.socket);
+    expect([end.aborted, endOf(pending[0]!.req.socket)]).toEqual([false, end]);
+    connection.end();
+    await once(end, 'abort');
+    pending[0]!.end('for a reader');
+    expect((await connection.answer()).text).toBe('for a reader');
+  });
+});
+
+test('One owner has at most half of the connections; others and those without an owner get the rest', async () => {
+  owner = 'a';
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const first = await open();
+  const [socket] = await accepted;
+  for (let index = 1; index < MAX / 2; index += 1) await open();
+  await (await open()).closed();
+  for (const other of ['b', undefined]) {
+    owner = other;
+    await ask(await open());
+  }
+  owner = 'a';
+  first.close();
+  await once(socket, 'close');
+  await ask(await open());
 });
 
 describe('Once the shutdown is announced', () => {
