@@ -1,14 +1,11 @@
-// What a request was routed to, what that takes, the methods of its path, and the announced removal of its operation.
-import { applyDecorators, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+// What a request was routed to, the methods of its path, and the announced removal of its operation.
+import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
-import { defineError, ValidationFailedError } from './errors';
+import { defineError } from './errors';
 import { Documented } from './notes';
-import { quoted } from './validation';
 
 const ROUTE = Symbol('route');
 
@@ -93,16 +90,18 @@ export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): 
  * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
  * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
  * 5829).
- * @returns a function that makes them from the path parameter of a request
+ * @returns a function that makes them from the prefix and the path parameter of a request
  */
-function announcementOf(deprecation: Deprecation): (parameter?: string) => Record<string, string> {
+function announcementOf(
+  deprecation: Deprecation,
+): (prefix: string, parameter?: string) => Record<string, string> {
   const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
   const sunset = instantOf(deprecation.sunset).toUTCString();
-  const explained = `<${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  return (parameter) => ({
+  const explained = `${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
+  return (prefix, parameter) => ({
     Deprecation: since,
     Sunset: sunset,
-    Link: `${explained}, <${successorOf(deprecation, echoed(parameter))}>; rel="successor-version"`,
+    Link: `<${prefix}${explained}, <${prefix}${successorOf(deprecation, echoed(parameter))}>; rel="successor-version"`,
   });
 }
 
@@ -148,7 +147,7 @@ const LINK =
 
 /** The header fields as they read for the first resource. */
 function exampleHeaders(announcement: ReturnType<typeof announcementOf>) {
-  return Object.entries(announcement('1')).map(([name, example]) => ({
+  return Object.entries(announcement('', '1')).map(([name, example]) => ({
     name,
     example,
     ...(name === 'Link' ? { description: LINK } : {}),
@@ -163,43 +162,5 @@ export function deprecationOf(request: FastifyRequest): Deprecation | undefined 
 /** The deprecation headers of a request; undefined if its operation is not deprecated. */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
   const { announcement } = routeOf(request).config as DeprecationConfig;
-  return announcement?.(Object.values(request.params as Record<string, string>)[0]);
-}
-
-/** Refuses a query or a body that the operation does not have, because no pipe would validate it. */
-@Injectable()
-export class InputGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const { url, query, headers } = context.switchToHttp().getRequest<FastifyRequest>();
-    assertDecodable(url);
-    const [name] = Object.keys(query as object);
-    if (name !== undefined && !takes(context, RouteParamtypes.QUERY)) {
-      throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
-    }
-    const hasBody =
-      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-    if (hasBody && !takes(context, RouteParamtypes.BODY)) {
-      throw new ValidationFailedError('The operation takes no body. Send the request without one.');
-    }
-    return true;
-  }
-}
-
-/** Whether the operation has parameters of this kind. */
-function takes(context: ExecutionContext, kind: RouteParamtypes): boolean {
-  const { name } = context.getHandler();
-  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
-  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
-}
-
-/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */
-function assertDecodable(target: string): void {
-  const query = target.slice(target.indexOf('?') + 1);
-  if (query.length < target.length && query.includes('%')) {
-    try {
-      decodeURIComponent(query);
-    } catch {
-      throw new ValidationFailedError('The query has an invalid percent escape.');
-    }
-  }
+  return announcement?.(request.prefix, Object.values(request.params as Record<string, string>)[0]);
 }

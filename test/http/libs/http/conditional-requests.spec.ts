@@ -15,6 +15,8 @@ const CHANGES: [method: string, path: string, body: Body][] = [
   ['PATCH', '/store/orders/1', dated],
   ['PUT', '/store/inventory/1', counted],
 ];
+/** What has an ETag to compare with, and what has none. */
+const WITHOUT_TAG = ['/pets', '/categories?limit=1', '/store/orders', '/events', '/key', '/rate-limit'];
 const CREATIONS: [path: string, body: object][] = [
   ['/pets', { name: 'Rex', categoryId: 1 }],
   ['/categories', { name: 'Dogs' }],
@@ -80,13 +82,37 @@ describe('conditional requests', () => {
       }
     });
 
-    it('returns 412 for a stale, weak, unquoted or empty one, and changes nothing', async () => {
+    it('returns 412 for a stale, weak, unquoted or empty one, says why, and changes nothing', async () => {
       const before = await tagOf(target);
-      for (const field of [OTHER, `W/${before}`, before.slice(1, -1), '']) {
+      for (const [field, why] of [
+        [OTHER, 'none of the ETags'],
+        [`W/${before}`, 'A weak ETag'],
+        [before.slice(1, -1), 'double quotes'],
+        ['', 'double quotes'],
+      ] as const) {
         const refused = await send(field, 'stale', 9);
-        expect(refused.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+        const message = expect.stringContaining(why) as string;
+        expect(refused.body).toEqual({ code: 'precondition_failed', status: 412, message });
         expect(await tagOf(target)).toBe(before);
       }
+    });
+
+    it('returns 412 to an If-None-Match that matches, beside an If-Match too, and changes nothing', async () => {
+      const before = await tagOf(target);
+      const matching: Record<string, string>[] = [
+        { 'If-None-Match': before },
+        { 'If-None-Match': `${OTHER}, W/${before}` },
+        { 'If-None-Match': '*' },
+        { 'If-None-Match': before, 'If-Match': before },
+      ];
+      for (const headers of matching) {
+        const answer = await caller.with(headers).send<ErrorBody>(method, target, body('matching', 1));
+        expect(answer.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+        expect(answer.body.message).toContain('If-None-Match');
+        expect(await tagOf(target)).toBe(before);
+      }
+      const other = caller.with({ 'If-None-Match': OTHER });
+      expect((await other.send(method, target, body('another', 2))).status).toBe(200);
     });
 
     it('accepts exactly one of several concurrent changes with the same ETag', async () => {
@@ -98,9 +124,37 @@ describe('conditional requests', () => {
     });
   });
 
-  it('a request with If-None-Match that changes something is not conditional', async () => {
-    const holder = caller.with({ 'If-None-Match': await tagOf('/categories/1') });
-    expect((await holder.put('/categories/1', { name: 'Cats' })).status).toBe(200);
+  it.each([...RESOURCES, ...WITHOUT_TAG])(
+    'GET %s with an If-Match that nothing matches is 412',
+    async (target) => {
+      const stale = await caller.with({ 'If-Match': OTHER }).get<ErrorBody>(target);
+      expect(stale.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+      expect((await caller.with({ 'If-Match': '*' }).get(target)).status).toBe(200);
+      if (RESOURCES.includes(target)) {
+        const tag = await tagOf(target);
+        expect((await caller.with({ 'If-Match': tag, 'If-None-Match': tag }).get(target)).status).toBe(304);
+      }
+    },
+  );
+
+  it('an adjustment holds its conditions against the stock', async () => {
+    const [target, adjust] = ['/store/inventory/1', '/store/inventory/1/adjustments'];
+    const before = await tagOf(target);
+    for (const [name, value] of [
+      ['If-Match', OTHER],
+      ['If-None-Match', before],
+      ['If-None-Match', '*'],
+    ] as const) {
+      expect((await caller.with({ [name]: value }).post(adjust, { delta: 1 })).status).toBe(412);
+    }
+    expect(await tagOf(target)).toBe(before);
+    expect((await caller.with({ 'If-Match': before }).post(adjust, { delta: 1 })).status).toBe(200);
+  });
+
+  it.each(CREATIONS)('POST %s with an If-Match other than * creates nothing', async (path, body) => {
+    const refused = await caller.with({ 'If-Match': OTHER }).post<ErrorBody>(path, body);
+    expect(refused.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+    expect((await caller.with({ 'If-Match': '*' }).post(path, body)).status).toBe(201);
   });
 
   it('404 takes precedence over conditions', async () => {
@@ -120,19 +174,6 @@ describe('conditional requests', () => {
     expect(await tagOf(target)).toBe(tag);
     expect((await caller.with({ 'If-Match': tag }).delete(target)).status).toBe(204);
   });
-
-  it.each(CHANGES.filter(([method]) => method === 'PUT'))(
-    '%s %s with If-None-Match: * is 412, because it exists',
-    async (method, target, body) => {
-      const before = await tagOf(target);
-      const answer = await caller
-        .with({ 'If-None-Match': '*' })
-        .send<ErrorBody>(method, target, body('new', 1));
-      expect(answer.body).toMatchObject({ code: 'precondition_failed', status: 412 });
-      expect(answer.body.message).toContain('exists');
-      expect(await tagOf(target)).toBe(before);
-    },
-  );
 
   it("a list that is asked for one id and nothing else has the entry's own ETag", async () => {
     expect(await tagOf('/pets?id=1')).toBe(await tagOf('/pets/1'));

@@ -1,0 +1,78 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+import type { FastifyRequest } from 'fastify';
+import { Precondition, assertMatch, evaluatesConditions } from './conditions';
+import { ValidationFailedError } from './errors';
+import { isRead, representationOf } from './representation';
+import { quoted } from './validation';
+
+/** Refuses a query, a body or a condition that the operation does not take, because nothing else would look at it. */
+@Injectable()
+export class InputGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    assertDecodable(request.url);
+    const [name] = Object.keys(request.query as object);
+    if (name !== undefined && !takes(context, RouteParamtypes.QUERY)) {
+      throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
+    }
+    assertConditions(context.getHandler(), request);
+    const content = hasContent(request);
+    if (content === false || takes(context, RouteParamtypes.BODY)) {
+      return true;
+    }
+    return content === true ? assertNone(content) : content.then(assertNone);
+  }
+}
+
+/** Whether the operation has parameters of this kind. */
+function takes(context: ExecutionContext, kind: RouteParamtypes): boolean {
+  const { name } = context.getHandler();
+  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
+  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
+}
+
+/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */
+function assertDecodable(target: string): void {
+  const query = target.slice(target.indexOf('?') + 1);
+  if (query.length < target.length && query.includes('%')) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ValidationFailedError('The query has an invalid percent escape.');
+    }
+  }
+}
+
+/** An operation that knows an ETag evaluates the conditions itself. */
+function assertConditions(handler: object, request: FastifyRequest): void {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+  if (ifMatch === undefined && ifNoneMatch === undefined) {
+    return;
+  }
+  if (!isRead(request) && !evaluatesConditions(handler)) {
+    new Precondition(request.headers).assertHolds(null);
+  } else if (isRead(request) && representationOf(handler) === undefined) {
+    assertMatch(ifMatch, null);
+  }
+}
+
+/** A body without a byte is none. Of chunks, only their content tells (RFC 9112, section 7.1), and nobody else reads that of a GET. */
+function hasContent(request: FastifyRequest): boolean | Promise<boolean> {
+  const { headers, body, raw } = request;
+  if (headers['transfer-encoding'] === undefined || !isRead(request)) {
+    return body !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  }
+  return new Promise((resolve) => {
+    raw.once('data', () => resolve(true));
+    raw.once('end', () => resolve(false)).once('close', () => resolve(false));
+  });
+}
+
+function assertNone(hasBody: boolean): boolean {
+  if (hasBody) {
+    throw new ValidationFailedError('The operation takes no body. Send the request without one.');
+  }
+  return true;
+}
