@@ -149,9 +149,9 @@ export const RequestTimeoutError = defineError({
 export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
-  when: 'The resource no longer has the ETag sent in `If-Match`, or a PUT with `If-None-Match: *` finds it.',
+  when: 'The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`.',
   message: (why: string) => why,
-  example: ['The resource has changed. Get it again and send its new ETag in If-Match.'],
+  example: ['The resource has none of the ETags in If-Match. Get it again and send its new ETag.'],
 });
 
 export const PayloadTooLargeError = defineError({
@@ -166,9 +166,12 @@ export const UnsupportedMediaTypeError = defineError({
   code: 'unsupported_media_type',
   status: 415,
   when: 'The operation does not accept this media type, charset or content encoding.',
-  message: (expected: string) =>
-    `The body must be sent as ${expected}, in UTF-8 and without a content encoding.`,
-  example: ['application/json'],
+  message: (problem: string, _types: readonly string[]) => problem,
+  headers: (_problem, types) => ({
+    Accept: types.join(', '),
+    'Accept-Encoding': 'identity',
+  }),
+  example: ['The Content-Type must be application/json.', ['application/json']],
 });
 
 export const HeadersTooLargeError = defineError({

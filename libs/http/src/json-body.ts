@@ -1,7 +1,13 @@
 // How the body of a request is read.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
-import { MalformedJsonError, UnsupportedMediaTypeError, ValidationFailedError } from './errors';
+import {
+  type ApiError,
+  MalformedJsonError,
+  UnsupportedMediaTypeError,
+  ValidationFailedError,
+} from './errors';
+import { valuesOf } from './message';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
@@ -20,35 +26,53 @@ export function acceptJson(fastify: FastifyInstance): void {
   });
 }
 
-/** The media types that a request with this method may have. */
-export function jsonTypesOf(method: string): string[] {
-  return method === 'PATCH' ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
-}
-
 /** @returns undefined if the body is empty, whatever its type */
-function parseBody({ method, headers }: FastifyRequest, body: Buffer): unknown {
+function parseBody(request: FastifyRequest, body: Buffer): unknown {
   if (body.length === 0) {
     return undefined;
   }
-  const types = jsonTypesOf(method);
-  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (!isExpected(headers['content-type'], types) || coding !== 'identity') {
-    throw new UnsupportedMediaTypeError(types.join(' or '));
+  const coding = request.headers['content-encoding']?.toLowerCase() ?? '';
+  if (coding !== '' && coding !== 'identity') {
+    throw unsupported(request, 'The body must be sent without a Content-Encoding');
+  }
+  // Node keeps only the first one.
+  const types = new Set(valuesOf(request.raw, 'content-type'));
+  if (types.size > 1) {
+    throw unsupported(request, 'Content-Type must be given once');
+  }
+  const [type = ''] = types;
+  if (!typesOf(request).includes(type)) {
+    assertJson(type, request);
   }
   return parseJson(body);
 }
 
-function isExpected(contentType = '', expected: string[]): boolean {
-  if (expected.includes(contentType)) {
-    return true;
-  }
-  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
-  return expected.includes(type.trim()) && parameters.every(isUtf8Parameter);
+/** The media types that a request with this method may have. */
+function typesOf({ method }: FastifyRequest): string[] {
+  return method === 'PATCH' ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
 }
 
-function isUtf8Parameter(parameter: string): boolean {
-  const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
-  return name !== 'charset' || value.replaceAll('"', '') === 'utf-8';
+/** The 415 of a request. Without a problem: it has another type. */
+export function unsupported(request: FastifyRequest, problem?: string): ApiError {
+  const types = typesOf(request);
+  return new UnsupportedMediaTypeError(`${problem ?? `Content-Type must be ${types.join(' or ')}`}.`, types);
+}
+
+/** A name, and a value in double quotes or without (RFC 9110, section 5.6.6). */
+const PARAMETER = /;\s*([^\s;=]*)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^;]*))?/g;
+/** Without quotes. ASCII is UTF-8, too. */
+const UTF_8 = ['utf-8', 'utf8', 'us-ascii', ''];
+
+function assertJson(contentType: string, request: FastifyRequest): void {
+  const text = contentType.toLowerCase();
+  if (!typesOf(request).includes(text.split(';', 1)[0]!.trim())) {
+    throw unsupported(request);
+  }
+  for (const [, name, value = ''] of text.matchAll(PARAMETER)) {
+    if (name === 'charset' && !UTF_8.includes(value.trim().replace(/^(["'])(.*)\1$/, '$2'))) {
+      throw unsupported(request, 'The charset of the body must be UTF-8');
+    }
+  }
 }
 
 /** No operation has nearly as many. To parse and check thousands would make other requests wait. */
@@ -103,6 +127,11 @@ export function parseJson(body: Buffer): unknown {
     throw new MalformedJsonError('it is not UTF-8');
   }
   assertFewFields(text);
+  const value = parseText(text);
+  return MAY_ROUND.test(text) ? parseText(text.replace(STRING_OR_NUMBER, unrounded)) : value;
+}
+
+function parseText(text: string): unknown {
   try {
     return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
@@ -111,4 +140,19 @@ export function parseJson(body: Buffer): unknown {
     }
     throw new MalformedJsonError('it ends too early or has an unexpected character');
   }
+}
+
+/** Only a number with more digits than a double carries, or with an exponent, can become an integer by rounding. */
+const MAY_ROUND = /[\d.]{17}|\d[eE]/;
+/** Of valid JSON. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/g;
+
+/** A number that is no integer, but would be rounded to one, becomes another that is none, so that validation refuses it. */
+function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
+  if (whole === undefined || !Number.isInteger(Number(token))) {
+    return token;
+  }
+  const digits = whole.replace('-', '') + fraction;
+  const point = digits.length - fraction.length + Number(exponent);
+  return /[1-9]/.test(digits.slice(Math.max(point, 0))) ? '0.5' : token;
 }

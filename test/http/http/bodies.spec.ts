@@ -51,9 +51,35 @@ describe('a body with an unsupported type, character set or coding is 415', () =
     ['two types', ['Content-Type: application/json, text/plain']],
     ['no valid type', ['Content-Type: /']],
     ['another character set', ['Content-Type: application/json; charset=utf-16']],
+    ['one of two types', [JSON_TYPE, 'Content-Type: text/plain']],
     ['a coding', [JSON_TYPE, 'Content-Encoding: gzip']],
   ])('%s', async (_what, fields) => {
-    expectError(await send('POST /categories', fields), 415, 'unsupported_media_type', 'key');
+    const answer = await send('POST /categories', fields);
+    expectError(answer, 415, 'unsupported_media_type', 'key');
+    expect(answer.headers).toMatchObject({ accept: 'application/json', 'accept-encoding': 'identity' });
+  });
+
+  test.each([
+    [
+      'the type',
+      'Content-Type: text/plain',
+      'Content-Type must be application/json or application/merge-patch+json.',
+    ],
+    [
+      'the charset',
+      'Content-Type: application/json;charset=latin1',
+      'The charset of the body must be UTF-8.',
+    ],
+    [
+      'the coding',
+      `${JSON_TYPE}\r\nContent-Encoding: br`,
+      'The body must be sent without a Content-Encoding.',
+    ],
+    ['the second type', `${JSON_TYPE}\r\nContent-Type: a/b`, 'Content-Type must be given once.'],
+  ])('and the message names %s', async (_what, field, message) => {
+    const { text, headers } = await send('PATCH /pets/1', [field]);
+    expect(JSON.parse(text)).toMatchObject({ message, status: 415 });
+    expect(headers.accept).toBe('application/json, application/merge-patch+json');
   });
 });
 
@@ -61,6 +87,12 @@ describe('a body of the right type is accepted', () => {
   test.each([
     'Content-Type: APPLICATION/JSON',
     'Content-Type: application/json ; charset="UTF-8"',
+    ...['utf8', 'UTF8', '"utf8"', "'utf-8'", '', '""', 'us-ascii', 'utf-8; charset=utf8'].map(
+      (charset) => `Content-Type: application/json; charset=${charset}`,
+    ),
+    'Content-Type: application/json;',
+    'Content-Type: application/json; profile="a;charset=x"; odata.metadata=minimal',
+    'Content-Type: application/json\r\nContent-Type: application/json',
     'Content-Encoding: identity\r\nContent-Type: application/json',
   ])('%s', async (fields) => {
     expect((await send('POST /categories', [fields])).status).toBe(201);
@@ -74,6 +106,76 @@ describe('a body of the right type is accepted', () => {
     expect(await send(`PATCH /pets/${id}`, fields)).toMatchObject({ status: 200 });
   });
 });
+
+describe('a body without a byte is none, however it is framed', () => {
+  const NO_BYTE: [string, string[]][] = [
+    ['no chunk', [CHUNKED]],
+    ['no chunk of a type', [CHUNKED, JSON_TYPE]],
+    ['a length of 0 and a type', ['Content-Length: 0', JSON_TYPE]],
+    ['no length and an invalid type', ['Content-Type: json']],
+  ];
+  test.each(NO_BYTE)('%s', async (_what, fields) => {
+    const key = await bench.keyField();
+    const { headers } = await send('POST /categories', [key, JSON_TYPE]);
+    const connection = await bench.open();
+    for (const [line, status] of [
+      ['GET /health/live', 200],
+      ['GET /openapi.json', 200],
+      ['GET /pets', 200],
+      ['HEAD /pets', 200],
+      [`DELETE ${headers.location}`, 204],
+    ] as const) {
+      const text = requestText(line, [key, ...fields], fields.includes(CHUNKED) ? '0\r\n\r\n' : '');
+      connection.write(text);
+      expect([line, (await connection.answer({ method: line.split(' ')[0] })).status]).toEqual([
+        line,
+        status,
+      ]);
+    }
+    connection.close();
+  });
+
+  test.each(['GET /pets', 'HEAD /pets', 'DELETE /categories/1', 'GET /health/live'])(
+    'but one byte in a chunk is a body: %s',
+    async (line) => {
+      const fields = [CHUNKED, JSON_TYPE];
+      const answer = await bench.withKey(line, fields, '1\r\n1\r\n0\r\n\r\n', line.split(' ')[0]);
+      expect(answer.status).toBe(400);
+    },
+  );
+
+  it('Chunks that come late are awaited', async () => {
+    const connection = await bench.open();
+    connection.write(requestText('GET /pets', [await bench.keyField(), CHUNKED]));
+    await new Promise(setImmediate);
+    connection.write('0\r\n\r\n');
+    expect((await connection.answer()).status).toBe(200);
+    connection.close();
+  });
+});
+
+test.each([
+  ['0.99999999999999999999', 400],
+  ['900719925474099.99', 400],
+  ['1e-400', 400],
+  ['1.5', 400],
+  ['1.0', 200],
+  ['10E-1', 200],
+  ['100000000000000000000e-20', 200],
+])(
+  'A quantity of %s is %i: only what is an integer before it is rounded is one',
+  async (quantity, status) => {
+    const category = JSON.parse((await post('{"name":"A"}')).text) as { id: number };
+    const pet = JSON.parse(
+      (await send('POST /pets', [JSON_TYPE], `{"name":"Rex","categoryId":${category.id}}`)).text,
+    ) as {
+      id: number;
+    };
+    const answer = await send(`PUT /store/inventory/${pet.id}`, [JSON_TYPE], `{"quantity":${quantity}}`);
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(answer.text).toContain('quantity must be an integer');
+  },
+);
 
 /** A valid body of exactly this many bytes. */
 function bodyOf(bytes: number): string {

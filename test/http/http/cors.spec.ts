@@ -15,6 +15,8 @@ const READABLE = [
   'X-Request-Id',
   'ETag',
   'Location',
+  'Accept',
+  'Accept-Encoding',
   'Link',
   'Allow',
   'Deprecation',
@@ -32,7 +34,7 @@ describe('open to every origin, by default', () => {
   const service = useService();
   const bench = new Bench(service);
 
-  test.each(['/pets', '/pets/1', '/nope'])(
+  test.each(['/pets', '/pets/1', '/nope', '/pets/%g1'])(
     'a preflight is answered without a key and not counted: %s',
     async (path) => {
       bench.forgetAddress();
@@ -61,7 +63,7 @@ describe('open to every origin, by default', () => {
     expect(answer.headers.allow).toBe('GET, HEAD, POST');
   });
 
-  test.each(['GET /pets', 'GET /nope', 'PUT /pets', 'POST /pets'])(
+  test.each(['GET /pets', 'GET /nope', 'GET /pets/%ff', 'GET http:///x', 'PUT /pets', 'POST /pets'])(
     'a script may read the response and its header fields: %s',
     async (line) => {
       const { headers } = await bench.withKey(line, [`Origin: ${SHOP}`]);
