@@ -10,6 +10,7 @@ export {
 } from './rules/limits';
 export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
 export {
+  addressSubject,
   LIMITER_DECISIONS,
   limiterDecisionOf,
   PlanThrottlerGuard,

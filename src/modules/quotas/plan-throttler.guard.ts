@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import {
   type ExecutionContext,
   Inject,
@@ -16,7 +15,7 @@ import {
 } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { type ApiError, Documented, UnavailableError } from '#libs/http';
+import { type ApiError, Documented, UnavailableError, plainAddress } from '#libs/http';
 import { Authenticator, type Caller, RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, limitErrorOf } from './rate-limit-errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders, type Standing } from './rules/decision';
@@ -108,7 +107,8 @@ export class RequestLimiter {
   /** The sender's standing, or that of its address if the former cannot be read. */
   private async standingOf(request: FastifyRequest): Promise<Standing> {
     try {
-      return await this.store.look(request.sender ?? addressSubject(request.ip));
+      // Without a sender, its key could not be looked up now; perhaps it was known before.
+      return await this.store.look(request.sender ?? subjectOf(request.caller, request.ip));
     } catch {
       // The cause has already been reported.
       return this.store.look(addressSubject(request.ip));
@@ -136,8 +136,6 @@ export function limiterDecisionOf({ decision }: Admission): LimiterDecision {
 /** IPv6 addresses count by /56, which is what a household or a company usually gets. */
 const IPV6_PREFIX = 56;
 
-/** Proxies may add a port and brackets. */
-const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 /** All invalid addresses share one quota; otherwise each text that a proxy forwards would get its own. */
 const NO_ADDRESS = 'unknown';
 
@@ -155,14 +153,8 @@ function subjectOf(caller: Caller | undefined, ip: string): Subject {
 
 /** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */
 export function addressSubject(ip: string): AddressSubject {
-  const address = isIP(ip) === 0 ? withoutPort(ip) : ip;
-  return { kind: 'address', address: normalizeIp(address, IPV6_PREFIX), limits: ADDRESS_LIMITS };
-}
-
-function withoutPort(text: string): string {
-  const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
-  const address = ipv6 ?? ipv4 ?? '';
-  return isIP(address) === 0 ? NO_ADDRESS : address;
+  const address = normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
+  return { kind: 'address', address, limits: ADDRESS_LIMITS };
 }
 
 /** One throttler, with the minute of the sender's plan: the guard takes its day in the same step. */

@@ -174,6 +174,8 @@ describe('behind a trusted proxy', () => {
   it.each([
     ['a forged chain counts as what the proxy saw', '1.1.1.1, 192.0.2.3', '9.9.9.9, 192.0.2.3'],
     ['trusted proxies count as the address before them', '192.0.2.4', '6.6.6.6, 192.0.2.4, 10.1.2.3'],
+    ['ports are no part of an address', '192.0.2.6:50001, 10.1.2.3:8443', '192.0.2.6, [::ffff:10.1.2.3]:443'],
+    ['brackets are none either', '[2001:db8:1::9]', '2001:db8:1::9, 10.1.2.3'],
     ['a forged trusted address does not hide the one behind it', '192.0.2.5', '10.9.9.9, 192.0.2.5'],
     ['invalid addresses count as one', 'garbage', 'x'.repeat(3_000)],
     ['invalid addresses in a chain count as one', '1.1.1.1, unknown', '2.2.2.2, _hidden'],
