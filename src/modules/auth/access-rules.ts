@@ -5,8 +5,8 @@ import type { Scope } from './api-key';
 export const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
-  when: '`X-API-Key` and `Authorization` carry different keys.',
-  message: () => 'X-API-Key and Authorization carry different keys. Send the key in one of them.',
+  when: 'The request carries different keys, in `X-API-Key`, `Authorization` or both.',
+  message: () => 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
   example: [],
 });
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   type BeforeApplicationShutdown,
   type CanActivate,
@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock, WriteBehind } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
-import type { ApiError } from '#libs/http';
+import { type ApiError, valuesOf } from '#libs/http';
 import {
   ACCESS_RULE,
   type AccessRule,
@@ -123,6 +123,11 @@ export class KeyDirectory {
     return holder;
   }
 
+  /** The holder of a key as it was read last, however long ago. */
+  lastKnown(key: string): KeyHolder | null | undefined {
+    return this.knownOf(digestOf(key))?.holder;
+  }
+
   private knownOf(digest: string): KnownKey | undefined {
     return this.valid.get(digest) ?? this.unknown.get(digest);
   }
@@ -177,21 +182,29 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Sets `request.caller`. Rejects if the key cannot be looked up. */
+  /** Sets `request.caller`. Rejects if the key cannot be looked up; if it was known before, the caller is set even so. */
   async identify(request: FastifyRequest): Promise<void> {
-    const key = presentedKey(request.headers);
+    const key = presentedKey(request.raw);
     if (typeof key !== 'string') {
       request.caller = { holder: null, refusal: key };
       return;
     }
-    const holder = await this.directory.find(key);
-    const now = this.clock.now();
-    if (holder === null || holder.expiresAt <= now) {
-      request.caller = { holder: null, refusal: INVALID };
-      return;
+    try {
+      request.caller = this.callerOf(await this.directory.find(key));
+    } catch (failure) {
+      // The failure is reported with the limits of the client.
+      const known = this.directory.lastKnown(key);
+      request.caller = known ? this.callerOf(known) : undefined;
+      throw failure;
     }
-    this.lastUse.add(String(holder.keyId), now);
-    request.caller = { holder, refusal: null };
+    if (request.caller.holder !== null) {
+      this.lastUse.add(String(request.caller.holder.keyId), this.clock.now());
+    }
+  }
+
+  private callerOf(holder: KeyHolder | null): Caller {
+    const isValid = holder !== null && holder.expiresAt > this.clock.now();
+    return isValid ? { holder, refusal: null } : { holder: null, refusal: INVALID };
   }
 
   /**
@@ -199,7 +212,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * @throws ApiError 401 if the key is not valid any more
    */
   async confirm(request: FastifyRequest): Promise<void> {
-    const key = presentedKey(request.headers);
+    const key = presentedKey(request.raw);
     const holder = typeof key !== 'string' ? null : await this.directory.lookUp(digestOf(key));
     if (holder === null || holder.expiresAt <= this.clock.now()) {
       throw INVALID;
@@ -225,20 +238,31 @@ export class Authenticator implements BeforeApplicationShutdown {
 }
 
 const BEARER = /^bearer +(\S.*)$/i;
+/** Proxies may join header fields that were sent twice. */
+const JOINED_SCHEMES = /,\s*(?=bearer )/i;
 
 /**
  * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
  * valid. Schemes other than Bearer are ignored.
  */
-export function presentedKey(headers: IncomingHttpHeaders): string | ApiError {
-  const field = headers['x-api-key'];
-  const direct = typeof field === 'string' && field !== '' ? field : null;
-  const bearer = headers.authorization ? (BEARER.exec(headers.authorization)?.[1]?.trimEnd() ?? null) : null;
-  const key = direct ?? bearer;
-  if (key === null) {
+export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
+  const fields = valuesOf(request, 'x-api-key');
+  const schemes = valuesOf(request, 'authorization');
+  if (fields.length === 1 && schemes.length === 0 && isKeyShaped(fields[0]!)) {
+    // As nearly always.
+    return fields[0]!;
+  }
+  const direct = fields.flatMap((value) => value.split(',')).map((key) => key.trim());
+  const bearers = schemes
+    .flatMap((value) => value.split(JOINED_SCHEMES))
+    .map((scheme) => BEARER.exec(scheme)?.[1]?.trimEnd() ?? '');
+  const keys = new Set([...direct, ...bearers]);
+  keys.delete('');
+  const [key, ...others] = keys;
+  if (key === undefined) {
     return MISSING;
   }
-  if (bearer !== null && bearer !== key) {
+  if (others.length > 0) {
     return new ConflictingCredentialsError();
   }
   return isKeyShaped(key) ? key : INVALID;

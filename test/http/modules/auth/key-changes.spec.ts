@@ -3,7 +3,7 @@ import { ClientsService, KeysService } from '../../../../src/modules/auth';
 import { QuotasService, agreedPlan } from '../../../../src/modules/quotas';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
-import { standing } from '../../../support/limits';
+import { limitsIn, standing, without } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
 
 const services = useInstances({}, {});
@@ -88,5 +88,21 @@ describe('every instance soon applies', () => {
       client,
     );
     await allGet(200, hopeful);
+  });
+});
+
+it('While no key can be looked up, a known one is shown the limits of its client, others those of their address', async () => {
+  const { callers } = await aKnownKey('pro');
+  const [caller, stranger] = [callers[0]!, here.callerWith(newApiKey())];
+  await without(here, 'api_keys', async () => {
+    // For less than a second, what was read before applies.
+    await until(async () => (await caller.get('/categories')).status === 500);
+    for (const [one, limit] of [
+      [caller, 300],
+      [stranger, 60],
+    ] as const) {
+      const answer = await one.get('/categories');
+      expect([answer.status, limitsIn(answer).limit]).toEqual([500, limit]);
+    }
   });
 });
