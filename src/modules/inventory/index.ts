@@ -4,7 +4,7 @@ import { InventoryController } from './inventory.controller';
 import { InventoryService } from './inventory.service';
 import { InventoryItem, Stock } from './stock.entity';
 
-export { InsufficientStockError, STOCK_COUNT } from './inventory.dto';
+export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { FIRST_QUANTITY, InventoryService, STOCK, StockOperations } from './inventory.service';
 
 /** Stock. */

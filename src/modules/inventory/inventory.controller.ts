@@ -10,6 +10,7 @@ import {
   InventoryItemDto,
   InventoryUpdateDto,
   ListInventoryQuery,
+  StockLimitExceededError,
 } from './inventory.dto';
 import { InventoryService } from './inventory.service';
 
@@ -78,7 +79,7 @@ export class InventoryController {
     description:
       'Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.',
     response: { description: 'The updated stock.', resource: InventoryItemDto },
-    errors: [PetNotFoundError, InsufficientStockError],
+    errors: [PetNotFoundError, InsufficientStockError, StockLimitExceededError],
     stability: 'experimental',
     bodies: {
       delivered: { summary: 'Add five units', value: { delta: 5 } },
@@ -88,8 +89,9 @@ export class InventoryController {
   adjust(
     @IdParam('petId', PET_ID) petId: number,
     @Body() { delta }: InventoryAdjustmentDto,
+    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.inventory.adjust(petId, delta, origin);
+    return this.inventory.adjust(petId, delta, precondition, origin);
   }
 }

@@ -65,3 +65,11 @@ export const InsufficientStockError = defineError({
     `Pet ${petId} does not have that many units in stock. See GET /store/inventory/${petId}.`,
   example: [7],
 });
+
+export const StockLimitExceededError = defineError({
+  code: 'stock_limit_exceeded',
+  status: 409,
+  when: `The stock of a pet would exceed its maximum, ${MAX_QUANTITY}.`,
+  message: (petId: number) => `Pet ${petId} would have more than ${MAX_QUANTITY} units in stock.`,
+  example: [7],
+});

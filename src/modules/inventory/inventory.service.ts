@@ -9,7 +9,7 @@ import {
   type Selection,
   type State,
 } from '#libs/database';
-import { type Page, type Precondition, pagesOf, rangeOf, ValidationFailedError } from '#libs/http';
+import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, Participant } from '../events';
 import {
   type KnownPet,
@@ -24,6 +24,7 @@ import {
   type InventoryItemDto,
   type ListInventoryQuery,
   MAX_QUANTITY,
+  StockLimitExceededError,
   toInventoryItemDto,
 } from './inventory.dto';
 import { InventoryItem, Stock } from './stock.entity';
@@ -70,16 +71,15 @@ export class InventoryService {
   }
 
   /** Adds units to the stock, or removes them. */
-  adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
+  adjust(
+    petId: number,
+    delta: number,
+    precondition: Precondition,
+    origin: Origin,
+  ): Promise<InventoryItemDto> {
     return this.change(petId, delta < 0, origin, (item) => {
-      const quantity = item.quantity + delta;
-      if (quantity < 0) {
-        throw new InsufficientStockError(petId);
-      }
-      if (quantity > MAX_QUANTITY) {
-        throw new ValidationFailedError(`delta must not take the stock above ${MAX_QUANTITY}.`);
-      }
-      return quantity;
+      precondition.assertHolds(toInventoryItemDto(item));
+      return sumOf(item, delta);
     });
   }
 
@@ -136,17 +136,13 @@ export const StockOperations = {
    * Takes units from the stock.
    * @throws ApiError 409 `insufficient_stock`
    */
-  take: (state: State, petId: number, quantity: number): StockChange => {
-    const before = unitsOf(state, petId);
-    if (before < quantity) {
-      throw new InsufficientStockError(petId);
-    }
-    return setUnits(state, petId, before - quantity);
-  },
+  take: (state: State, petId: number, quantity: number): StockChange => add(state, petId, -quantity),
 
-  /** Returns units to the stock, up to its maximum. */
-  giveBack: (state: State, petId: number, quantity: number): StockChange =>
-    setUnits(state, petId, Math.min(unitsOf(state, petId) + quantity, MAX_QUANTITY)),
+  /**
+   * Returns units to the stock.
+   * @throws ApiError 409 `stock_limit_exceeded`
+   */
+  giveBack: add,
 
   left: unitsOf,
 };
@@ -154,6 +150,21 @@ export const StockOperations = {
 /** Units in stock. Every pet has a stock row from its creation on. */
 function unitsOf(state: State, petId: number): number {
   return state.find(Stock, petId)!.quantity;
+}
+
+function add(state: State, petId: number, units: number): StockChange {
+  return setUnits(state, petId, sumOf({ petId, quantity: unitsOf(state, petId) }, units));
+}
+
+function sumOf({ petId, quantity }: Stock, units: number): number {
+  const sum = quantity + units;
+  if (sum < 0) {
+    throw new InsufficientStockError(petId);
+  }
+  if (sum > MAX_QUANTITY) {
+    throw new StockLimitExceededError(petId);
+  }
+  return sum;
 }
 
 function setUnits(state: State, petId: number, after: number): StockChange {

@@ -3,7 +3,7 @@ import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, CommandOrigin } from '../idempotency';
-import { InsufficientStockError } from '../inventory';
+import { InsufficientStockError, StockLimitExceededError } from '../inventory';
 import {
   ListOrdersQuery,
   NewOrderDto,
@@ -104,7 +104,7 @@ export class OrdersController {
     summary: 'Cancel an order',
     description:
       'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.',
-    errors: [OrderNotFoundError, OrderAlreadyCompleteError],
+    errors: [OrderNotFoundError, OrderAlreadyCompleteError, StockLimitExceededError],
   })
   cancel(
     @IdParam('orderId', ORDER_ID) orderId: number,

@@ -56,6 +56,9 @@ const remove = (outcome: Outcome = 204): Step => ({
 const NO_PET = 'pet_not_found';
 const NO_ORDER = 'order_not_found';
 const DONE = 'order_already_complete';
+const FULL = 'stock_limit_exceeded';
+/** The largest stock. */
+const MOST = 2_147_483_647;
 const UNFIT = 'invalid_status_transition';
 
 type Rule = [rule: string, stock: number, steps: Step[], left: number, status: Status | 'deleted'];
@@ -116,6 +119,14 @@ const RULES: Rule[] = [
     3,
     [open(2), adjust(-2, 'insufficient_stock')],
     1,
+    'available',
+  ],
+  ['no more units can be added than fit', 3, [set(MOST - 2), adjust(3, FULL), adjust(2)], MOST, 'available'],
+  [
+    'an order whose units do not fit cannot be cancelled, until they do',
+    5,
+    [open(5), set(MOST - 4), cancel(0, FULL), adjust(-1), cancel(0)],
+    MOST,
     'available',
   ],
   ['an order returns its units to any stock', 3, [open(3), set(10), cancel(0)], 13, 'available'],

@@ -123,7 +123,7 @@ function together(petId: number, categoryId: number): [title: string, work: () =
       () =>
         Promise.all([
           pets.update(petId, { name: 'Eve' }, Precondition.NONE, origin),
-          inventory.adjust(petId, -1, origin),
+          inventory.adjust(petId, -1, Precondition.NONE, origin),
           categories.create({ name: 'Fish' }, origin),
         ]),
     ],
