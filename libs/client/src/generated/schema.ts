@@ -1,4 +1,5 @@
 // Generated from openapi.yaml by `npm run generate`.
+import type * as types from './types.ts';
 export interface paths {
     "/key": {
         parameters: {
@@ -203,7 +204,7 @@ export interface paths {
         get: operations["getInventory"];
         /**
          * Set the stock count of a pet
-         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
          */
         put: operations["setInventory"];
         post?: never;
@@ -273,7 +274,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an order
-         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
+         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.
          */
         delete: operations["cancelOrder"];
         options?: never;
@@ -352,7 +353,7 @@ export interface paths {
         head?: never;
         /**
          * Update a webhook
-         * @description A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.
+         * @description A JSON Merge Patch (RFC 7396). The secret does not change.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -368,7 +369,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
+         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -440,686 +441,6 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: {
-        /** @description The API key that sent the request, and the client it belongs to. */
-        Key: {
-            /**
-             * Format: int64
-             * @description Identifier of the key. It stays the same for the life of the key.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description What the key is for. Absent for a key without a name.
-             * @example price list
-             */
-            name?: string;
-            /**
-             * @description The last four characters of the key.
-             * @example x7Qa
-             */
-            endsWith: string;
-            /**
-             * @description Name of the client. All its keys share its limits.
-             * @example acme
-             */
-            client: string;
-            /**
-             * @description The plan of the client.
-             * @example free
-             */
-            plan: string & components["schemas"]["Plan"];
-            /**
-             * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
-             * @example [
-             *       "read",
-             *       "write"
-             *     ]
-             */
-            scopes: ("read" | "write")[];
-            /**
-             * Format: date-time
-             * @description When the key was issued.
-             * @example 2026-11-01T08:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When the key stops working. Absent for a key that does not expire.
-             * @example 2027-11-01T08:00:00.000Z
-             */
-            expiresAt?: string;
-            /**
-             * Format: date-time
-             * @description When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.
-             */
-            overlapEndsAt?: string;
-        };
-        /**
-         * @description The plan of the client.
-         * @enum {string}
-         */
-        Plan: "free" | "pro" | "business" | "enterprise";
-        /** @description The state of one window. */
-        RateLimitWindow: {
-            /**
-             * Format: int32
-             * @description Requests that the window allows.
-             * @example 60
-             */
-            limit: number;
-            /**
-             * Format: int32
-             * @description Requests left in the window.
-             * @example 59
-             */
-            remaining: number;
-            /**
-             * Format: date-time
-             * @description When the window ends.
-             * @example 2026-11-21T09:31:00.000Z
-             */
-            resetAt: string;
-        };
-        /** @description The ban state of a key. */
-        RateLimitBan: {
-            /**
-             * @description Whether the key is banned now.
-             * @example false
-             */
-            banned: boolean;
-            /**
-             * Format: date-time
-             * @description When the ban ends. Present only during a ban.
-             * @example 2026-11-21T09:33:00.000Z
-             */
-            until?: string;
-            /**
-             * Format: int32
-             * @description Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.
-             * @example 31
-             */
-            refusalsBeforeBan: number;
-            /**
-             * Format: int32
-             * @description How long the next ban would last, in seconds.
-             * @example 120
-             */
-            nextBanSeconds: number;
-        };
-        /** @description The rate limit status of a client and its key. */
-        RateLimitStatus: {
-            /**
-             * @description The plan of the client.
-             * @example free
-             */
-            plan: string & components["schemas"]["Plan"];
-            /** @description The window of 60 seconds. */
-            minute: components["schemas"]["RateLimitWindow"];
-            /** @description The window of the UTC day. */
-            day: components["schemas"]["RateLimitWindow"];
-            /** @description Bans of the key. */
-            ban: components["schemas"]["RateLimitBan"];
-        };
-        /** @description The requests of one day. */
-        UsageDay: {
-            /**
-             * Format: date
-             * @description The UTC day.
-             * @example 2026-11-21
-             */
-            date: string;
-            /**
-             * Format: int32
-             * @description Requests counted on that day.
-             * @example 42
-             */
-            requests: number;
-        };
-        /** @description The requests of a client, by day. */
-        Usage: {
-            /** @description One entry per day, oldest first, ending with today. */
-            days: components["schemas"]["UsageDay"][];
-        };
-        /** @description A category that pets belong to. `description` is left out if it is not set. */
-        Category: {
-            /**
-             * @description Category name (for instance a kind of pet).
-             * @example Dogs
-             */
-            name: string;
-            /**
-             * @description Short description of the category.
-             * @example Loyal, loud and always hungry.
-             */
-            description?: string;
-            /**
-             * Format: int64
-             * @description Unique identifier assigned on creation.
-             * @example 1
-             */
-            id: number;
-        };
-        /** @description The body to create or replace a category. */
-        NewCategory: {
-            /**
-             * @description Category name (for instance a kind of pet).
-             * @example Dogs
-             */
-            name: string;
-            /**
-             * @description Short description of the category.
-             * @example Loyal, loud and always hungry.
-             */
-            description?: string;
-        };
-        /**
-         * @description Status of the pet.
-         * @enum {string}
-         */
-        PetStatus: "available" | "pending" | "sold";
-        /** @description A pet of the store. */
-        Pet: {
-            /**
-             * @description The pet's name.
-             * @example Rex
-             */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the pet belongs to.
-             * @example 1
-             */
-            categoryId: number;
-            /**
-             * @description Status of the pet.
-             * @example available
-             */
-            status?: string & components["schemas"]["PetStatus"];
-            /**
-             * Format: int64
-             * @description Unique identifier assigned on creation.
-             * @example 1
-             */
-            id: number;
-        };
-        /** @description The body to create or replace a pet. */
-        NewPet: {
-            /**
-             * @description The pet's name.
-             * @example Rex
-             */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the pet belongs to.
-             * @example 1
-             */
-            categoryId: number;
-            /**
-             * @description Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.
-             * @example available
-             */
-            status?: string & components["schemas"]["PetStatus"];
-        };
-        /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
-        PetPatch: {
-            /**
-             * @description The pet's name.
-             * @example Rex
-             */
-            name?: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the pet belongs to.
-             * @example 1
-             */
-            categoryId?: number;
-            /**
-             * @description Status of the pet.
-             * @example available
-             */
-            status?: string & components["schemas"]["PetStatus"];
-        };
-        /** @description The stock of one pet. */
-        InventoryItem: {
-            /**
-             * Format: int64
-             * @description Identifier of the pet.
-             * @example 1
-             */
-            petId: number;
-            /**
-             * Format: int32
-             * @description Current stock count.
-             * @example 3
-             */
-            quantity: number;
-            /**
-             * @description Status of the pet.
-             * @example available
-             */
-            status: string & components["schemas"]["PetStatus"];
-        };
-        /** @description The body to set a stock count. */
-        InventoryUpdate: {
-            /**
-             * Format: int32
-             * @description The new stock count.
-             * @example 3
-             */
-            quantity: number;
-        };
-        /** @description The body to adjust a stock count. */
-        InventoryAdjustment: {
-            /**
-             * Format: int32
-             * @description Units to add to the stock, or to remove if negative. Not 0.
-             * @example -2
-             */
-            delta: number;
-        };
-        /** @description An order for a pet. `shipDate` is left out if it is not set. */
-        Order: {
-            /**
-             * Format: int64
-             * @description Unique order identifier.
-             * @example 1
-             */
-            id?: number;
-            /**
-             * Format: int64
-             * @description Identifier of the pet in the order.
-             * @example 1
-             */
-            petId?: number;
-            /**
-             * Format: int32
-             * @description Number of units ordered.
-             * @example 1
-             */
-            quantity?: number;
-            /**
-             * Format: date-time
-             * @description Expected or actual ship date.
-             * @example 2026-11-24T09:30:00.000Z
-             */
-            shipDate?: string;
-            /**
-             * @description Whether the order has been fulfilled.
-             * @example false
-             */
-            complete?: boolean;
-        };
-        /** @description The body to place an order. */
-        NewOrder: {
-            /**
-             * Format: int64
-             * @description Identifier of the pet in the order.
-             * @example 1
-             */
-            petId: number;
-            /** @description Number of units ordered. */
-            quantity?: number;
-            /**
-             * Format: date-time
-             * @description Expected or actual ship date.
-             * @example 2026-11-24T09:30:00.000Z
-             */
-            shipDate?: string;
-            /** @description Whether the order has been fulfilled. */
-            complete?: boolean;
-        };
-        /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
-        OrderPatch: {
-            /**
-             * Format: date-time
-             * @description Expected or actual ship date. Null removes it.
-             * @example 2026-11-24T09:30:00.000Z
-             */
-            shipDate?: string | null;
-            /**
-             * @description Whether the order has been fulfilled. True is final.
-             * @example true
-             */
-            complete?: boolean;
-        };
-        /** @description A URL that receives the events of the store. */
-        Webhook: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url: string;
-            /**
-             * @description Types of events to send; all if left out.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
-            /**
-             * Format: int64
-             * @description Unique webhook identifier.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description Whether events are sent.
-             * @example true
-             */
-            enabled: boolean;
-            /** @description Why the service disabled the webhook; left out if it did not. */
-            disabledReason?: string;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            createdAt: string;
-        };
-        /** @description A webhook with its signing secret, which is shown once. */
-        WebhookWithSecret: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url: string;
-            /**
-             * @description Types of events to send; all if left out.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
-            /**
-             * Format: int64
-             * @description Unique webhook identifier.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description Whether events are sent.
-             * @example true
-             */
-            enabled: boolean;
-            /** @description Why the service disabled the webhook; left out if it did not. */
-            disabledReason?: string;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.
-             * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
-             */
-            secret: string;
-        };
-        /** @description The body to create a webhook. */
-        NewWebhook: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url: string;
-            /**
-             * @description Types of events to send; all if left out.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
-            /**
-             * @description Your own note about the webhook.
-             * @example Packing list printer
-             */
-            description?: string;
-            /** @description Whether events are sent. */
-            enabled?: boolean;
-        };
-        /** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
-        WebhookPatch: {
-            /**
-             * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-             * @example https://shop.example/events
-             */
-            url?: string;
-            /**
-             * @description Types of events to send. Null means all.
-             * @example [
-             *       "order.placed",
-             *       "order.completed"
-             *     ]
-             */
-            types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
-            /**
-             * @description Your own note about the webhook. Null removes it.
-             * @example Packing list printer
-             */
-            description?: string | null;
-            /**
-             * @description Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.
-             * @example true
-             */
-            enabled?: boolean;
-        };
-        /**
-         * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
-         * @enum {string}
-         */
-        DeliveryStatus: "pending" | "delivered" | "failed";
-        /** @description One event on its way to one webhook. Fields that do not apply are left out. */
-        Delivery: {
-            /**
-             * Format: int64
-             * @description Unique delivery identifier.
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description The event’s id, which is the `webhook-id` of the request.
-             * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
-             */
-            eventId: string;
-            /**
-             * @description The event’s type.
-             * @example order.placed
-             */
-            type: string;
-            /**
-             * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
-             * @example delivered
-             */
-            status: string & components["schemas"]["DeliveryStatus"];
-            /**
-             * Format: int32
-             * @description How many attempts were made.
-             * @example 1
-             */
-            attempts: number;
-            /**
-             * Format: date-time
-             * @description When the delivery was created.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When the last attempt ended.
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            lastAttemptAt?: string;
-            /**
-             * Format: date-time
-             * @description When the next attempt is due; left out while the webhook is disabled.
-             */
-            nextAttemptAt?: string;
-            /**
-             * Format: int32
-             * @description The status of the last response, if there was one.
-             * @example 204
-             */
-            responseStatus?: number;
-            /** @description Why the last attempt failed. */
-            error?: string;
-        };
-        /** @description The body of every error response. Rely on the code; the message is for people. */
-        Error: {
-            /**
-             * @description Machine-readable error code.
-             * @example pet_not_found
-             * @enum {string}
-             */
-            code: "bad_request" | "conflicting_credentials" | "invalid_cursor" | "malformed_json" | "validation_failed" | "invalid_api_key" | "missing_api_key" | "api_key_banned" | "insufficient_scope" | "category_not_found" | "delivery_not_found" | "order_not_found" | "pet_not_found" | "route_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "category_in_use" | "idempotency_in_progress" | "insufficient_stock" | "invalid_status_transition" | "order_already_complete" | "pet_has_open_orders" | "pet_not_available" | "too_many_webhooks" | "events_lost" | "operation_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_category" | "unknown_pet" | "webhook_url_not_allowed" | "daily_quota_exceeded" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "service_unavailable";
-            /**
-             * @description Human-readable description, on one line.
-             * @example There is no pet 7.
-             */
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status code.
-             * @example 404
-             */
-            status: number;
-        };
-        /**
-         * @description What happened.
-         * @enum {string}
-         */
-        EventType: "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
-        /** @description Something that happened in the store. `type` says what, and what `data` is. */
-        Event: components["schemas"]["PetEvent"] | components["schemas"]["CategoryEvent"] | components["schemas"]["OrderEvent"] | components["schemas"]["InventoryEvent"];
-        /** @description Something happened to a resource of type Pet. */
-        PetEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "pet.created" | "pet.updated" | "pet.deleted";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["StoredPet"];
-        };
-        /** @description Something happened to a resource of type Category. */
-        CategoryEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "category.created" | "category.updated" | "category.deleted";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["Category"];
-        };
-        /** @description Something happened to a resource of type Order. */
-        OrderEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "order.placed" | "order.updated" | "order.completed" | "order.cancelled";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["StoredOrder"];
-        };
-        /** @description Something happened to a resource of type InventoryItem. */
-        InventoryEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "inventory.updated";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The resource right after the event; right before, if it was deleted or cancelled. */
-            data: components["schemas"]["InventoryItem"];
-        };
-        /** @description The event that testWebhook sends. Nothing has happened. */
-        TestEvent: {
-            /** @description Unique identifier. The same event has the same id wherever it is sent. */
-            id: string;
-            /**
-             * @description What happened.
-             * @example webhook.test
-             * @enum {string}
-             */
-            type: "webhook.test";
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC, to the microsecond.
-             * @example 2026-11-21T09:30:00.123456Z
-             */
-            timestamp: string;
-            /** @description The webhook that is tested. */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Identifier of the webhook.
-                 * @example 1
-                 */
-                webhookId: number;
-            };
-        };
-        /** @description One page of pets. */
-        Pets: components["schemas"]["StoredPet"][];
-        /** @description Pet as every response has it. */
-        StoredPet: components["schemas"]["Pet"] & {
-            status: components["schemas"]["PetStatus"];
-        };
-        /** @description Order as every response has it. */
-        StoredOrder: components["schemas"]["Order"] & {
-            /** Format: int64 */
-            id: number;
-            /** Format: int64 */
-            petId: number;
-            /** Format: int32 */
-            quantity: number;
-            complete: boolean;
-        };
-    };
     responses: {
         /**
          * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
@@ -1140,7 +461,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `request_timeout`: The request did not arrive in time. */
@@ -1157,7 +478,24 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
+        PreconditionFailed: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
@@ -1174,7 +512,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
@@ -1191,7 +529,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
@@ -1209,7 +547,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1231,7 +569,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1254,7 +592,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `payload_too_large`: The body is larger than 64 KiB. */
@@ -1271,7 +609,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `unsupported_media_type`: The operation does not accept this media type, charset or content encoding. */
@@ -1285,10 +623,12 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Accept: components["headers"]["Accept"];
+                "Accept-Encoding": components["headers"]["Accept-Encoding"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
@@ -1311,13 +651,13 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          *
          *     `malformed_json`: The body is not valid JSON in UTF-8.
          *
@@ -1336,30 +676,13 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `precondition_failed`: The resource no longer has the ETag sent in `If-Match`, or a PUT with `If-None-Match: *` finds it. */
-        PreconditionFailed: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          *
          *     `malformed_json`: The body is not valid JSON in UTF-8.
          *
@@ -1379,13 +702,13 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
@@ -1402,15 +725,15 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /**
-         * @description `invalid_cursor`: The cursor was not issued by this service.
+         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          *
-         *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+         *     `invalid_cursor`: The cursor was not issued by this service.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
@@ -1427,25 +750,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
-        Conflict: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
@@ -1463,7 +768,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `pet_not_found`: No pet has this id, or it was deleted. */
@@ -1480,7 +785,25 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
+        Conflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
             };
         };
         /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -1528,7 +851,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `category_not_found`: No category has this id. */
@@ -1545,7 +868,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `order_not_found`: No order has this id, or it was cancelled. */
@@ -1562,7 +885,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description The updated pet. */
@@ -1588,7 +911,7 @@ export interface components {
                  *       "status": "available"
                  *     }
                  */
-                "application/json": components["schemas"]["StoredPet"];
+                "application/json": types.Pet;
             };
         };
         /** @description `invalid_status_transition`: This change of status is not allowed: a sold pet cannot become pending, and a pet without stock cannot become available. */
@@ -1605,7 +928,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `unknown_category`: No category has the `categoryId` in the body. */
@@ -1622,24 +945,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled. */
-        "Conflict.order_already_complete": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description `webhook_not_found`: Your client has no webhook with this id. */
@@ -1657,7 +963,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": types.ErrorBody;
             };
         };
         /** @description The event will be sent. */
@@ -1686,14 +992,20 @@ export interface components {
                  *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
                  *     }
                  */
-                "application/json": components["schemas"]["Delivery"];
+                "application/json": types.Delivery;
             };
         };
     };
     parameters: {
-        /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+        /**
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
         "If-Match": string;
-        /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+        /**
+         * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+         */
         "Idempotency-Key": string;
         /** @description Identifier of the pet (Pet.id). */
         petId: number;
@@ -1703,7 +1015,10 @@ export interface components {
         limit: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor: string;
-        /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+        /**
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
         "If-None-Match": string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
@@ -1786,6 +1101,10 @@ export interface components {
         ETag: string;
         /** @description How to authenticate, and what is wrong with the key that was sent. */
         "WWW-Authenticate.403": string;
+        /** @description The media types that a body may have. */
+        Accept: string;
+        /** @description The content codings that a body may have: none. */
+        "Accept-Encoding": string;
         /**
          * @description When the operation was deprecated (RFC 9745): `@` and a Unix timestamp. Absent if the request could not be read.
          * @example @1793491200
@@ -1854,7 +1173,7 @@ export interface operations {
                      *       "expiresAt": "2027-11-01T08:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Key"];
+                    "application/json": types.Key;
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
@@ -1874,10 +1193,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -1907,12 +1227,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RateLimitStatus"];
+                    "application/json": types.RateLimitStatus;
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             /** @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds. */
             429: {
                 headers: {
@@ -1928,7 +1249,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -1972,13 +1293,14 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Usage"];
+                    "application/json": types.Usage;
                 };
             };
             400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2029,13 +1351,14 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Category"][];
+                    "application/json": types.Category[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2046,7 +1369,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2054,7 +1380,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewCategory"];
+                "application/json": types.NewCategory;
             };
         };
         responses: {
@@ -2086,7 +1412,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": components["schemas"]["Category"];
+                    "application/json": types.Category;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -2094,6 +1420,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -2107,7 +1434,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2140,7 +1470,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": components["schemas"]["Category"];
+                    "application/json": types.Category;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2149,6 +1479,7 @@ export interface operations {
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.category_not_found"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2159,7 +1490,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2170,7 +1504,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewCategory"];
+                "application/json": types.NewCategory;
             };
         };
         responses: {
@@ -2196,7 +1530,7 @@ export interface operations {
                      *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
-                    "application/json": components["schemas"]["Category"];
+                    "application/json": types.Category;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2217,7 +1551,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2248,7 +1585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -2268,7 +1605,7 @@ export interface operations {
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only pets with one of these statuses. */
-                status?: components["schemas"]["PetStatus"][];
+                status?: types.PetStatus[];
                 /** @description Only pets of this category. */
                 categoryId?: number;
                 /** @description Only pets whose name starts with this text, ignoring case. */
@@ -2277,7 +1614,10 @@ export interface operations {
                 id?: number[];
             };
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -2311,7 +1651,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Pets"];
+                    "application/json": types.Pets;
                 };
             };
             /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -2335,6 +1675,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2345,7 +1686,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2353,7 +1697,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPet"];
+                "application/json": types.NewPet;
             };
         };
         responses: {
@@ -2386,7 +1730,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredPet"];
+                    "application/json": types.Pet;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -2394,6 +1738,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
@@ -2415,7 +1760,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -2428,7 +1773,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2465,7 +1813,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredPet"];
+                    "application/json": types.Pet;
                 };
             };
             /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
@@ -2490,7 +1838,7 @@ export interface operations {
             /**
              * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
              *
-             *     `conflicting_credentials`: `X-API-Key` and `Authorization` carry different keys.
+             *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
              *
              *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
              */
@@ -2510,7 +1858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /**
@@ -2535,7 +1883,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /**
@@ -2561,7 +1909,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `pet_not_found`: No pet has this id, or it was deleted. */
@@ -2581,7 +1929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `request_timeout`: The request did not arrive in time. */
@@ -2601,7 +1949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
@@ -2621,7 +1969,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
+            412: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
                 };
             };
             /**
@@ -2646,7 +2014,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
@@ -2666,7 +2034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
@@ -2686,7 +2054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
@@ -2707,7 +2075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
         };
@@ -2716,7 +2084,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2727,7 +2098,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPet"];
+                "application/json": types.NewPet;
             };
         };
         responses: {
@@ -2752,7 +2123,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2783,7 +2157,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -2799,7 +2173,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2810,7 +2187,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PetPatch"];
+                "application/json": types.PetPatch;
+                "application/merge-patch+json": types.PetPatch;
             };
         };
         responses: {
@@ -2839,7 +2217,7 @@ export interface operations {
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only entries of pets with one of these statuses. */
-                status?: components["schemas"]["PetStatus"][];
+                status?: types.PetStatus[];
             };
             header?: never;
             path?: never;
@@ -2875,13 +2253,14 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["InventoryItem"][];
+                    "application/json": types.InventoryItem[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2892,7 +2271,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2925,7 +2307,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["InventoryItem"];
+                    "application/json": types.InventoryItem;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2934,6 +2316,7 @@ export interface operations {
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -2944,7 +2327,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2955,7 +2341,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InventoryUpdate"];
+                "application/json": types.InventoryUpdate;
             };
         };
         responses: {
@@ -2981,7 +2367,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["InventoryItem"];
+                    "application/json": types.InventoryItem;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3002,7 +2388,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3013,7 +2407,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InventoryAdjustment"];
+                "application/json": types.InventoryAdjustment;
             };
         };
         responses: {
@@ -3040,7 +2434,7 @@ export interface operations {
                      *       "status": "available"
                      *     }
                      */
-                    "application/json": components["schemas"]["InventoryItem"];
+                    "application/json": types.InventoryItem;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3061,7 +2455,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             408: components["responses"]["RequestTimeout"];
@@ -3069,6 +2463,8 @@ export interface operations {
              * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
              *
              *     `insufficient_stock`: There are not enough units in stock.
+             *
+             *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
              */
             409: {
                 headers: {
@@ -3084,9 +2480,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -3144,13 +2541,14 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["StoredOrder"][];
+                    "application/json": types.Order[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3161,7 +2559,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -3169,7 +2570,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewOrder"];
+                "application/json": types.NewOrder;
             };
         };
         responses: {
@@ -3203,7 +2604,7 @@ export interface operations {
                      *       "complete": false
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredOrder"];
+                    "application/json": types.Order;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3231,9 +2632,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
@@ -3255,7 +2657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3268,7 +2670,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -3303,7 +2708,7 @@ export interface operations {
                      *       "complete": false
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredOrder"];
+                    "application/json": types.Order;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3312,6 +2717,7 @@ export interface operations {
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.order_not_found"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3322,7 +2728,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3339,7 +2748,27 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.order_not_found"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict.order_already_complete"];
+            /**
+             * @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled.
+             *
+             *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -3353,7 +2782,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3364,7 +2796,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OrderPatch"];
+                "application/json": types.OrderPatch;
+                "application/merge-patch+json": types.OrderPatch;
             };
         };
         responses: {
@@ -3391,7 +2824,7 @@ export interface operations {
                      *       "complete": true
                      *     }
                      */
-                    "application/json": components["schemas"]["StoredOrder"];
+                    "application/json": types.Order;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3399,7 +2832,23 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.order_not_found"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict.order_already_complete"];
+            /** @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled. */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -3417,7 +2866,7 @@ export interface operations {
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
-                type?: components["schemas"]["EventType"][];
+                type?: types.EventType[];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
                 /** @description How many seconds to wait for an event if there is none yet. */
@@ -3463,7 +2912,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Event"][];
+                    "application/json": types.StoreEvent[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -3486,9 +2935,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3533,23 +2983,24 @@ export interface operations {
                      *       {
                      *         "id": 1,
                      *         "url": "https://shop.example/events",
+                     *         "description": "Packing list printer",
                      *         "types": [
                      *           "order.placed",
                      *           "order.completed"
                      *         ],
-                     *         "description": "Packing list printer",
                      *         "enabled": true,
                      *         "createdAt": "2026-11-21T09:30:00.000Z"
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Webhook"][];
+                    "application/json": types.Webhook[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3560,7 +3011,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -3568,7 +3022,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewWebhook"];
+                "application/json": types.NewWebhook;
             };
         };
         responses: {
@@ -3597,17 +3051,17 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
                      *     }
                      */
-                    "application/json": components["schemas"]["WebhookWithSecret"];
+                    "application/json": types.WebhookWithSecret;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3633,9 +3087,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
@@ -3657,7 +3112,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3670,7 +3125,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -3700,16 +3158,16 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": types.Webhook;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3718,6 +3176,7 @@ export interface operations {
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.webhook_not_found"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3728,7 +3187,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3758,7 +3220,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have. Otherwise the response is 412.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3769,7 +3234,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WebhookPatch"];
+                "application/json": types.WebhookPatch;
+                "application/merge-patch+json": types.WebhookPatch;
             };
         };
         responses: {
@@ -3792,16 +3258,16 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": types.Webhook;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3826,7 +3292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -3839,7 +3305,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3870,17 +3339,17 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "url": "https://shop.example/events",
+                     *       "description": "Packing list printer",
                      *       "types": [
                      *         "order.placed",
                      *         "order.completed"
                      *       ],
-                     *       "description": "Packing list printer",
                      *       "enabled": true,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
                      *     }
                      */
-                    "application/json": components["schemas"]["WebhookWithSecret"];
+                    "application/json": types.WebhookWithSecret;
                 };
             };
             400: components["responses"]["BadRequest.Idempotent-Replayed"];
@@ -3888,7 +3357,29 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
+            /**
+             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+             *
+             *     `too_many_secrets`: 5 secrets of the webhook are valid already.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -3902,7 +3393,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3920,6 +3414,7 @@ export interface operations {
             404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -3981,7 +3476,7 @@ export interface operations {
                      *       }
                      *     ]
                      */
-                    "application/json": components["schemas"]["Delivery"][];
+                    "application/json": types.Delivery[];
                 };
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
@@ -3989,6 +3484,7 @@ export interface operations {
             403: components["responses"]["Forbidden.insufficient_scope.read"];
             404: components["responses"]["NotFound.webhook_not_found"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3999,7 +3495,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -4035,11 +3534,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": types.ErrorBody;
                 };
             };
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
