@@ -204,7 +204,7 @@ export interface paths {
         get: operations["getInventory"];
         /**
          * Set the stock count of a pet
-         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
          */
         put: operations["setInventory"];
         post?: never;
@@ -274,7 +274,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an order
-         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.
+         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
          */
         delete: operations["cancelOrder"];
         options?: never;
@@ -729,11 +729,11 @@ export interface components {
             };
         };
         /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         * @description `invalid_cursor`: The cursor was not issued by this service.
+         *
+         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
          *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
-         *     `invalid_cursor`: The cursor was not issued by this service.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
@@ -997,15 +997,9 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description The ETag that the resource must still have. Otherwise the response is 412.
-         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-         */
+        /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
         "If-Match": string;
-        /**
-         * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-         */
+        /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
         "Idempotency-Key": string;
         /** @description Identifier of the pet (Pet.id). */
         petId: number;
@@ -1015,10 +1009,7 @@ export interface components {
         limit: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor: string;
-        /**
-         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-         */
+        /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
         "If-None-Match": string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
@@ -1369,10 +1360,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -1434,10 +1422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1490,10 +1475,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -1551,10 +1533,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -1614,10 +1593,7 @@ export interface operations {
                 id?: number[];
             };
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -1686,10 +1662,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -1773,10 +1746,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2084,10 +2054,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2123,10 +2090,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2173,10 +2137,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2188,7 +2149,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": types.PetPatch;
-                "application/merge-patch+json": types.PetPatch;
             };
         };
         responses: {
@@ -2271,10 +2231,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2327,10 +2284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2388,15 +2342,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -2559,10 +2507,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2670,10 +2615,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2728,10 +2670,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2782,10 +2721,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2797,7 +2733,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": types.OrderPatch;
-                "application/merge-patch+json": types.OrderPatch;
             };
         };
         responses: {
@@ -3011,10 +2946,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -3125,10 +3057,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -3187,10 +3116,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3220,10 +3146,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The ETag that the resource must still have. Otherwise the response is 412.
-                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-                 */
+                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3235,7 +3158,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": types.WebhookPatch;
-                "application/merge-patch+json": types.WebhookPatch;
             };
         };
         responses: {
@@ -3305,10 +3227,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3393,10 +3312,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3495,10 +3411,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-                 * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-                 */
+                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {

@@ -26,7 +26,7 @@ export interface Key {
      * @description The plan of the client.
      * @example free
      */
-    plan: Plan;
+    plan: string & Plan;
     /**
      * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
      * @example [
@@ -111,7 +111,7 @@ export interface RateLimitStatus {
      * @description The plan of the client.
      * @example free
      */
-    plan: Plan;
+    plan: string & Plan;
     /** @description The window of 60 seconds. */
     minute: RateLimitWindow;
     /** @description The window of the UTC day. */
@@ -193,7 +193,7 @@ export interface NewPet {
      * @description Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.
      * @example available
      */
-    status?: PetStatus;
+    status?: string & PetStatus;
 }
 /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
 export interface PetPatch {
@@ -212,7 +212,7 @@ export interface PetPatch {
      * @description Status of the pet.
      * @example available
      */
-    status?: PetStatus;
+    status?: string & PetStatus;
 }
 /** @description The stock of one pet. */
 export interface InventoryItem {
@@ -232,7 +232,7 @@ export interface InventoryItem {
      * @description Status of the pet.
      * @example available
      */
-    status: PetStatus;
+    status: string & PetStatus;
 }
 /** @description The body to set a stock count. */
 export interface InventoryUpdate {
@@ -446,7 +446,7 @@ export interface Delivery {
      * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
      * @example delivered
      */
-    status: DeliveryStatus;
+    status: string & DeliveryStatus;
     /**
      * Format: int32
      * @description How many attempts were made.
@@ -623,7 +623,7 @@ export interface Pet {
      * @description Status of the pet.
      * @example available
      */
-    status: PetStatus;
+    status: string & PetStatus;
     /**
      * Format: int64
      * @description Unique identifier assigned on creation.
