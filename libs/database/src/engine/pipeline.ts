@@ -34,9 +34,10 @@ type Parser = (text: string) => unknown;
 interface Description {
   columns: string[];
   parsers: Parser[];
+  /** The message for a call without values, which is always the same. */
+  bind?: Buffer;
 }
 
-const NO_ROWS: Description = { columns: [], parsers: [] };
 /** PostgreSQL's code of a statement that the connection has not prepared. */
 const LOST = '26000';
 /** So many losses in a minute are the work of a pooler. The process then goes on without names for ten minutes. */
@@ -137,8 +138,10 @@ export class Step extends DriverQuery {
     }
     this.known = known;
     try {
-      const messages = this.calls.flatMap((call) => this.messagesFor(call));
-      connection.stream.write(Buffer.concat([...messages, serialize.sync()]));
+      const messages: Buffer[] = [];
+      this.calls.forEach((call) => this.addMessages(call, messages));
+      messages.push(serialize.sync());
+      connection.stream.write(Buffer.concat(messages));
       return null;
     } catch (error) {
       // A value that cannot be sent.
@@ -146,23 +149,25 @@ export class Step extends DriverQuery {
     }
   }
 
-  private messagesFor({ statement, values = [] }: Call): Buffer[] {
+  private addMessages({ statement, values }: Call, messages: Buffer[]): void {
     const name = this.names.of(statement);
     const description = name === undefined ? undefined : this.known.get(name);
     this.sentNames.push(name);
     this.descriptions.push(description);
-    const bind = serialize.bind({
-      statement: name,
-      values: values as unknown[],
-      valueMapper: prepareValue,
-    });
     if (description !== undefined) {
-      return [bind, serialize.execute()];
+      messages.push(bind(name, values, description), serialize.execute());
+      return;
     }
-    // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
-    const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
-    const parse = serialize.parse({ name, text: statement.text });
-    return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
+    if (name !== undefined) {
+      // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
+      messages.push(serialize.close({ type: 'S', name }));
+    }
+    messages.push(
+      serialize.parse({ name, text: statement.text }),
+      bind(name, values),
+      serialize.describe({ type: 'P' }),
+      serialize.execute(),
+    );
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
@@ -183,7 +188,7 @@ export class Step extends DriverQuery {
 
   handleCommandComplete(): void {
     const at = this.results.length;
-    const description = this.descriptions[at] ?? NO_ROWS;
+    const description = this.descriptions[at] ?? { columns: [], parsers: [] };
     const name = this.sentNames[at];
     if (name !== undefined) {
       this.known.set(name, description);
@@ -205,4 +210,12 @@ export class Step extends DriverQuery {
   handleReadyForQuery(): void {
     this.callback(this.failure, this.results);
   }
+}
+
+function bind(name: string | undefined, values: readonly unknown[] = [], description?: Description): Buffer {
+  if (values.length > 0 || description === undefined) {
+    return serialize.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });
+  }
+  description.bind ??= serialize.bind({ statement: name });
+  return description.bind;
 }

@@ -121,15 +121,13 @@ export class Reads {
   private async send(groups: Groups): Promise<void> {
     const all = [...groups.values()];
     try {
-      await this.session((session) =>
-        Promise.all(
-          session.together(() =>
-            all.map((group) =>
-              group.entries[0]!.context.runInAsyncScope(() => this.load(session, group, groups)),
-            ),
-          ),
-        ),
-      );
+      await this.session((session) => {
+        const load = (group: Group): Promise<void> =>
+          group.entries[0]!.context.runInAsyncScope(() => this.load(session, group, groups));
+        return all.length === 1
+          ? load(all[0]!)
+          : Promise.all(session.together(() => all.map(load))).then(() => undefined);
+      });
     } catch (error) {
       // No connection was available, or it failed.
       all.flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));

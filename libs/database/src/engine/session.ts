@@ -66,7 +66,7 @@ export class Session {
     });
   }
 
-  /** Sends all that the work executes in one system call. */
+  /** Sends all that the work executes in one system call; not worth it for a single step. */
   together<Result>(work: () => Result): Result {
     const stream = streamOf(this.client);
     stream.cork();
