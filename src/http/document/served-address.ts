@@ -7,7 +7,7 @@ const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
 
 /** The path below which the caller sees the service, such as `/shop`, as a trusted proxy says. */
 export function prefixOf(request: FastifyRequest): string {
-  return (request as { prefix?: string }).prefix ?? '';
+  return request.prefix;
 }
 
 /** Where the caller reached the service; a `Host` that is none is replaced by the address of the connection. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { JSON_TYPE, entityTag, noneMatchHits } from '#libs/http';
+import { JSON_TYPE, assertMatch, entityTag, noneMatchHits } from '#libs/http';
 import { addressOf } from './served-address';
 
 export const HTML = 'text/html; charset=utf-8';
@@ -50,6 +50,9 @@ export function serveContent(
     content.catch(() => contents.delete(address));
     const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
     const { body, tag } = (await content)[isCompressed ? 'compressed' : 'plain'];
+    // Whatever follows is not counted.
+    request.admission = null;
+    assertMatch(request.headers['if-match'], tag);
     void reply.headers({
       ETag: tag,
       'Cache-Control': hasVersion ? UNCHANGING : FRESH,

@@ -56,7 +56,6 @@ export class ListEventsQuery extends PageQuery {
   @Cursor({
     description:
       'Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque.',
-    example: 'now',
   })
   override cursor?: string;
 

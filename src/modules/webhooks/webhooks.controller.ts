@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
 import type { Origin } from '#libs/database';
 import { IfMatch, Precondition, Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, CommandOrigin } from '../idempotency';
+import { SecretOpener } from './secret-opener';
 import { CALLBACKS } from './webhook-callbacks';
 import { WebhooksService } from './webhooks.service';
 import {
@@ -50,6 +51,7 @@ export class WebhooksController {
   }
 
   @Post()
+  @UseInterceptors(SecretOpener)
   @Operation({
     id: 'createWebhook',
     summary: 'Create a webhook',
@@ -118,6 +120,7 @@ export class WebhooksController {
   }
 
   @Post(':webhookId/secret')
+  @UseInterceptors(SecretOpener)
   @Operation({
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',

@@ -70,12 +70,12 @@ export class WebhooksService {
   }
 
   /**
-   * The response is the only one with the secret. A trigger enforces the maximum as well: another instance may add one
+   * The response is the only one with the secret, which is sealed here (`SecretOpener`). A trigger enforces the maximum as well: another instance may add one
    * meanwhile.
    */
-  async create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
+  create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     this.assertAllowed(body.url);
-    const created = await this.commands.run<WebhookWithSecretDto>(
+    return this.commands.run<WebhookWithSecretDto>(
       {
         needs: [{ lookup: COUNT, key: origin.owner }, { newId: Webhook }],
         decide: (state) => {
@@ -110,7 +110,6 @@ export class WebhooksService {
       },
       origin,
     );
-    return this.unsealed(created);
   }
 
   update(
@@ -151,7 +150,7 @@ export class WebhooksService {
     await this.commands.run({ needs: [lockOf(id)], decide }, origin);
   }
 
-  async rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
+  rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
     const decide = (state: State): WebhookWithSecretDto => {
       const webhook = foundWebhook(state, id, origin.owner);
       const valid = validSecrets(webhook.secrets, state.now);
@@ -162,7 +161,7 @@ export class WebhooksService {
       state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };
-    return this.unsealed(await this.commands.run({ needs: [lockOf(id)], decide }, origin));
+    return this.commands.run({ needs: [lockOf(id)], decide }, origin);
   }
 
   /**
@@ -226,11 +225,6 @@ export class WebhooksService {
     if (objection !== undefined) {
       throw new WebhookUrlNotAllowedError(objection);
     }
-  }
-
-  /** Decrypts the secret, which is stored encrypted for an Idempotency-Key, for the response and its replays. */
-  private unsealed(webhook: WebhookWithSecretDto): WebhookWithSecretDto {
-    return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
   }
 }
 

@@ -49,6 +49,8 @@ export class CommandExecutor {
   private readonly heldLimiter: ConcurrencyLimiter;
   /** The rows that each running batch works on. */
   private busy: ReadonlySet<string>[] = [];
+  /** Called after the commit of a batch that has added to a journal. */
+  onAppended: () => void = () => undefined;
 
   /** @param now the time in milliseconds, for what commands write */
   constructor(
@@ -131,11 +133,17 @@ export class CommandExecutor {
     }
   }
 
-  private runTransaction(entries: QueuedCommand[], held: Locking['held']): Promise<QueuedCommand[]> {
+  private async runTransaction(entries: QueuedCommand[], held: Locking['held']): Promise<QueuedCommand[]> {
     const { database, model } = this;
     const state = new State(new Date(this.now()), (decided) => model.afterCommand(decided));
     const tables = { order: model.tables, of: (entity: Entity) => database.table(entity) };
-    return database.session((session) => new Batch(session, tables, entries, held, state).run());
+    const skipped = await database.session((session) =>
+      new Batch(session, tables, entries, held, state).run(),
+    );
+    if (state.batch.appended.length > 0) {
+      this.onAppended();
+    }
+    return skipped;
   }
 }
 

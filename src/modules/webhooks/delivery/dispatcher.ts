@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, RepeatingTask } from '#libs/clock';
-import { Database, type Transaction } from '#libs/database';
+import { CommandExecutor, Database, type Transaction } from '#libs/database';
 import { EVENT_TYPES } from '../../events';
 import { WebhookAdministration } from '../webhook-administration';
 import { MAX_PENDING } from '../webhook.entity';
@@ -16,9 +16,11 @@ const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 
-/** One instance at a time makes deliveries. Locks nothing if there are no new events. */
+const HAS_NEW = { text: 'SELECT FROM webhook_dispatch WHERE position < feed_end()' };
+
+/** One instance at a time makes deliveries. */
 const LOCK = `SELECT position, feed_end() AS "end", (SELECT count(*) FROM webhooks WHERE enabled) AS webhooks
-  FROM webhook_dispatch WHERE position < feed_end() FOR UPDATE SKIP LOCKED`;
+  FROM webhook_dispatch FOR UPDATE SKIP LOCKED`;
 
 /** The join is by type, so that webhooks that do not get an event cost nothing. */
 const DISPATCH = `WITH subscriber AS MATERIALIZED (
@@ -70,9 +72,11 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly webhooks: WebhookAdministration,
     private readonly worker: DeliveryWorker,
     private readonly clock: Clock,
+    private readonly commands: CommandExecutor,
   ) {}
 
   onApplicationBootstrap(): void {
+    this.commands.onAppended = () => this.wake();
     this.dispatching.start();
     this.counting.start();
   }
@@ -82,8 +86,8 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all([this.dispatching.stop(), this.counting.stop()]);
   }
 
-  /** To be called after this process has written events: it need not wait for the next turn. */
-  wake(): void {
+  /** This process has written events: they need not wait for the next turn. */
+  private wake(): void {
     if (this.hasWebhooks) {
       this.timer ??= setTimeout(() => {
         this.timer = undefined;
@@ -93,7 +97,8 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async takeTurn(): Promise<void> {
-    for (let hasMore = true; hasMore && !this.isStopping; ) {
+    const found = await this.database.run(HAS_NEW);
+    for (let hasMore = found.length > 0; hasMore && !this.isStopping; ) {
       hasMore = await this.database.transaction((transaction) => this.dispatch(transaction));
       this.worker.wake();
     }

@@ -1,15 +1,19 @@
 import type { Webhook, WebhookWithSecret } from '#libs/client';
 import { type ApiClient, type ErrorBody, nextOf } from '../../../support/api-client';
+import type { Settings } from '../../../../src/settings';
+import { startService } from '../../../support/service';
 import { useStore } from '../../../support/use-service';
 
 describe('webhooks', () => {
   const { service: store } = useStore();
   const URL = 'https://shop.example/events';
+  let apiKey: string;
   let caller: ApiClient;
 
   // Each test has a client of its own, who may have ten.
   beforeEach(async () => {
-    caller = await store.caller();
+    apiKey = (await store.issueKey()).key;
+    caller = store.callerWith(apiKey);
   });
 
   async function created(body: object = {}): Promise<WebhookWithSecret> {
@@ -53,6 +57,22 @@ describe('webhooks', () => {
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       expect(again.text).toBe(first.text);
       expect((await caller.get<Webhook[]>('/webhooks')).body).toHaveLength(1);
+    });
+
+    it('201 again after a restart that allows its URL no more; 503 without the key that sealed its secret', async () => {
+      const key = { 'Idempotency-Key': 'before the restart' };
+      const url = 'http://127.0.0.1:9/';
+      const first = await caller.with(key).post<WebhookWithSecret>('/webhooks', { url });
+      const settings: Partial<Settings>[] = [{ webhookNetworks: [] }, { webhookKey: undefined }];
+      const answers = [];
+      for (const changed of settings) {
+        const restarted = await startService({ database: store.database, settings: changed });
+        answers.push(await restarted.callerWith(apiKey).with(key).post('/webhooks', { url }));
+        await restarted.close();
+      }
+      expect(first.status).toBe(201);
+      expect(answers.map(({ status }) => status)).toEqual([201, 503]);
+      expect(answers[0]!.text).toBe(first.text);
     });
 
     test.each([
