@@ -1,22 +1,20 @@
-import { Injectable } from '@nestjs/common';
-import { type CommandRunner, InjectCommander } from 'nest-commander';
-import { CommandTestFactory } from 'nest-commander-testing';
+import { Module } from '@nestjs/common';
+import { CommandFactory, type CommandRunner, InjectCommander } from 'nest-commander';
 import { CliModule } from '../../../../src/cli/cli.module';
 
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
 
-@Injectable()
+@Module({})
 class Registered {
   constructor(@InjectCommander() readonly program: Commander) {}
 }
 
 /** The paths of all commands, such as `keys issue`, that have nothing below them; nothing is run. */
 export async function registeredCommands(): Promise<{ path: string; command: Commander }[]> {
-  const application = await CommandTestFactory.createTestingCommand({
+  const application = await CommandFactory.createWithoutRunning({
+    module: Registered,
     imports: [CliModule.forActor({ kind: 'cli', name: 'test' })],
-    providers: [Registered],
-  }).compile();
-  await application.init();
+  });
   const { program } = application.get(Registered);
   await application.close();
   return leavesOf(program, []);

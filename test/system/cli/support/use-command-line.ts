@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { CommandTestFactory } from 'nest-commander-testing';
+import { CommandFactory } from 'nest-commander';
 import { CliModule } from '../../../../src/cli/cli.module';
 import { COMMANDER_OPTIONS, closeDatabases } from '../../../../src/cli/command/command';
 import { report } from '../../../../src/cli/command/failure';
@@ -42,20 +42,20 @@ export async function runCommand(
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((stderr += text.toString()))),
   ];
   try {
-    const code = await run(args);
+    const code = await run();
     return { code, stdout: output.text, stderr };
   } finally {
     replaced.forEach((one) => ('restore' in one ? one.restore() : one.mockRestore()));
   }
 }
 
-async function run(args: string[]): Promise<number> {
-  const application = await CommandTestFactory.createTestingCommand(
-    { imports: [CliModule.forActor(operator(process.env))] },
-    COMMANDER_OPTIONS,
-  ).compile();
+async function run(): Promise<number> {
+  const application = await CommandFactory.createWithoutRunning(CliModule.forActor(operator(process.env)), {
+    ...COMMANDER_OPTIONS,
+    logger: false,
+  });
   try {
-    await CommandTestFactory.runWithoutClosing(application, args);
+    await CommandFactory.runApplication(application);
     return 0;
   } catch (error) {
     return report(error);
