@@ -4,7 +4,6 @@ import { type Operation, operationsOf } from '../../support/document';
 import { RawConnection } from '../../support/raw-http';
 import { type TestService, startService } from '../../support/service';
 
-// eslint-disable-next-line @typescript-eslint/unbound-method -- it is put back as it was
 const shipped = InterceptorsConsumer.prototype.intercept;
 
 interface Request {

@@ -16,6 +16,12 @@ it('The lock file has a digest for every package, and names no registry', () => 
   expect(packages.filter(({ resolved }) => resolved !== undefined).map(({ name }) => name)).toEqual([]);
 });
 
+it('Every development dependency has its reason', () => {
+  const reasons = read('docs/development/decisions.md');
+  const unexplained = Object.keys(devDependencies).filter((name) => !reasons.includes(`\`${name}\``));
+  expect(unexplained.filter((name) => !name.startsWith('@types/'))).toEqual([]);
+});
+
 it('npm ci runs no script of a package: here, in the image and in a job with an identity token', () => {
   expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
 });
