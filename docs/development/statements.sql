@@ -131,9 +131,9 @@ BEGIN;
 SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
   FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place;
-SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
   CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
-  WHERE record.owner_id = used.owner_id AND record.key = used.key AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
+  WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq');
@@ -142,9 +142,9 @@ SELECT nextval('orders_id_seq');
 
 INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
 UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
-INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[])
-  ON CONFLICT (owner_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+INSERT INTO idempotency_records (name, fingerprint, status, body)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[])
+  ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
   body = excluded.body, created_at = now();
 INSERT INTO events (id, type, pet_id, data)
   SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
@@ -156,9 +156,9 @@ BEGIN;
 SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
   FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place;
-SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
   CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
-  WHERE record.owner_id = used.owner_id AND record.key = used.key AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
+  WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq');

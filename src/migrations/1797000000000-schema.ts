@@ -123,13 +123,11 @@ const CLIENTS = [
   )`,
   `CREATE INDEX deprecated_calls_by_day ON deprecated_calls (day)`,
   `CREATE TABLE idempotency_records (
-    owner_id bigint NOT NULL,
-    key text NOT NULL,
+    name text PRIMARY KEY,
     fingerprint text NOT NULL,
     status integer NOT NULL,
     body text NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (owner_id, key)
+    created_at timestamptz NOT NULL DEFAULT now()
   )`,
   `CREATE INDEX idempotency_records_by_age ON idempotency_records (created_at)`,
 ];

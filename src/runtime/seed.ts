@@ -39,16 +39,18 @@ export class SeedService {
    * the next one adds.
    */
   async seed(withKey = true): Promise<Seeded> {
-    const key = await this.alone((transaction) => this.seedClient(withKey, transaction));
+    const key = await this.underSeedLock((transaction) => this.seedClient(withKey, transaction));
     // Imported in transactions of its own, while this one keeps other processes waiting, however long that takes.
-    const counts = await this.alone(() => this.catalogue.run());
+    const counts = await this.underSeedLock(() => this.catalogue.run());
     return { ...counts, key };
   }
 
-  private alone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  private underSeedLock<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.database.transaction(async (transaction) => {
       // SQL, because TypeORM has no advisory locks.
-      await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
+      await transaction.query(
+        'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0',
+      );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
       return work(transaction);
     });

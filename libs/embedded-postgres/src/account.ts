@@ -18,8 +18,15 @@ const CREATE = [
   ['adduser', '-S', '-D', '-H', '-s', '/sbin/nologin', NAME],
 ] as const;
 
+let account: Account | undefined;
+
 /** For root: the account, created if it is missing; `nobody` where that is not possible. */
 export function serverAccount(): Account {
+  account ??= findOrCreate();
+  return account;
+}
+
+function findOrCreate(): Account {
   for (const [program, ...args] of CREATE) {
     if (listed() === undefined) {
       try {

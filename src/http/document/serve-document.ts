@@ -19,9 +19,12 @@ export function serveDocument(app: NestFastifyApplication): void {
   const document = buildDocument(app);
   serveRoot(fastify, document);
   const servedAt = (address: string, text: string) => text.replaceAll(SHOWN_ADDRESS, () => address);
-  serveContent(fastify, '/openapi.json', (address) => servedAt(address, JSON.stringify(document)));
+  // Written once: whoever sends another Host each time must not keep the process busy.
+  const json = JSON.stringify(document);
+  let yaml: Promise<string> | undefined;
+  serveContent(fastify, '/openapi.json', (address) => servedAt(address, json));
   serveContent(fastify, '/openapi.yaml', async (address) =>
-    servedAt(address, await documentText(document, 'yaml')),
+    servedAt(address, await (yaml ??= documentText(document, 'yaml'))),
   );
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => void reply.headers(GUIDE_HEADERS));

@@ -104,23 +104,27 @@ export class AuditTrail {
   ) {}
 
   /**
-   * Writes an entry in the transaction of the change, or of the command that decides on the state. Recording the same
-   * earned ban twice has no effect. By default this process is the author, now.
+   * Writes an entry in the transaction of the change. Recording the same earned ban twice has no effect. By default this
+   * process is the author, now.
    */
   async record(
-    to: Transaction | State,
+    transaction: Transaction,
     entry: AuditEntry,
-    { actor, at }: Circumstances = { actor: this.actor, at: this.clock.now() },
+    circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
   ): Promise<void> {
-    const { action, clientId = null, keyId = null, details = {} } = entry;
-    const time = new Date(at).toISOString();
-    const values = [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
-    if ('append' in to) {
-      to.append(JOURNAL, values);
-    } else {
-      await to.query(RECORD, values);
-    }
+    await transaction.query(RECORD, valuesOf(entry, circumstances));
   }
+
+  /** Writes an entry with what a command decides. */
+  append(state: State, entry: AuditEntry): void {
+    state.append(JOURNAL, valuesOf(entry, { actor: this.actor, at: this.clock.now() }));
+  }
+}
+
+function valuesOf(entry: AuditEntry, { actor, at }: Circumstances): unknown[] {
+  const { action, clientId = null, keyId = null, details = {} } = entry;
+  const time = new Date(at).toISOString();
+  return [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
 }
 
 /** The audit log, for the service and the command line alike. */

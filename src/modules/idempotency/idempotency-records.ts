@@ -1,5 +1,4 @@
-// The responses that are kept for Idempotency-Keys, and how a command claims a key. Keys are per client: a name is the id of the
-// client, a space and the key.
+// The responses that are kept for Idempotency-Keys, and how a command claims a key.
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Journal, Lookup } from '#libs/database';
 
@@ -7,11 +6,9 @@ import type { Journal, Lookup } from '#libs/database';
 @Entity('idempotency_records')
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
-  @PrimaryColumn({ name: 'owner_id', type: 'bigint' })
-  ownerId!: number;
-
+  /** The id of the client, a space and its key. */
   @PrimaryColumn('text')
-  key!: string;
+  name!: string;
 
   @Column('text')
   fingerprint!: string;
@@ -55,9 +52,9 @@ export const CLAIMS: Lookup<string, boolean> = {
 
 /** Row by row, and with an age that no index has: a plan made while there were few rows would later read those of a whole day. */
 const FIND = {
-  text: `SELECT place, kept.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+  text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
-      WHERE record.owner_id = used.owner_id AND record.key = used.key AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
+      WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
 };
 
 /** The response of an earlier use. After the claims, and so it sees what earlier holders have committed. */
@@ -65,7 +62,7 @@ export const RESPONSES: Lookup<string, KeptResponse | null> = {
   name: 'the response',
   isBeforeRows: true,
   maxBatch: Infinity,
-  callFor: (names) => ({ statement: FIND, values: columnsOf(names) }),
+  callFor: (names) => ({ statement: FIND, values: [names] }),
   resultsOf: (rows, names) => {
     const found = names.map((): KeptResponse | null => null);
     for (const [place, fingerprint, status, body] of rows as [number, string, number, string][]) {
@@ -77,9 +74,9 @@ export const RESPONSES: Lookup<string, KeptResponse | null> = {
 
 /** Overwrites an expired response. */
 const KEEP = {
-  text: `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[])
-    ON CONFLICT (owner_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+  text: `INSERT INTO idempotency_records (name, fingerprint, status, body)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[])
+    ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
       body = excluded.body, created_at = now()`,
 };
 
@@ -89,7 +86,7 @@ export const RECORDS: Journal<KeptResponse & { name: string }> = {
     {
       statement: KEEP,
       values: [
-        ...columnsOf(records.map(({ name }) => name)),
+        records.map(({ name }) => name),
         records.map(({ fingerprint }) => fingerprint),
         records.map(({ status }) => status),
         records.map(({ body }) => body),
@@ -97,16 +94,3 @@ export const RECORDS: Journal<KeptResponse & { name: string }> = {
     },
   ],
 };
-
-export function nameOf(clientId: number, key: string): string {
-  return `${clientId} ${key}`;
-}
-
-/** The ids of the clients, and the keys. */
-function columnsOf(names: readonly string[]): [number[], string[]] {
-  const ends = names.map((name) => name.indexOf(' '));
-  return [
-    names.map((name, index) => Number(name.slice(0, ends[index]))),
-    names.map((name, index) => name.slice(ends[index]! + 1)),
-  ];
-}

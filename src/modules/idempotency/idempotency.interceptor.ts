@@ -12,9 +12,9 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type Origin } from '#libs/database';
-import { Documented, EachOperation, ValidationFailedError } from '#libs/http';
+import { Documented, EachOperation, ValidationFailedError, routeOf } from '#libs/http';
 import { clientIdOf } from '../auth';
-import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest, isKept } from './once';
+import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest, isKept } from './keyed-request';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -99,9 +99,10 @@ function keyOf(request: FastifyRequest): string | undefined {
 }
 
 /** The same for the same operation, path parameters and JSON value, however the URL and the body are spelled. */
-function fingerprintOf({ method, routeOptions, params, body }: FastifyRequest): string {
+function fingerprintOf(request: FastifyRequest): string {
+  const { method, params, body } = request;
   const value = body === undefined ? '' : jsonOf(body);
-  return hash('sha256', `${method} ${routeOptions.url} ${JSON.stringify(params)}\n${value}`, 'base64url');
+  return hash('sha256', `${method} ${routeOf(request).url} ${JSON.stringify(params)}\n${value}`, 'base64url');
 }
 
 function jsonOf(body: unknown): string {

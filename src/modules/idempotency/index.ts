@@ -1,3 +1,3 @@
 export { CommandOrigin, IdempotentPosts } from './idempotency.interceptor';
 export { IdempotencyModule } from './idempotency.module';
-export { isNotKept } from './once';
+export { isNotKept } from './keyed-request';

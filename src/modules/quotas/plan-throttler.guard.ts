@@ -7,19 +7,14 @@ import {
   applyDecorators,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import {
-  ThrottlerGuard,
-  type ThrottlerModuleOptions,
-  type ThrottlerRequest,
-  normalizeIp,
-} from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest, normalizeIp } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { type ApiError, Documented, UnavailableError, plainAddress } from '#libs/http';
 import { Authenticator, type Caller, RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, limitErrorOf } from './rate-limit-errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders, type Standing } from './rules/decision';
-import { ADDRESS_LIMITS, limitsOf, MINUTE_MS, UnknownPlanError } from './rules/limits';
+import { ADDRESS_LIMITS, limitsOf, UnknownPlanError } from './rules/limits';
 import { type AddressSubject, QuotaStore, type Subject } from './stores/quota-store';
 
 /** The decision on one request, and what its response reports. */
@@ -155,13 +150,6 @@ function subjectOf(caller: Caller | undefined, ip: string): Subject {
 export function addressSubject(ip: string): AddressSubject {
   const address = normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
   return { kind: 'address', address, limits: ADDRESS_LIMITS };
-}
-
-/** One throttler, with the minute of the sender's plan: the guard takes its day in the same step. */
-export function planThrottler(authenticator: Authenticator): ThrottlerModuleOptions {
-  const limit = async (context: ExecutionContext): Promise<number> =>
-    (await senderOf(requestOf(context), authenticator)).limits.perMinute;
-  return [{ ttl: MINUTE_MS, limit }];
 }
 
 const COUNTED_ONLY_WITHOUT_KEY = 'quotas:counted-only-without-key';

@@ -5,15 +5,16 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import { ClientAdministrationModule, AuthModule, Authenticator } from '../auth';
+import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
-import { HandlerMetadata, PlanThrottlerGuard, planThrottler, RequestLimiter } from './plan-throttler.guard';
+import { HandlerMetadata, PlanThrottlerGuard, RequestLimiter } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
 import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
+import { MINUTE_MS } from './rules/limits';
 import { QUOTA_SCRIPT } from './stores/quota-script';
 import { RedisConnection } from './stores/redis-connection';
 import { RedisQuotaStore } from './stores/redis-quota-store';
@@ -64,7 +65,8 @@ export class QuotaAdministrationModule {}
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', expired: olderThan(USAGE_DAYS) }),
-    ThrottlerModule.forRootAsync({ inject: [Authenticator], useFactory: planThrottler }),
+    // The guard takes the windows of the plan instead.
+    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: 1 }]),
   ],
   controllers: [AccountController],
   providers: [

@@ -119,7 +119,7 @@ export class WebhookAdministration {
         state.update(Webhook, id, switched(webhook, enabled, reason));
         const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
         const details = { webhookId: id, reason };
-        void this.trail.record(state, { action, clientId: webhook.clientId, details });
+        this.trail.append(state, { action, clientId: webhook.clientId, details });
       }
     };
     return this.commands.run({ needs: [lockOf(id)], decide }, BY_SERVICE);

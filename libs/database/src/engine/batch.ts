@@ -49,9 +49,6 @@ const SET_TIMEOUTS: Statement = {
 const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
-/** All statements of the engine that belong to no table, for those who list them. */
-export const TRANSACTION_STATEMENTS: readonly Statement[] = [BEGIN, SET_TIMEOUTS, COMMIT, ROLLBACK];
-
 export function entryFor(command: Command, origin: Origin): Entry {
   const entry: Entry = { command, origin, lockedRows: [], exclusiveRows: [] };
   for (const need of command.needs) {

@@ -57,12 +57,13 @@ export class Sender {
     if (this.policy.objection(message.url) !== undefined) {
       return { status: null, failure: FAILURES.EFORBIDDEN };
     }
-    const request = this.open(message);
+    let request: ClientRequest | undefined;
     try {
+      request = this.open(message);
       return await attemptOf(request, message.body);
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      if (mayRetry && request.reusedSocket && code === 'ECONNRESET') {
+      if (mayRetry && request?.reusedSocket && code === 'ECONNRESET') {
         return this.send(message, false);
       }
       const unnamed = /^[A-Z0-9_]{1,60}$/.test(code)

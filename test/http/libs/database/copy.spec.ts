@@ -51,7 +51,7 @@ const FILLING = [
   `INSERT INTO key_bans (key_id, level, banned_until) SELECT id, 1, 'infinity' FROM api_keys WHERE $1::text[] IS NOT NULL`,
   `INSERT INTO quota_resets SELECT id, date '2026-11-22', 1, now() FROM clients WHERE $1::text[] IS NOT NULL`,
   `INSERT INTO deprecated_calls SELECT id, 'getPet', date '2026-11-22', 5, now() FROM api_keys WHERE $1::text[] IS NOT NULL`,
-  `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body) SELECT 1, name, 'f', 201, name FROM unnest($1::text[]) AS name`,
+  `INSERT INTO idempotency_records (name, fingerprint, status, body) SELECT '1 ' || name, 'f', 201, name FROM unnest($1::text[]) AS name`,
   `INSERT INTO audit_entries (at, actor_kind, actor, action, details)
     SELECT now(), 'cli', name, 'client.created', jsonb_build_object('name', name) FROM unnest($1::text[]) AS name`,
 ];

@@ -274,11 +274,12 @@ describe('an Idempotency-Key', () => {
   /** Lets time pass for what is kept; its age is measured by the database's own clock. */
   const age = (key: string, interval: string) =>
     service.database.pool.query(
-      `UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`,
+      `UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE name LIKE '% ' || $1`,
       [key, interval],
     );
   const keptKeys = async () => {
-    const sql = 'SELECT key FROM idempotency_records ORDER BY key';
+    // After the id of the client and a space.
+    const sql = `SELECT regexp_replace(name, '^[0-9]+ ', '') AS key FROM idempotency_records ORDER BY name`;
     return (await service.database.pool.query<{ key: string }>(sql)).rows.map(({ key }) => key);
   };
 

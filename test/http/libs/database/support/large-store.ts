@@ -64,8 +64,8 @@ const FILLING = [
    SELECT id, DATE '${TODAY}' - day, 10 FROM clients, generate_series(1, 5) day`,
   `INSERT INTO key_bans (key_id, level, banned_until) SELECT id, 1, '2020-01-01' FROM api_keys`,
   `INSERT INTO quota_resets (client_id, day, requests, reset_at) SELECT id, '2020-01-01', 1, '2020-01-01' FROM clients`,
-  `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
-   SELECT id, 'key', 'fingerprint', 201, '{}' FROM clients`,
+  `INSERT INTO idempotency_records (name, fingerprint, status, body)
+   SELECT id || ' key', 'fingerprint', 201, '{}' FROM clients`,
   // All of them are updates of pets.
   `INSERT INTO events (time, id, type, pet_id, data)
    SELECT to_timestamp(${eventsAt}), md5(n::text)::uuid, 'pet.updated', n,

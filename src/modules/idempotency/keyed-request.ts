@@ -1,6 +1,6 @@
 import { type Command, type Origin, Rejection, type State } from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
-import { CLAIMS, type KeptResponse, RECORDS, RESPONSES, nameOf } from './idempotency-records';
+import { CLAIMS, type KeptResponse, RECORDS, RESPONSES } from './idempotency-records';
 
 export const IdempotencyInProgressError = defineError({
   code: 'idempotency_in_progress',
@@ -49,7 +49,7 @@ export class KeyedRequest {
     private readonly fingerprint: string,
     private readonly status: number,
   ) {
-    this.name = nameOf(clientId, key);
+    this.name = `${clientId} ${key}`;
   }
 
   get origin(): Origin {
