@@ -1,4 +1,5 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { type Observable, map } from 'rxjs';
 import { UnavailableError } from '#libs/http';
 import { SecretVault } from './webhook-secrets';
@@ -13,17 +14,19 @@ export class SecretOpener implements NestInterceptor<WebhookWithSecretDto, Webho
   constructor(private readonly vault: SecretVault) {}
 
   intercept(
-    _context: ExecutionContext,
+    context: ExecutionContext,
     next: CallHandler<WebhookWithSecretDto>,
   ): Observable<WebhookWithSecretDto> {
-    return next.handle().pipe(map((webhook) => ({ ...webhook, secret: this.opened(webhook) })));
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    return next.handle().pipe(map((webhook) => ({ ...webhook, secret: this.opened(webhook, reply) })));
   }
 
   /** @throws UnavailableError if it was sealed with another key than the present one */
-  private opened({ id, secret }: WebhookWithSecretDto): string {
+  private opened({ id, secret }: WebhookWithSecretDto, reply: FastifyReply): string {
     try {
       return this.vault.open(secret, id);
     } catch {
+      void reply.removeHeader('Idempotent-Replayed');
       throw new UnavailableError(
         'A kept response has the secret of a webhook, sealed with another WEBHOOK_KEY.',
       );

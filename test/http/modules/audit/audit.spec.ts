@@ -65,7 +65,7 @@ const CHANGES: [
     'key.banned',
     ({ keyId }) => bans().ban(keyId, 2 * HOUR),
     'key',
-    () => ({ level: 1, bannedUntil: instant(2 * HOUR) }),
+    () => ({ level: 0, bannedUntil: instant(2 * HOUR) }),
   ],
 ];
 
@@ -113,7 +113,7 @@ describe('exactly one correct entry is written for', () => {
   test('key.unbanned, with the ban that it ended', async () => {
     const { keyId } = await aKey();
     await bans().ban(keyId, 2 * HOUR);
-    const level = { before: 1, after: 0 };
+    const level = { before: 0, after: 0 };
     const details = { level, bannedUntil: { before: instant(2 * HOUR), after: instant(0) } };
     expect(await added(() => bans().unban(keyId))).toMatchObject([
       { action: 'key.unbanned', keyId, details },
@@ -124,9 +124,9 @@ describe('exactly one correct entry is written for', () => {
 test('the catalogue, client and key of a first start are attributed to the service', async () => {
   const entries = await added(() => service.app.get(SeedService).seed());
   expect(entries.map(({ actor, action, clientName }) => [actor, action, clientName])).toEqual([
-    [SERVICE, 'catalogue.imported', null],
     [SERVICE, 'client.created', DEMO_CLIENT],
     [SERVICE, 'key.issued', DEMO_CLIENT],
+    [SERVICE, 'catalogue.imported', null],
   ]);
 });
 

@@ -61,7 +61,7 @@ describe('webhooks', () => {
 
     it('201 again after a restart that allows its URL no more; 503 without the key that sealed its secret', async () => {
       const key = { 'Idempotency-Key': 'before the restart' };
-      const url = 'http://127.0.0.1:9/';
+      const url = 'http://127.0.0.1:8080/';
       const first = await caller.with(key).post<WebhookWithSecret>('/webhooks', { url });
       const settings: Partial<Settings>[] = [{ webhookNetworks: [] }, { webhookKey: undefined }];
       const answers = [];

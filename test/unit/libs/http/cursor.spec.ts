@@ -72,7 +72,7 @@ it('Each turn of the event loop sends one long page at most, so that others are 
   const page = { entries: ['🐕'.repeat(100_000)], cursor: null };
   const order: string[] = [];
   const bodies = [1, 2, 3].map(async () => {
-    const body = await represent(page as never, {} as FastifyRequest, reply);
+    const body = await represent(page as never, { headers: {} } as FastifyRequest, reply);
     order.push('page');
     return body;
   });
