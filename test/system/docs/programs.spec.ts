@@ -175,7 +175,8 @@ describe('The receiver', () => {
     const lines = start(['receive.mjs'], { PORT: new URL(url).port, WEBHOOK_SECRET: body.secret });
     await until(() => lines().length > 0);
     const forged = await fetch(url, { method: 'POST', body: '{}' });
-    expect([forged.status, lines().at(-1)]).toEqual([400, expect.stringContaining('Refused: The timestamp')]);
+    expect(forged.status).toBe(400);
+    await until(() => lines().some((line) => line.includes('Refused: The timestamp')));
     // The receiver has the system's clock, and refuses what is older than five minutes by it.
     service.clock.set(Date.now());
     const pet = await arrange.pet();
@@ -187,7 +188,7 @@ describe('The receiver', () => {
     async (secret) => {
       const { url, lines } = await receiver(secret);
       expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(400);
-      expect(lines().at(-1)).toBe('Refused: The secret is not whsec_ and base64.');
+      await until(() => lines().includes('Refused: The secret is not whsec_ and base64.'));
     },
   );
 });
