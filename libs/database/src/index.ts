@@ -15,7 +15,7 @@ export {
 } from './engine/state';
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
-export { GeneratedId, OF_THE_DATABASE, PostgresNames } from './engine/entity-table';
+export { GeneratedId, MAINTAINED_BY_DATABASE, PostgresNames } from './engine/entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { GeneratedId, OF_THE_DATABASE } from '#libs/database';
+import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
 
 /** An encrypted secret. */
 export interface KeptSecret {
@@ -82,7 +82,7 @@ export class Webhook {
   deletedAt!: Date | null;
 
   /** The position in the feed after which events are sent to it. Set by a trigger. */
-  @Column({ type: 'bigint', default: 0, ...OF_THE_DATABASE })
+  @Column({ type: 'bigint', default: 0, ...MAINTAINED_BY_DATABASE })
   since?: number;
 }
 
@@ -152,7 +152,7 @@ export class WebhookDelivery {
   error!: string | null;
 
   /** An instance has leased it to send it. No other does before. */
-  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...OF_THE_DATABASE })
+  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...MAINTAINED_BY_DATABASE })
   leasedUntil?: Date | null;
 }
 

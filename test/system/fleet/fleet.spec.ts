@@ -142,7 +142,9 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   await orders.expectBooked(database.pool, STOCK);
 
   // What the killed process was sending is left to another one when its lease is over; here that is now.
-  await database.pool.query('UPDATE webhook_deliveries SET leased_until = now() WHERE leased_until IS NOT NULL');
+  await database.pool.query(
+    'UPDATE webhook_deliveries SET leased_until = now() WHERE leased_until IS NOT NULL',
+  );
   await until(() => {
     const delivered = new Set(receiver.received.map(({ event }) => event.data.id));
     return orders.booked.every(({ id }) => delivered.has(id));

@@ -72,12 +72,12 @@ export class Batch {
   /** Rows that could not be locked: they are locked elsewhere, or do not exist. */
   private readonly missing: [entity: Entity, ids: number[]][] = [];
 
-  /** @param held wait for rows that another transaction has locked, or skip their commands */
+  /** @param whenLocked wait for rows that another transaction has locked, or skip their commands */
   constructor(
     private readonly session: Session,
     private readonly tables: Tables,
     private readonly entries: readonly QueuedCommand[],
-    private readonly held: Locking['held'],
+    private readonly whenLocked: Locking['whenLocked'],
     private readonly state: State,
   ) {}
 
@@ -89,8 +89,8 @@ export class Batch {
   async run(): Promise<QueuedCommand[]> {
     try {
       await this.load();
-      const held = this.held === 'skip' ? await this.heldByOthers() : undefined;
-      const skipped = this.decideAll(held);
+      const lockedElsewhere = this.whenLocked === 'skip' ? await this.rowsLockedElsewhere() : undefined;
+      const skipped = this.decideAll(lockedElsewhere);
       await this.session.execute(this.writes());
       this.settlements.forEach((settle) => settle());
       return skipped;
@@ -135,7 +135,7 @@ export class Batch {
   private loadRows(entity: Entity, ids: number[], lock: RowLock | undefined): Load {
     const table = this.tables.of(entity);
     return {
-      call: table.load(ids, lock && { lock, held: this.held }),
+      call: table.load(ids, lock && { lock, whenLocked: this.whenLocked }),
       take: (stored) => {
         const { rows } = this.state.batch;
         const found = stored.map((one) => table.rowOf(one));
@@ -162,7 +162,7 @@ export class Batch {
   }
 
   /** Those of the missing rows that exist, and are therefore locked by another transaction; undefined if there are none. */
-  private async heldByOthers(): Promise<Set<string> | undefined> {
+  private async rowsLockedElsewhere(): Promise<Set<string> | undefined> {
     if (this.missing.length === 0) {
       return undefined;
     }
@@ -177,9 +177,9 @@ export class Batch {
   }
 
   /** @returns the commands that need one of these rows, which did not decide */
-  private decideAll(held: ReadonlySet<string> | undefined): QueuedCommand[] {
+  private decideAll(lockedElsewhere: ReadonlySet<string> | undefined): QueuedCommand[] {
     for (const entry of this.entries) {
-      entry.heldRow = held && entry.lockedRows.find((row) => held.has(row));
+      entry.heldRow = lockedElsewhere && entry.lockedRows.find((row) => lockedElsewhere.has(row));
       if (entry.heldRow !== undefined && entry.command.needsNoRows?.(this.state)) {
         entry.heldRow = undefined;
       }

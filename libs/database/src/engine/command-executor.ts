@@ -111,34 +111,37 @@ export class CommandExecutor {
     return !exclusiveRows.some((row) => this.busy.some((rows) => rows.has(row)));
   }
 
-  private async work(entries: QueuedCommand[], held: Locking['held']): Promise<void> {
+  private async work(entries: QueuedCommand[], whenLocked: Locking['whenLocked']): Promise<void> {
     const rows = new Set(entries.flatMap(({ exclusiveRows }) => exclusiveRows));
     this.busy.push(rows);
-    await this.attempt(entries, held);
+    await this.attempt(entries, whenLocked);
     this.busy = this.busy.filter((others) => others !== rows);
   }
 
   /** Settles the commands; skipped ones return to the queue. */
-  private async attempt(entries: QueuedCommand[], held: Locking['held']): Promise<void> {
+  private async attempt(entries: QueuedCommand[], whenLocked: Locking['whenLocked']): Promise<void> {
     try {
-      this.queue.putBack(await withRetries(() => this.runTransaction(entries, held)));
+      this.queue.putBack(await withRetries(() => this.runTransaction(entries, whenLocked)));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach((entry) => fail(entry, error));
         return;
       }
       const half = Math.ceil(entries.length / 2);
-      await this.attempt(entries.slice(0, half), held);
-      await this.attempt(entries.slice(half), held);
+      await this.attempt(entries.slice(0, half), whenLocked);
+      await this.attempt(entries.slice(half), whenLocked);
     }
   }
 
-  private async runTransaction(entries: QueuedCommand[], held: Locking['held']): Promise<QueuedCommand[]> {
+  private async runTransaction(
+    entries: QueuedCommand[],
+    whenLocked: Locking['whenLocked'],
+  ): Promise<QueuedCommand[]> {
     const { database, model } = this;
     const state = new State(new Date(this.now()), (decided) => model.afterCommand(decided));
     const tables = { order: model.tables, of: (entity: Entity) => database.table(entity) };
     const skipped = await database.session((session) =>
-      new Batch(session, tables, entries, held, state).run(),
+      new Batch(session, tables, entries, whenLocked, state).run(),
     );
     if (state.batch.appended.length > 0) {
       this.onAppended();

@@ -27,7 +27,7 @@ interface Column {
 /** How rows are locked: those that another transaction has locked are waited for, or skipped. */
 export interface Locking {
   lock: RowLock;
-  held: 'wait' | 'skip';
+  whenLocked: 'wait' | 'skip';
 }
 
 /**
@@ -118,7 +118,7 @@ export class EntityTable<Row extends object> {
   /** Loads rows by id. With a lock, they are locked in ascending order of id, so that transactions cannot deadlock. */
   load(ids: readonly number[], locking?: Locking): Call {
     const isOne = ids.length === 1;
-    const form = `${isOne} ${locking?.lock} ${locking?.held}`;
+    const form = `${isOne} ${locking?.lock} ${locking?.whenLocked}`;
     let statement = this.loads.get(form);
     if (statement === undefined) {
       statement = { text: this.loadText(isOne, locking) };
@@ -154,7 +154,7 @@ export class EntityTable<Row extends object> {
       return text;
     }
     const order = isOne ? '' : ` ORDER BY ${this.idColumn}`;
-    return `${text}${order} ${locking.lock}${locking.held === 'skip' ? ' SKIP LOCKED' : ''}`;
+    return `${text}${order} ${locking.lock}${locking.whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
   }
 
   private write(operation: 'insert' | 'update', rows: readonly Row[]): Call {
@@ -197,7 +197,7 @@ export function GeneratedId(): PropertyDecorator {
 }
 
 /** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */
-export const OF_THE_DATABASE = { select: false, insert: false, update: false } as const;
+export const MAINTAINED_BY_DATABASE = { select: false, insert: false, update: false } as const;
 
 /** Names constraints as PostgreSQL does for those without a name. */
 export class PostgresNames extends DefaultNamingStrategy {

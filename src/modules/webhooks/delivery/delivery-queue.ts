@@ -10,7 +10,7 @@ const MAX_CONCURRENT = 4;
 /** Much longer than an attempt may take, in case the process is busy. */
 const LEASE_MS = 60_000;
 /** Half of the concurrent deliveries of a process are to webhooks that were quick last time. */
-const HALF = 500;
+const PLACES_OF_A_KIND = 500;
 
 /** A delivery that this process has leased. */
 export interface LeasedDelivery {
@@ -30,8 +30,8 @@ export interface LeasedDelivery {
   createdAt: Date;
 }
 
-/** A delivery that this process has begun. */
-export interface Begun {
+/** A delivery that this process has started. */
+export interface StartedDelivery {
   delivery: LeasedDelivery;
   /** Neither the webhook's last attempt nor this one has taken long. */
   quick: boolean;
@@ -39,7 +39,7 @@ export interface Begun {
   attempt?: Attempt;
 }
 
-/** $1 is the time, $2 the deliveries that this process has begun. */
+/** $1 is the time, $2 the deliveries that this process has started. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($2)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
@@ -69,7 +69,7 @@ const FIND = {
     ), placed AS (
       SELECT id, quick, row_number() OVER (PARTITION BY quick ORDER BY turn, random()) AS place
       FROM ready JOIN (SELECT quick, count(DISTINCT client_id) AS clients FROM ready GROUP BY quick) AS all_of USING (quick)
-      WHERE turn <= greatest(1, ${HALF} / (clients + 1))
+      WHERE turn <= greatest(1, ${PLACES_OF_A_KIND} / (clients + 1))
     )
     SELECT id FROM placed WHERE place <= CASE WHEN quick THEN $5::int ELSE $6::int END`,
 };
@@ -131,7 +131,7 @@ const RECORD = {
 };
 
 /** A delivery whose attempt has ended. */
-export type Finished = Begun & { attempt: Attempt };
+export type Finished = StartedDelivery & { attempt: Attempt };
 
 /** A receiver that wants nothing more, or accepts nothing. */
 interface LostReceiver {
@@ -161,16 +161,16 @@ export class DeliveryQueue {
   constructor(private readonly database: Database) {}
 
   /** Leases at most one delivery of each webhook. Attempts that became slow use places of the others, not of the quick. */
-  async take(now: Date, begun: readonly Begun[]): Promise<LeasedDelivery[]> {
-    const quick = begun.filter((one) => one.quick).length;
-    const freeQuick = Math.min(HALF - quick, 2 * HALF - begun.length);
-    const freeOthers = HALF - (begun.length - quick);
+  async take(now: Date, started: readonly StartedDelivery[]): Promise<LeasedDelivery[]> {
+    const quick = started.filter((one) => one.quick).length;
+    const freeQuick = Math.min(PLACES_OF_A_KIND - quick, 2 * PLACES_OF_A_KIND - started.length);
+    const freeOthers = PLACES_OF_A_KIND - (started.length - quick);
     if (freeQuick <= 0 && freeOthers <= 0) {
       return [];
     }
-    const ids = begun.map(({ delivery }) => delivery.id);
-    const clients = begun.map(({ delivery }) => delivery.clientId);
-    const kinds = begun.map((one) => one.quick);
+    const ids = started.map(({ delivery }) => delivery.id);
+    const clients = started.map(({ delivery }) => delivery.clientId);
+    const kinds = started.map((one) => one.quick);
     const values = [now.toISOString(), ids, clients, kinds, freeQuick, freeOthers];
     const found = await this.database.run<{ id: number }>(FIND, values);
     return found.length === 0 ? [] : this.lease(found, ids, now);

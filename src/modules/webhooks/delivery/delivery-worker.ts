@@ -5,7 +5,7 @@ import { EventReader, type StoredEvent, toEventDto } from '../../events';
 import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
-import { type Begun, DeliveryQueue, type Finished, type LeasedDelivery } from './delivery-queue';
+import { type StartedDelivery, DeliveryQueue, type Finished, type LeasedDelivery } from './delivery-queue';
 import { type Attempt, errorOf } from './retry-schedule';
 import { Sender } from './sender';
 
@@ -24,7 +24,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
   /** Until its outcome is written, a delivery is not taken again. */
-  private readonly begun = new Set<Begun>();
+  private readonly started = new Set<StartedDelivery>();
   private readonly underWay = new Set<Promise<void>>();
   private isStopping = false;
   private readonly task = new RepeatingTask({
@@ -76,7 +76,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.vault.fingerprint === undefined) {
       return 0;
     }
-    const leased = await this.queue.take(new Date(this.clock.now()), [...this.begun]);
+    const leased = await this.queue.take(new Date(this.clock.now()), [...this.started]);
     const positions = leased.flatMap(({ position }) => position ?? []);
     const events = positions.length === 0 ? [] : await this.events.at(positions);
     const byPosition = new Map(events.map((event) => [event.position, event]));
@@ -89,14 +89,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async attempt(delivery: LeasedDelivery, event?: StoredEvent): Promise<void> {
-    const begun: Begun = { delivery, quick: delivery.quick };
-    this.begun.add(begun);
+    const started: StartedDelivery = { delivery, quick: delivery.quick };
+    this.started.add(started);
     const since = this.clock.now();
-    const becomesSlow = this.clock.later(QUICK_MS, () => (begun.quick = false));
-    begun.attempt = await this.send(delivery, bodyOf(delivery, event));
-    becomesSlow();
-    begun.quick = this.clock.now() - since <= QUICK_MS;
-    this.counts[errorOf(begun.attempt) === null ? 'delivered' : 'failed'] += 1;
+    const cancelSlowMark = this.clock.later(QUICK_MS, () => (started.quick = false));
+    started.attempt = await this.send(delivery, bodyOf(delivery, event));
+    cancelSlowMark();
+    started.quick = this.clock.now() - since <= QUICK_MS;
+    this.counts[errorOf(started.attempt) === null ? 'delivered' : 'failed'] += 1;
     this.wake();
   }
 
@@ -122,12 +122,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** If that fails, outcomes are written in the next turn. */
   private async writeOutcomes(): Promise<void> {
-    const finished = [...this.begun].filter((one): one is Finished => one.attempt !== undefined);
+    const finished = [...this.started].filter((one): one is Finished => one.attempt !== undefined);
     if (finished.length === 0) {
       return;
     }
     const lost = await this.queue.recordOutcomes(finished, new Date(this.clock.now()));
-    finished.forEach((one) => this.begun.delete(one));
+    finished.forEach((one) => this.started.delete(one));
     for (const { webhookId, reason, isStillLost } of lost) {
       await this.webhooks.disable(webhookId, reason, isStillLost);
     }
