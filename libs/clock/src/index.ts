@@ -30,30 +30,6 @@ export class SystemClock extends Clock {
   }
 }
 
-/** A clock that only moves when told, for tests. Nothing happens later by itself. */
-export class ManualClock extends Clock {
-  constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
-    super();
-  }
-
-  now(): number {
-    return this.current;
-  }
-
-  later(): () => void {
-    return () => undefined;
-  }
-
-  /** Moves the clock by this many milliseconds; a negative number sets it back. */
-  advance(milliseconds: number): void {
-    this.current += milliseconds;
-  }
-
-  set(now: number): void {
-    this.current = now;
-  }
-}
-
 @Global()
 @Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
 export class ClockModule {}

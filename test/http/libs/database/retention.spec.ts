@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ManualClock, SystemClock } from '#libs/clock';
+import { SystemClock } from '#libs/clock';
+import { ManualClock } from '../../../support/manual-clock';
 import { Database, Retention, type RetentionOptions, olderThan } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';

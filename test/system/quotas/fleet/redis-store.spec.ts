@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { ManualClock } from '#libs/clock';
+import { ManualClock } from '../../../support/manual-clock';
 import { NOTHING_TAKEN } from '../../../../src/modules/quotas/rules/decision';
 import { type Limits, newWindowState } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';

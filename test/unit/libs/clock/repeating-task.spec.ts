@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { ManualClock, RepeatingTask } from '#libs/clock';
+import { RepeatingTask } from '#libs/clock';
+import { ManualClock } from '../../../support/manual-clock';
 
 describe('A repeating task', () => {
   const log: string[] = [];

@@ -1,4 +1,4 @@
-import { ManualClock } from '#libs/clock';
+import { ManualClock } from '../../../support/manual-clock';
 import type { BanState } from '../../../../src/modules/quotas/rules/decision';
 import { newWindowState } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
