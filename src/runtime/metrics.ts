@@ -271,10 +271,12 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
       return;
     }
     read().then(
-      (metrics) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
+      (metrics) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(metrics),
       () => response.writeHead(500).end(),
     );
   });
+  // Who closes only the sending side still reads.
+  Object.assign(server, { httpAllowHalfOpen: true });
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 
