@@ -18,9 +18,6 @@ const GRACE_MS = 1_000;
 /** How long a refused connection is still read: closing it with unread bytes could discard the response. */
 const LINGER_MS = 1_000;
 
-/** A client may open a connection in advance, and send an empty line after it. Neither begins a request. */
-const EMPTY_LINE_BYTES = 2;
-
 interface Connection {
   /** The response to its newest request, finished or not. */
   newest?: ServerResponse;
@@ -158,8 +155,8 @@ export class Connections {
       // It waits for us. If it never becomes complete, the connection is closed when it makes no progress.
       return;
     }
-    if (isLate && newest === undefined && socket.bytesRead <= EMPTY_LINE_BYTES) {
-      // A later request would take a response for its own.
+    if (isLate && !hasBegun(socket)) {
+      // A client may open a connection in advance, and send empty lines. A later request would take a response for its own.
       socket.destroy();
       return;
     }
@@ -223,6 +220,11 @@ export class Connections {
 
 function isSent(response: ServerResponse): boolean {
   return response.writableFinished || response.destroyed;
+}
+
+/** Whether a message has begun to arrive: only then Node's parser minds that it ends here. */
+function hasBegun(socket: Socket & { parser?: { finish(): Error | undefined } }): boolean {
+  return socket.parser?.finish() !== undefined;
 }
 
 function closed(stream: Socket | ServerResponse): Promise<void> {

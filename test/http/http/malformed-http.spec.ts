@@ -182,6 +182,7 @@ describe('a request hidden in a body', () => {
 
 describe('a request that does not arrive in time is 408, counted for nobody, and the connection is closed', () => {
   test.each([
+    ['the first byte of a request after empty lines', '\r\n\r\nG'],
     ['a request line without an end', 'GET /pets'],
     ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
     ['a body that stops', post(['Content-Length: 12'], '{"name"')],
@@ -203,7 +204,8 @@ describe('a request that does not arrive in time is 408, counted for nobody, and
 test.each([
   ['nothing', ''],
   ['an empty line', '\r\n'],
-])('A connection on which %s was sent is closed without a response', async (_what, bytes) => {
+  ['several empty lines', '\r\n\r\n\n'],
+])('A connection that has brought %s is closed without a response', async (_what, bytes) => {
   const connection = await impatient.open();
   connection.write(bytes);
   await connection.closed();
