@@ -237,9 +237,18 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 }
 
-const BEARER = /^bearer +(\S.*)$/i;
-/** Proxies may join header fields that were sent twice. */
-const JOINED_SCHEMES = /,\s*(?=bearer )/i;
+/** A value, perhaps after the name of its scheme. */
+const CREDENTIAL = /^(?:(\S+) +)?(.*)$/;
+
+/** The keys in one Authorization. Proxies may join fields that were sent twice; what has no scheme belongs to the one before. */
+function bearersIn(field: string): string[] {
+  let scheme = '';
+  return field.split(',').map((part) => {
+    const [, name = scheme, value = ''] = CREDENTIAL.exec(part.trim())!;
+    scheme = name.toLowerCase();
+    return scheme === 'bearer' ? value : '';
+  });
+}
 
 /**
  * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
@@ -253,10 +262,7 @@ export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): stri
     return fields[0]!;
   }
   const direct = fields.flatMap((value) => value.split(',')).map((key) => key.trim());
-  const bearers = schemes
-    .flatMap((value) => value.split(JOINED_SCHEMES))
-    .map((scheme) => BEARER.exec(scheme)?.[1]?.trimEnd() ?? '');
-  const keys = new Set([...direct, ...bearers]);
+  const keys = new Set([...direct, ...schemes.flatMap(bearersIn)]);
   keys.delete('');
   const [key, ...others] = keys;
   if (key === undefined) {

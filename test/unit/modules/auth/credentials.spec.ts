@@ -30,6 +30,12 @@ describe('the key of a request', () => {
       KEY,
     ],
     ['is read from X-API-Key beside Basic', [`X-API-Key: ${KEY}`, 'Authorization: Basic dTpw'], KEY],
+    ['is read from Bearer joined with Basic', [`Authorization: Bearer ${KEY}, Basic dTpw`], KEY],
+    [
+      'is read from Bearer joined with a scheme that has parameters',
+      [`Authorization: Digest realm="a", nonce = "b",Bearer ${KEY},`],
+      KEY,
+    ],
     ['is read from Bearer beside Basic', ['Authorization: Basic dTpw', `Authorization: Bearer ${KEY}`], KEY],
     ['is read beside an empty X-API-Key', ['X-API-Key:', `X-API-Key: ${KEY}`, 'X-API-Key:'], KEY],
     ['is read from Bearer beside an empty X-API-Key', ['X-API-Key:', `Authorization: Bearer ${KEY}`], KEY],
@@ -59,6 +65,8 @@ describe('the key of a request', () => {
     ['of which one is no key', ['X-API-Key: x', `X-API-Key: ${KEY}`]],
     ['in two Authorization', [`Authorization: Bearer ${KEY}`, `Authorization: Bearer ${OTHER}`]],
     ['in one Authorization', [`Authorization: Bearer ${KEY}, Bearer ${OTHER}`]],
+    ['joined without the scheme', [`Authorization: Bearer ${KEY}, ${OTHER}`]],
+    ['of which one is no key, joined without the scheme', [`Authorization: Bearer ${KEY},x, Basic dTpw`]],
     [
       'in three fields',
       [`X-API-Key: ${KEY}`, `Authorization: Bearer ${KEY}`, `Authorization: Bearer ${OTHER}`],
