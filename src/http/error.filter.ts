@@ -21,7 +21,6 @@ import {
   ServiceUnavailableError,
   UnavailableError,
   routeOf,
-  unsupported,
 } from '#libs/http';
 import { refusalOf } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
@@ -49,7 +48,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     try {
       const failure = (await this.refusalBefore(thrown, request)) ?? this.strayed(thrown, request) ?? thrown;
-      const error = toApiError(failure, request);
+      const error = toApiError(failure);
       if (error.status >= 500) {
         this.log(error, failure, request);
       }
@@ -110,7 +109,7 @@ function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): vo
 }
 
 /** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
-function toApiError(failure: unknown, request: FastifyRequest): ApiError {
+function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
@@ -126,8 +125,6 @@ function toApiError(failure: unknown, request: FastifyRequest): ApiError {
   switch (status) {
     case 413:
       return new PayloadTooLargeError(MAX_BODY_BYTES);
-    case 415:
-      return unsupported(request);
     case 503: // A failed health check.
       return new ServiceUnavailableError();
     default:

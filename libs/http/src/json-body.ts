@@ -53,7 +53,7 @@ function typesOf({ method }: FastifyRequest): string[] {
 }
 
 /** The 415 of a request. Without a problem: it has another type. */
-export function unsupported(request: FastifyRequest, problem?: string): ApiError {
+function unsupported(request: FastifyRequest, problem?: string): ApiError {
   const types = typesOf(request);
   return new UnsupportedMediaTypeError(`${problem ?? `Content-Type must be ${types.join(' or ')}`}.`, types);
 }

@@ -111,6 +111,7 @@ describe('a body without a byte is none, however it is framed', () => {
   const NO_BYTE: [string, string[]][] = [
     ['no chunk', [CHUNKED]],
     ['no chunk of a type', [CHUNKED, JSON_TYPE]],
+    ['no chunk of an invalid type', [CHUNKED, 'Content-Type: json']],
     ['a length of 0 and a type', ['Content-Length: 0', JSON_TYPE]],
     ['no length and an invalid type', ['Content-Type: json']],
   ];
