@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { isBanned, newBanState, nextBanMs, type Standing } from './rules/decision';
+import { newBanState, nextBanMs, type Standing } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/limits';
 import { QuotaStore } from './stores/quota-store';
@@ -71,18 +71,16 @@ export class AccountController {
 }
 
 function toStatus(plan: string, standing: Standing): RateLimitStatusDto {
-  const { standings, bans, refusalsBeforeBan, decidedAt } = standing;
-  const state = bans ?? newBanState();
-  const banned = isBanned(state, decidedAt);
+  const { standings, bans, refusalsBeforeBan, acceptedAt, decidedAt } = standing;
   return {
     plan,
     minute: toWindow(standings, 'minute'),
     day: toWindow(standings, 'day'),
     ban: {
-      banned,
-      ...(banned ? { until: new Date(state.bannedUntil).toISOString() } : {}),
+      banned: acceptedAt !== null,
+      ...(acceptedAt === null ? {} : { until: new Date(acceptedAt).toISOString() }),
       refusalsBeforeBan,
-      nextBanSeconds: nextBanMs(state, decidedAt) / 1000,
+      nextBanSeconds: nextBanMs(bans ?? newBanState(), decidedAt) / 1000,
     },
   };
 }

@@ -200,6 +200,19 @@ describe('GET /rate-limit', () => {
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
+  it('says as a 403 does when a request will be accepted, where the day is exhausted beyond the ban', async () => {
+    service.clock.set(Date.UTC(2026, 10, 21, 9, 30));
+    const caller = await service.caller({ perMinute: 1, perDay: 1 });
+    await call(caller, 1);
+    const refused = await earnBan(caller, service);
+    const { ban, day } = await standing(caller);
+    expect([ban.banned, ban.until, day.resetAt]).toEqual([
+      true,
+      ...Array(2).fill('2026-11-22T00:00:00.000Z'),
+    ]);
+    expect(Date.parse(ban.until!)).toBe(limitsIn(refused).reset * 1_000);
+  });
+
   it.each(['GET', 'HEAD'])('takes any valid key, and never counts, even if it fails (%s)', async (method) => {
     const caller = await service.caller({ plan: 'free', scopes: ['write'] });
     expect((await caller.send(method, '/rate-limit')).status).toBe(200);
