@@ -44,7 +44,7 @@ export class ResponseInterceptor implements NestInterceptor {
     return next.handle().pipe(
       // Nest awaits a promise from the stream, at less cost than the stream itself would.
       map(async (result) => {
-        const body: unknown = represent ? represent(result, request, reply) : result;
+        const body: unknown = represent(result, request, reply);
         await writeHeaders(this.limiter, request, reply, reply.statusCode);
         return body;
       }),

@@ -24,7 +24,7 @@ function tagsOf(field: string): string[] {
  * Whether `If-None-Match` names what is there (weak comparison): a read is 304 then, and a change 412.
  * @param tag null if what is there has no tag
  */
-export function noneMatchHits(ifNoneMatch: string | undefined, tag: string | null): boolean {
+function noneMatchHits(ifNoneMatch: string | undefined, tag: string | null): boolean {
   if (ifNoneMatch === undefined) {
     return false;
   }
@@ -35,7 +35,7 @@ export function noneMatchHits(ifNoneMatch: string | undefined, tag: string | nul
  * @param tag null if what is there has no tag
  * @throws PreconditionFailedError if `If-Match` does not name it (strong comparison)
  */
-export function assertMatch(ifMatch: string | undefined, tag: string | null): void {
+function assertMatch(ifMatch: string | undefined, tag: string | null): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') {
     return;
   }
@@ -58,6 +58,17 @@ export function assertMatch(ifMatch: string | undefined, tag: string | null): vo
       'The resource has none of the ETags in If-Match. Get it again and send its new ETag.',
     );
   }
+}
+
+/**
+ * Evaluates the conditions of a read that succeeds.
+ * @param tag null if what is there has no tag
+ * @returns whether the response is 304
+ * @throws PreconditionFailedError
+ */
+export function isNotModified({ headers }: FastifyRequest, tag: string | null): boolean {
+  assertMatch(headers['if-match'], tag);
+  return noneMatchHits(headers['if-none-match'], tag);
 }
 
 /**

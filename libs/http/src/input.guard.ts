@@ -2,9 +2,9 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import type { FastifyRequest } from 'fastify';
-import { Precondition, assertMatch, evaluatesConditions } from './conditions';
+import { Precondition, evaluatesConditions } from './conditions';
 import { ValidationFailedError } from './errors';
-import { isRead, representationOf } from './representation';
+import { isRead } from './representation';
 import { quoted } from './validation';
 
 /** Refuses a query, a body or a condition that the operation does not take, because nothing else would look at it. */
@@ -17,7 +17,9 @@ export class InputGuard implements CanActivate {
     if (name !== undefined && !takes(context, RouteParamtypes.QUERY)) {
       throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
     }
-    assertConditions(context.getHandler(), request);
+    if (!isRead(request) && !evaluatesConditions(context.getHandler())) {
+      new Precondition(request.headers).assertHolds(null);
+    }
     const content = hasContent(request);
     if (content === false || takes(context, RouteParamtypes.BODY)) {
       return true;
@@ -42,19 +44,6 @@ function assertDecodable(target: string): void {
     } catch {
       throw new ValidationFailedError('The query has an invalid percent escape.');
     }
-  }
-}
-
-/** An operation that knows an ETag evaluates the conditions itself. */
-function assertConditions(handler: object, request: FastifyRequest): void {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
-  if (ifMatch === undefined && ifNoneMatch === undefined) {
-    return;
-  }
-  if (!isRead(request) && !evaluatesConditions(handler)) {
-    new Precondition(request.headers).assertHolds(null);
-  } else if (isRead(request) && representationOf(handler) === undefined) {
-    assertMatch(ifMatch, null);
   }
 }
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { SetMetadata } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assertMatch, entityTag, noneMatchHits } from './conditions';
+import { entityTag, isNotModified } from './conditions';
 import type { HeaderNote } from './notes';
 import type { Page } from './paging';
 import { type Deprecation, isGone, routeOf, successorOf } from './routes';
@@ -25,11 +25,9 @@ function asSingleResource(
 ): string | undefined {
   const body = JSON.stringify(resource);
   const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
-  if (isRead(request)) {
-    assertMatch(request.headers['if-match'], tag);
-  }
+  const isHeld = isRead(request) && isNotModified(request, tag);
   void reply.header('ETag', tag);
-  if (isRead(request) && noneMatchHits(request.headers['if-none-match'], tag)) {
+  if (isHeld) {
     void reply.status(304);
     return undefined;
   }
@@ -79,9 +77,13 @@ function asPage(
   if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
     return asSingleResource(entries, entries[0] as object, request, reply);
   }
-  assertMatch(request.headers['if-match'], null);
+  const isHeld = isNotModified(request, null);
   if (cursor !== null) {
     void reply.header('Link', nextLink(request, cursor));
+  }
+  if (isHeld) {
+    void reply.status(304);
+    return undefined;
   }
   void reply.type(JSON_TYPE);
   const body = bodyOf(page);
@@ -127,9 +129,17 @@ type Representation = (
   reply: FastifyReply,
 ) => Body | Promise<Body> | undefined;
 
-/** How a handler's results are sent; undefined if as they are. */
-export function representationOf(handler: object): Representation | undefined {
-  return Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined;
+const asItIs: Representation = (result, request, reply) => {
+  if (isRead(request) && isNotModified(request, null)) {
+    void reply.status(304);
+    return undefined;
+  }
+  return result;
+};
+
+/** How a handler's results are sent. */
+export function representationOf(handler: object): Representation {
+  return (Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined) ?? asItIs;
 }
 
 /** What a handler returns, and how that is sent. */

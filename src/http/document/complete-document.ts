@@ -32,7 +32,7 @@ interface Draft {
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-const NOT_MODIFIED = 'Not modified: the resource still has the ETag sent in `If-None-Match`.';
+const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
 
 /**
  * Turns the notes of the decorators into responses, header fields and parameters of every operation in the OpenAPI document.
@@ -81,7 +81,7 @@ function completeOperation(draft: Draft, components: Components, usual: string[]
       json.example ??= exampleOf(json.schema!, components);
     }
   }
-  if (parameters.includes('If-None-Match')) {
+  if (method === 'get') {
     responses['304'] = { description: NOT_MODIFIED };
   }
   const errors = errorsOf(draft);

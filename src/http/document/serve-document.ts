@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
 import { GUIDE_HEADERS, LIBRARY_HEADERS, guidePage, llmsText, referencePage, wantsPage } from './pages';
-import { SHOWN_ADDRESS, prefixOf, rootFrom } from './served-address';
+import { SHOWN_ADDRESS, rootFrom } from './served-address';
 import { serveContent } from './shared-content';
 
 /**
@@ -40,12 +41,18 @@ export function serveDocument(app: NestFastifyApplication): void {
 /** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   const serve: RouteHandlerMethod = (request, reply) => {
-    const at = (path: string) => prefixOf(request) + path;
+    request.admission = null;
+    const isPage = wantsPage(request);
+    const isHeld = !isPage && isNotModified(request, null);
+    const at = (path: string) => request.prefix + path;
     const link = `<${at('/openapi.json')}>; rel="service-desc", <${at('/docs')}>; rel="service-doc"`;
     void reply.headers({ Vary: 'Origin, Accept', Link: link });
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
-    return wantsPage(request)
-      ? reply.redirect(places.docs)
+    if (isPage) {
+      return reply.redirect(places.docs);
+    }
+    return isHeld
+      ? reply.status(304).send()
       : reply.send({ name: info.title, version: info.version, ...places });
   };
   fastify.get('/', serve);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { JSON_TYPE, assertMatch, entityTag, noneMatchHits } from '#libs/http';
+import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 import { addressOf } from './served-address';
 
 export const HTML = 'text/html; charset=utf-8';
@@ -43,7 +43,7 @@ export function serveContent(
 ): void {
   const contents = new LRUCache<string, ReturnType<typeof encode>>({ max: MAX_ADDRESSES });
   pages.get(path, async (request, reply) => {
-    const { 'accept-encoding': accepted = '', 'if-none-match': ifNoneMatch } = request.headers;
+    const { 'accept-encoding': accepted = '' } = request.headers;
     const address = isFile ? '' : addressOf(request);
     const content = contents.get(address) ?? encode(write(address));
     contents.set(address, content);
@@ -52,16 +52,14 @@ export function serveContent(
     const { body, tag } = (await content)[isCompressed ? 'compressed' : 'plain'];
     // Whatever follows is not counted.
     request.admission = null;
-    assertMatch(request.headers['if-match'], tag);
+    const isHeld = isNotModified(request, tag);
     void reply.headers({
       ETag: tag,
       'Cache-Control': hasVersion ? UNCHANGING : FRESH,
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
     });
-    return ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)
-      ? reply.status(304).send()
-      : reply.type(TYPES[extname(path)]!).send(body);
+    return isHeld ? reply.status(304).send() : reply.type(TYPES[extname(path)]!).send(body);
   });
 }
 

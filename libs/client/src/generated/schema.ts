@@ -806,7 +806,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
+        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
         NotModified: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -853,6 +853,21 @@ export interface components {
             content: {
                 "application/json": types.ErrorBody;
             };
+        };
+        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+        "NotModified.getKey": {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content?: never;
         };
         /** @description `category_not_found`: No category has this id. */
         "NotFound.category_not_found": {
@@ -1113,6 +1128,11 @@ export interface components {
         Link: string;
         /**
          * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
+         * @example </categories?cursor=YWZ0ZXI6MjA>; rel="next"
+         */
+        "Link.listCategories": string;
+        /**
+         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
          * @example </pets?cursor=YWZ0ZXI6MjA>; rel="next"
          */
         "Link.listPets": string;
@@ -1121,6 +1141,31 @@ export interface components {
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         "ETag.200": string;
+        /**
+         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
+         * @example </store/inventory?cursor=YWZ0ZXI6MjA>; rel="next"
+         */
+        "Link.listInventory": string;
+        /**
+         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
+         * @example </store/orders?cursor=YWZ0ZXI6MjA>; rel="next"
+         */
+        "Link.listOrders": string;
+        /**
+         * @description The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.
+         * @example </events?cursor=ZXZlbnQ6MTA5OS4xNzk1MjUzNDAwMDAwMDAwLjQ5OQ>; rel="next"
+         */
+        "Link.listEvents": string;
+        /**
+         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
+         * @example </webhooks?cursor=YWZ0ZXI6MjA>; rel="next"
+         */
+        "Link.listWebhooks": string;
+        /**
+         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
+         * @example </webhooks/{webhookId}/deliveries?cursor=YWZ0ZXI6MjA>; rel="next"
+         */
+        "Link.listDeliveries": string;
     };
     pathItems: never;
 }
@@ -1167,6 +1212,7 @@ export interface operations {
                     "application/json": types.Key;
                 };
             };
+            304: components["responses"]["NotModified.getKey"];
             400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             /** @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. */
@@ -1221,6 +1267,7 @@ export interface operations {
                     "application/json": types.RateLimitStatus;
                 };
             };
+            304: components["responses"]["NotModified.getKey"];
             400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
@@ -1287,6 +1334,7 @@ export interface operations {
                     "application/json": types.Usage;
                 };
             };
+            304: components["responses"]["NotModified.getKey"];
             400: components["responses"]["BadRequest.getKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden.insufficient_scope.read"];
@@ -1325,11 +1373,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /**
-                     * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-                     * @example </categories?cursor=YWZ0ZXI6MjA>; rel="next"
-                     */
-                    Link?: string;
+                    Link: components["headers"]["Link.listCategories"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1344,6 +1388,22 @@ export interface operations {
                      */
                     "application/json": types.Category[];
                 };
+            };
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Link: components["headers"]["Link.listCategories"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
@@ -1630,7 +1690,7 @@ export interface operations {
                     "application/json": types.Pets;
                 };
             };
-            /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
             304: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1786,7 +1846,7 @@ export interface operations {
                     "application/json": types.Pet;
                 };
             };
-            /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
             304: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2196,11 +2256,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /**
-                     * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-                     * @example </store/inventory?cursor=YWZ0ZXI6MjA>; rel="next"
-                     */
-                    Link?: string;
+                    Link: components["headers"]["Link.listInventory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2215,6 +2271,22 @@ export interface operations {
                      */
                     "application/json": types.InventoryItem[];
                 };
+            };
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Link: components["headers"]["Link.listInventory"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
@@ -2470,11 +2542,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /**
-                     * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-                     * @example </store/orders?cursor=YWZ0ZXI6MjA>; rel="next"
-                     */
-                    Link?: string;
+                    Link: components["headers"]["Link.listOrders"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2491,6 +2559,22 @@ export interface operations {
                      */
                     "application/json": types.Order[];
                 };
+            };
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Link: components["headers"]["Link.listOrders"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
@@ -2824,11 +2908,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /**
-                     * @description The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.
-                     * @example </events?cursor=ZXZlbnQ6MTA5OS4xNzk1MjUzNDAwMDAwMDAwLjQ5OQ>; rel="next"
-                     */
-                    Link: string;
+                    Link: components["headers"]["Link.listEvents"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2849,6 +2929,22 @@ export interface operations {
                      */
                     "application/json": types.StoreEvent[];
                 };
+            };
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Link: components["headers"]["Link.listEvents"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
@@ -2905,11 +3001,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /**
-                     * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-                     * @example </webhooks?cursor=YWZ0ZXI6MjA>; rel="next"
-                     */
-                    Link?: string;
+                    Link: components["headers"]["Link.listWebhooks"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2930,6 +3022,22 @@ export interface operations {
                      */
                     "application/json": types.Webhook[];
                 };
+            };
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Link: components["headers"]["Link.listWebhooks"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];
@@ -3370,11 +3478,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /**
-                     * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-                     * @example </webhooks/{webhookId}/deliveries?cursor=YWZ0ZXI6MjA>; rel="next"
-                     */
-                    Link?: string;
+                    Link: components["headers"]["Link.listDeliveries"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3394,6 +3498,22 @@ export interface operations {
                      */
                     "application/json": types.Delivery[];
                 };
+            };
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Link: components["headers"]["Link.listDeliveries"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest.invalid_cursor"];
             401: components["responses"]["Unauthorized"];

@@ -88,7 +88,7 @@ export interface RateLimitBan {
     banned: boolean;
     /**
      * Format: date-time
-     * @description When the ban ends. Present only during a ban.
+     * @description When a request will be accepted: when the ban ends, or an exhausted window if that is later. Present only during a ban.
      * @example 2026-11-21T09:33:00.000Z
      */
     until?: string;

@@ -8,6 +8,7 @@ import { useService } from '../../../support/use-service';
 const PATHS = GUIDES.map(guidePath);
 
 const service = useService();
+const proxied = useService({ settings: { trustProxy: ['127.0.0.1'] } });
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Answer<unknown>> =>
   service.anonymous().with(headers).get(path);
@@ -134,10 +135,13 @@ test.each([
 });
 
 describe('The address of the service', () => {
-  const serversFor = async (headers: Record<string, string>) => {
+  const askFor = async (path: string, headers: Record<string, string>, { port } = service) => {
     const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    const request = `${['GET /openapi.json HTTP/1.1', ...fields, 'Connection: close'].join('\r\n')}\r\n\r\n`;
-    const { text } = await exchange(service.port, request);
+    const request = `${[`GET ${path} HTTP/1.1`, ...fields, 'Connection: close'].join('\r\n')}\r\n\r\n`;
+    return exchange(port, request);
+  };
+  const serversFor = async (...[headers, from]: [Record<string, string>, typeof service?]) => {
+    const { text } = await askFor('/openapi.json', headers, from);
     return (JSON.parse(text) as { servers: { url: string }[] }).servers.map(({ url }) => url);
   };
 
@@ -149,21 +153,39 @@ describe('The address of the service', () => {
     expect(await serversFor({ Host: host })).toEqual([url]);
   });
 
-  it.each(['a b', 'x"y', 'user@host', 'host/path', '$&', 'shop.example:99999'])(
-    'is that of the connection if Host is none: %s',
+  it.each(['', '$&', 'a%20b', 'shop.example:99999'])(
+    'is that of the connection if Host is valid, but leads nowhere: %s',
     async (host) => {
       expect(await serversFor({ Host: host })).toEqual([`http://127.0.0.1:${service.port}`]);
     },
   );
 
+  const forwarded = {
+    Host: 'pod-7',
+    'X-Forwarded-Host': 'shop.example',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Prefix': '/store',
+  };
+
   it('is not taken from a proxy that nobody trusts', async () => {
-    const forwarded = {
-      'X-Forwarded-Host': 'evil.example',
-      'X-Forwarded-Proto': 'https',
-      'X-Forwarded-Prefix': '/evil',
-    };
-    expect(await serversFor({ Host: 'shop.example', ...forwarded })).toEqual(['http://shop.example']);
+    expect(await serversFor(forwarded)).toEqual(['http://pod-7']);
   });
+
+  it('is what a trusted proxy says of it, in the document and in every link', async () => {
+    expect(await serversFor(forwarded, proxied)).toEqual(['https://shop.example/store']);
+    const { text } = await askFor('/llms.txt', forwarded, proxied);
+    expect(text).toContain('(https://shop.example/store/openapi.json)');
+    const { headers } = await askFor('/', forwarded, proxied);
+    expect(headers.link).toContain('</store/openapi.json>; rel="service-desc"');
+  });
+
+  it.each(['user@host', 'host/path', 'x"y', 'a b'])(
+    'is that of the connection if a trusted proxy forwards no host: %s',
+    async (host) => {
+      const headers = { ...forwarded, 'X-Forwarded-Host': host, 'X-Forwarded-Proto': 'http' };
+      expect(await serversFor(headers, proxied)).toEqual([`http://127.0.0.1:${proxied.port}/store`]);
+    },
+  );
 });
 
 describe.each(PATHS)('the guide at %s', (path) => {
@@ -240,6 +262,23 @@ it('Every error code has an anchor', async () => {
   const codes = errorCatalogue().map(({ code }) => code);
   expect(codes.filter((code) => !idsIn(text).includes(code))).toEqual([]);
 });
+
+it.each(['/', '/openapi.json', '/docs/guides'])(
+  'Conditions hold at %s, and count for nobody',
+  async (path) => {
+    service.clock.advance(60_000);
+    for (const [condition, status] of [
+      ['If-None-Match: *', 304],
+      ['If-None-Match: "other"', 200],
+      ['If-Match: *', 200],
+      ['If-Match: "other"', 412],
+    ] as const) {
+      const answer = await exchange(service.port, requestText(`GET ${path}`, [condition]));
+      expect([condition, answer.status]).toEqual([condition, status]);
+    }
+    expect((await get('/nope')).headers.get('x-ratelimit-remaining')).toBe('59');
+  },
+);
 
 describe('the root', () => {
   it('redirects a browser to the page', async () => {

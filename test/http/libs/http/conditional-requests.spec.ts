@@ -137,6 +137,12 @@ describe('conditional requests', () => {
     },
   );
 
+  it.each(WITHOUT_TAG)('GET %s is 304 for If-None-Match: *, and not for any ETag', async (target) => {
+    const held = await caller.with({ 'If-None-Match': '*' }).get(target);
+    expect([held.status, held.text]).toEqual([304, '']);
+    expect((await caller.with({ 'If-None-Match': OTHER }).get(target)).status).toBe(200);
+  });
+
   it('an adjustment holds its conditions against the stock', async () => {
     const [target, adjust] = ['/store/inventory/1', '/store/inventory/1/adjustments'];
     const before = await tagOf(target);
