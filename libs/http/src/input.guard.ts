@@ -10,7 +10,7 @@ import { quoted } from './validation';
 /** Refuses a query, a body or a condition that the operation does not take, because nothing else would look at it. */
 @Injectable()
 export class InputGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     assertDecodable(request.url);
     const [name] = Object.keys(request.query as object);
@@ -20,11 +20,10 @@ export class InputGuard implements CanActivate {
     if (!isRead(request) && !evaluatesConditions(context.getHandler())) {
       new Precondition(request.headers).assertHolds(null);
     }
-    const content = hasContent(request);
-    if (content === false || takes(context, RouteParamtypes.BODY)) {
-      return true;
+    if (request.body !== undefined && !takes(context, RouteParamtypes.BODY)) {
+      throw new ValidationFailedError('The operation takes no body. Send the request without one.');
     }
-    return content === true ? assertNone(content) : content.then(assertNone);
+    return true;
   }
 }
 
@@ -45,23 +44,4 @@ function assertDecodable(target: string): void {
       throw new ValidationFailedError('The query has an invalid percent escape.');
     }
   }
-}
-
-/** A body without a byte is none. Of chunks, only their content tells (RFC 9112, section 7.1), and nobody else reads that of a GET. */
-function hasContent(request: FastifyRequest): boolean | Promise<boolean> {
-  const { headers, body, raw } = request;
-  if (headers['transfer-encoding'] === undefined || !isRead(request)) {
-    return body !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-  }
-  return new Promise((resolve) => {
-    raw.once('data', () => resolve(true));
-    raw.once('end', () => resolve(false)).once('close', () => resolve(false));
-  });
-}
-
-function assertNone(hasBody: boolean): boolean {
-  if (hasBody) {
-    throw new ValidationFailedError('The operation takes no body. Send the request without one.');
-  }
-  return true;
 }

@@ -8,6 +8,7 @@ import {
   ValidationFailedError,
 } from './errors';
 import { valuesOf } from './message';
+import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
@@ -16,6 +17,10 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * empty body.
  */
 export function acceptJson(fastify: FastifyInstance): void {
+  // Also that of a read, which nobody takes: of chunks, only their content tells whether there is one.
+  for (const method of ['GET', 'HEAD']) {
+    fastify.addHttpMethod(method, { hasBody: true, overrideExisting: true });
+  }
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     try {
@@ -30,6 +35,9 @@ export function acceptJson(fastify: FastifyInstance): void {
 function parseBody(request: FastifyRequest, body: Buffer): unknown {
   if (body.length === 0) {
     return undefined;
+  }
+  if (isRead(request)) {
+    return body;
   }
   const coding = request.headers['content-encoding']?.toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity') {
@@ -80,35 +88,21 @@ const MAX_FIELDS = 100;
 /** `"":1,` */
 const SHORTEST_FIELD = 5;
 
-/** Counts the names, which are strings before a colon. What is not JSON is left to the parser. */
+/** A string, also one without an end, and the colon that makes it a name. */
+const STRING = /"(?:[^"\\]|\\.)*(?:"\s*(:)?)?/g;
+
+/** What is not JSON is left to the parser. */
 function assertFewFields(text: string): void {
   if (text.length < MAX_FIELDS * SHORTEST_FIELD) {
     return;
   }
   let fields = 0;
-  let start = text.indexOf('"');
-  while (start >= 0) {
-    const end = endOfString(text, start);
-    start = text.indexOf('"', end + 1);
-    fields += /^\s*:/.test(text.slice(end + 1, end + 100)) ? 1 : 0;
+  for (const [, colon] of text.matchAll(STRING)) {
+    fields += colon === undefined ? 0 : 1;
     if (fields > MAX_FIELDS) {
       throw new ValidationFailedError(`A body has at most ${MAX_FIELDS} fields.`);
     }
   }
-}
-
-/** The index of the quotation mark that ends the string, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text[end - 1 - backslashes] === '\\') {
-      backslashes += 1;
-    }
-    if (backslashes % 2 === 0) {
-      return end;
-    }
-  }
-  return text.length;
 }
 
 // The parser ignores one byte order mark, as RFC 8259 (section 8.1) lets it; the decoder would ignore another.
