@@ -54,12 +54,22 @@ interface OperationOptions {
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, response, bodies, errors, stability } = options;
   const { deprecated, hideTryItPanel, callbacks } = options;
+  // Scalar and Redoc show badges, not our markers.
+  const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   return applyDecorators(
     ApiOperation({ operationId: id, summary, description, callbacks, deprecated: deprecated && true }),
     Documented({ errors, bodies }),
     ...(deprecated ? [Deprecated(deprecated)] : []),
     ...(response ? responding(response) : noContent),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
+    ...(badges.length > 0
+      ? [
+          ApiExtension(
+            'x-badges',
+            badges.map((name) => ({ name })),
+          ),
+        ]
+      : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
   );
 }

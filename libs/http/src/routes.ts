@@ -71,10 +71,6 @@ export interface Deprecation {
 /** Valid parameters are shorter. A longer one must not fill a header field. */
 const MAX_ECHOED = 64;
 
-function instantOf(day: string): Date {
-  return new Date(`${day}T00:00:00Z`);
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** Unix milliseconds; operations with a sunset until then are gone. Absent if they still answer. */
@@ -83,26 +79,26 @@ declare module 'fastify' {
 }
 
 export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): boolean {
-  return goneUntil !== undefined && goneUntil >= instantOf(sunset).getTime();
+  return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
 }
 
 /**
  * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
  * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
  * 5829).
- * @returns a function that makes them from the prefix and the path parameter of a request
  */
 function announcementOf(
   deprecation: Deprecation,
-): (prefix: string, parameter?: string) => Record<string, string> {
-  const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
-  const sunset = instantOf(deprecation.sunset).toUTCString();
-  const explained = `${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  return (prefix, parameter) => ({
-    Deprecation: since,
-    Sunset: sunset,
-    Link: `<${prefix}${explained}, <${prefix}${successorOf(deprecation, echoed(parameter))}>; rel="successor-version"`,
-  });
+  prefix: string,
+  parameter?: string,
+): Record<string, string> {
+  const explained = `<${prefix}${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
+  const replaced = `<${prefix}${successorOf(deprecation, echoed(parameter))}>; rel="successor-version"`;
+  return {
+    Deprecation: `@${Date.parse(deprecation.since) / 1000}`,
+    Sunset: new Date(deprecation.sunset).toUTCString(),
+    Link: `${explained}, ${replaced}`,
+  };
 }
 
 /** The target of the replacement, for the resource that the path parameter names. */
@@ -123,44 +119,33 @@ export const OperationGoneError = defineError({
   example: [],
 });
 
-interface DeprecationConfig {
-  deprecation?: Deprecation;
-  announcement?: ReturnType<typeof announcementOf>;
-}
-
 /** Announces the removal in the document and, through the route's configuration, in the header fields of every response. */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  const announcement = announcementOf(deprecation);
-  const config: DeprecationConfig = { deprecation, announcement };
+  // As they read for the first resource.
+  const headers = Object.entries(announcementOf(deprecation, '', '1')).map(([name, example]) => ({
+    name,
+    example,
+    ...(name === 'Link' ? { description: LINK } : {}),
+  }));
   return applyDecorators(
-    RouteConfig(config),
+    RouteConfig({ deprecation }),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    Documented({
-      headers: { any: exampleHeaders(announcement) },
-      errors: [OperationGoneError],
-    }),
+    Documented({ headers: { any: headers }, errors: [OperationGoneError] }),
   );
 }
 
 const LINK =
   'The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829). Absent if the request could not be read.';
 
-/** The header fields as they read for the first resource. */
-function exampleHeaders(announcement: ReturnType<typeof announcementOf>) {
-  return Object.entries(announcement('', '1')).map(([name, example]) => ({
-    name,
-    example,
-    ...(name === 'Link' ? { description: LINK } : {}),
-  }));
-}
-
 /** The deprecation of the operation that a request was routed to, if any. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
-  return (routeOf(request).config as DeprecationConfig).deprecation;
+  return (routeOf(request).config as { deprecation?: Deprecation }).deprecation;
 }
 
 /** The deprecation headers of a request; undefined if its operation is not deprecated. */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
-  const { announcement } = routeOf(request).config as DeprecationConfig;
-  return announcement?.(request.prefix, Object.values(request.params as Record<string, string>)[0]);
+  const deprecation = deprecationOf(request);
+  return (
+    deprecation && announcementOf(deprecation, request.prefix, Object.values(request.params as object)[0])
+  );
 }

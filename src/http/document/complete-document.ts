@@ -84,40 +84,19 @@ function completeOperation(draft: Draft, components: Components, usual: string[]
   if (method === 'get') {
     responses['304'] = { description: NOT_MODIFIED };
   }
-  const errors = errorsOf(draft);
+  const errors = possibleErrors(draft);
   for (const error of errors) {
     const { code, example: message, status } = error;
     components.examples![nameOf(error)] = { value: { code, message, status } };
   }
   Object.assign(responses, errorResponses(errors, usual));
   completeHeaders(draft);
-  addBadges(operation);
-}
-
-function errorsOf({ method, notes }: Draft): ErrorDefinition[] {
-  return possibleErrors(method !== 'get', notes);
 }
 
 /** The errors that most operations have. Those of the operation come before them. */
 function usualCodes(drafts: Draft[]): string[] {
-  const uses = drafts.flatMap((draft) => [...new Set(errorsOf(draft).map(({ code }) => code))]);
+  const uses = drafts.flatMap((draft) => [...new Set(possibleErrors(draft).map(({ code }) => code))]);
   return [...new Set(uses)].filter((code) => uses.filter((used) => used === code).length > drafts.length / 2);
-}
-
-interface Markers {
-  deprecated?: boolean;
-  'x-stability'?: string;
-  'x-deprecated-sunset'?: string;
-  'x-badges'?: { name: string }[];
-}
-
-/** Scalar and Redoc show `x-badges`, not our markers. */
-function addBadges(operation: Markers): void {
-  const { deprecated, 'x-stability': stability, 'x-deprecated-sunset': sunset } = operation;
-  const names = [...(deprecated ? [`sunset ${sunset}`] : []), ...(stability ? [stability] : [])];
-  if (names.length > 0) {
-    operation['x-badges'] = names.map((name) => ({ name }));
-  }
 }
 
 type Schema = Omit<SchemaObject, 'example'> & Partial<ReferenceObject> & { example?: unknown };

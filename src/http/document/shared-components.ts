@@ -194,10 +194,10 @@ const EVERY_OPERATION = [
 const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
 
 /** All errors that an operation can return. */
-export function possibleErrors(hasBody: boolean, notes: Notes[]): ErrorDefinition[] {
+export function possibleErrors({ method, notes }: { method: string; notes: Notes[] }): ErrorDefinition[] {
   const never = notes.flatMap((note) => note.never ?? []).map(({ definition }) => definition.code);
   const noted = notes.flatMap(({ errors = [] }) => errors);
-  const all = [...EVERY_OPERATION, ...(hasBody ? BODY_ERRORS : []), ...noted].map((error) =>
+  const all = [...EVERY_OPERATION, ...(method === 'get' ? [] : BODY_ERRORS), ...noted].map((error) =>
     'definition' in error ? error.definition : error,
   );
   return all.filter(({ code }) => !never.includes(code));
