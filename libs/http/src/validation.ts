@@ -7,13 +7,7 @@ import {
   type PipeTransform,
   type Type,
 } from '@nestjs/common';
-import {
-  ApiParam,
-  ApiProperty,
-  type ApiPropertyOptions,
-  DECORATORS,
-  type SchemaObject,
-} from '@nestjs/swagger';
+import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
 import { arrayMaxSize, isBoolean, isIn, isInt, max as isAtMost, min as isAtLeast } from 'class-validator';
 import { ValidationFailedError } from './errors';
 
@@ -33,14 +27,17 @@ export interface FieldOptions {
 /** Whether a value is valid. The functions of class-validator have this form. */
 type Check = (value: unknown) => boolean;
 
-/** How a field is validated. */
-interface Rule {
+/** What a query is read by, and bodies are validated by. */
+interface DescribedField {
+  type: SchemaObject['type'];
+  isList: boolean;
+  example: unknown;
   accepts: Check;
   /** What is wrong with a value that is not accepted. */
   problemOf: (name: string, value: unknown) => string;
 }
 
-const RULE = 'validation:rule';
+const FIELDS = 'validation:fields';
 
 /**
  * A field with these values.
@@ -58,14 +55,16 @@ export function Field(
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
   const areValid: Check = (values) => arrayMaxSize(values, times) && (values as unknown[]).every(isValid);
   const isGivenValid = times > 1 ? areValid : isValid;
-  const rule: Rule = {
+  const field: DescribedField = {
+    type: schema.type,
+    isList: times > 1,
+    example: options.example,
     accepts: (value) =>
       value === undefined ? isOptional(options) : (nullable && value === null) || isGivenValid(value),
     problemOf: (name, value) => `${name} ${value === undefined ? 'is required and ' : ''}${expectation}`,
   };
-  return applyDecorators(
-    ApiProperty(describe(schema, options)),
-    Reflect.metadata(RULE, rule) as PropertyDecorator,
+  return applyDecorators(ApiProperty(describe(schema, options)), (prototype: object, name: string | symbol) =>
+    Reflect.defineMetadata(FIELDS, new Map([...fieldsOf(prototype), [name, field]]), prototype),
   );
 }
 
@@ -233,7 +232,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
-  const fields = fieldsOf(shape);
+  const fields = fieldsOf(shape.prototype as object);
   const unknown: string[] = [];
   for (const [name, part] of Object.entries(value)) {
     const field = fields.get(name);
@@ -244,9 +243,9 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
     }
   }
   const problems: string[] = [];
-  for (const [name, { rule }] of fields) {
-    if (!rule.accepts(instance[name])) {
-      problems.push(rule.problemOf(name, instance[name]));
+  for (const [name, field] of fields) {
+    if (!field.accepts(instance[name])) {
+      problems.push(field.problemOf(name, instance[name]));
     }
   }
   const count = unknown.length + problems.length;
@@ -271,46 +270,22 @@ export function quoted(name: string): string {
 
 /** The examples of the fields of a class. */
 export function exampleOf(shape: Type<object>): Record<string, unknown> {
-  return Object.fromEntries([...fieldsOf(shape)].map(([name, { example }]) => [name, example]));
+  return Object.fromEntries(
+    [...fieldsOf(shape.prototype as object)].map(([name, { example }]) => [name, example]),
+  );
 }
 
-/** What decorators say of a field. */
-interface DescribedField {
-  type?: string;
-  isArray?: boolean;
-  example?: unknown;
-  rule: Rule;
-}
-
-const described = new WeakMap<Type<object>, Map<string, DescribedField>>();
-
-function fieldsOf(shape: Type<object>): Map<string, DescribedField> {
-  let fields = described.get(shape);
-  if (fields === undefined) {
-    const noted = <Note>(key: string, field: string) =>
-      Reflect.getMetadata(key, shape.prototype as object, field) as Note;
-    const describedAs = (field: string): DescribedField => ({
-      ...noted<object>(DECORATORS.API_MODEL_PROPERTIES, field),
-      rule: noted<Rule>(RULE, field),
-    });
-    const names = Reflect.getMetadata(
-      DECORATORS.API_MODEL_PROPERTIES_ARRAY,
-      shape.prototype as object,
-    ) as string[];
-    // Each begins with a colon.
-    fields = new Map(names.map((name) => name.slice(1)).map((field) => [field, describedAs(field)]));
-    described.set(shape, fields);
-  }
-  return fields;
+/** Those that a class inherits, too. */
+function fieldsOf(prototype: object): ReadonlyMap<string, DescribedField> {
+  return (Reflect.getMetadata(FIELDS, prototype) as Map<string, DescribedField> | undefined) ?? new Map();
 }
 
 /** Reads a query parameter as the type that its field documents. Text that cannot be read so stays as it is. */
-function read({ type, isArray }: DescribedField, given: unknown): unknown {
-  const isList = isArray === true || type === 'array';
+function read({ type, isList }: DescribedField, given: unknown): unknown {
   return isList ? [given].flat().map((item) => parse(item, type)) : parse(given, type);
 }
 
-function parse(given: unknown, type: string | undefined): unknown {
+function parse(given: unknown, type: DescribedField['type']): unknown {
   if (type === 'integer') {
     return wholeNumber(given);
   }
