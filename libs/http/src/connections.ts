@@ -35,7 +35,7 @@ interface ConnectionOptions {
 /** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
-  private readonly owned = new Map<string, number>();
+  private readonly owned = new Map<string | undefined, number>();
   private readonly maxWaiting: number;
   private waiting = 0;
   private ending = false;
@@ -55,14 +55,19 @@ export class Connections {
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
       const owner = ownerOf(socket.remoteAddress ?? '');
-      if (owner !== undefined && !this.own(owner, socket, max / 2)) {
+      if (owner !== undefined && (this.owned.get(owner) ?? 0) >= max / 2) {
         socket.destroy();
         return;
       }
-      const connection: Connection = { queue: [] };
+      const [connection, end] = [{ queue: [] } as Connection, new AbortController()];
+      ends.set(socket, end.signal);
       this.all.set(socket, connection);
+      this.count(owner, 1);
+      socket.once('end', () => end.abort());
       socket.once('close', () => {
+        end.abort();
         this.all.delete(socket);
+        this.count(owner, -1);
         this.waiting -= connection.queue.length;
       });
     });
@@ -72,22 +77,13 @@ export class Connections {
     return this.all.size;
   }
 
-  /** @returns false if the owner has so many connections already */
-  private own(owner: string, socket: Socket, max: number): boolean {
-    const count = this.owned.get(owner) ?? 0;
-    if (count >= max) {
-      return false;
+  private count(owner: string | undefined, change: number): void {
+    const count = (this.owned.get(owner) ?? 0) + change;
+    if (count === 0) {
+      this.owned.delete(owner);
+    } else {
+      this.owned.set(owner, count);
     }
-    this.owned.set(owner, count + 1);
-    socket.once('close', () => {
-      const left = this.owned.get(owner)! - 1;
-      if (left === 0) {
-        this.owned.delete(owner);
-      } else {
-        this.owned.set(owner, left);
-      }
-    });
-    return true;
   }
 
   /**
@@ -235,19 +231,7 @@ const ends = new WeakMap<Socket, AbortSignal>();
 
 /** Aborts when the other side sends nothing more: it has closed the connection, or its half of it. */
 export function endOf(socket: Socket): AbortSignal {
-  const known = ends.get(socket);
-  if (known !== undefined) {
-    return known;
-  }
-  const end = new AbortController();
-  const abort = (): void => end.abort();
-  if (socket.readableEnded || socket.destroyed) {
-    abort();
-  } else {
-    socket.once('end', abort).once('close', abort);
-  }
-  ends.set(socket, end.signal);
-  return end.signal;
+  return ends.get(socket)!;
 }
 
 export type ParserError = Error & { code?: string };
