@@ -8,6 +8,8 @@ import type { Page } from './paging';
 import { type Deprecation, isGone, routeOf, successorOf } from './routes';
 
 type Body = string | Buffer;
+/** Undefined means no body. */
+type Sent = Body | Promise<Body> | undefined;
 
 /** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -22,17 +24,12 @@ function asSingleResource(
   tagged: object,
   request: FastifyRequest,
   reply: FastifyReply,
-): string | undefined {
+): Sent {
   const body = JSON.stringify(resource);
   const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
   const isHeld = isRead(request) && isNotModified(request, tag);
   void reply.header('ETag', tag);
-  if (isHeld) {
-    void reply.status(304);
-    return undefined;
-  }
-  void reply.type(JSON_TYPE);
-  return body;
+  return isHeld ? notModified(reply) : asJson(body, reply);
 }
 
 interface PageOptions {
@@ -66,13 +63,22 @@ async function inTurn(body: Buffer): Promise<Buffer> {
   return body;
 }
 
+function asJson(body: Body, reply: FastifyReply): Sent {
+  void reply.type(JSON_TYPE);
+  return typeof body === 'string' ? body : inTurn(body);
+}
+
+function notModified(reply: FastifyReply): undefined {
+  void reply.status(304);
+}
+
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
 function asPage(
   page: Page<unknown>,
   { single }: PageOptions,
   request: FastifyRequest,
   reply: FastifyReply,
-): Body | Promise<Body> | undefined {
+): Sent {
   const { entries, cursor } = page;
   if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
     return asSingleResource(entries, entries[0] as object, request, reply);
@@ -81,13 +87,7 @@ function asPage(
   if (cursor !== null) {
     void reply.header('Link', nextLink(request, cursor));
   }
-  if (isHeld) {
-    void reply.status(304);
-    return undefined;
-  }
-  void reply.type(JSON_TYPE);
-  const body = bodyOf(page);
-  return typeof body === 'string' ? body : inTurn(body);
+  return isHeld ? notModified(reply) : asJson(bodyOf(page), reply);
 }
 
 function asksForOne(query: object, parameter: string): boolean {
@@ -119,23 +119,11 @@ function pathOf(request: FastifyRequest): string {
 
 const REPRESENTATION = Symbol('representation');
 
-/**
- * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
- * depend on it. Undefined means no body.
- */
-type Representation = (
-  result: never,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Body | Promise<Body> | undefined;
+/** Turns the result of an operation into the body of a successful response, and sets the status and header fields that depend on it. */
+type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => Sent;
 
-const asItIs: Representation = (result, request, reply) => {
-  if (isRead(request) && isNotModified(request, null)) {
-    void reply.status(304);
-    return undefined;
-  }
-  return result;
-};
+const asItIs: Representation = (result, request, reply) =>
+  isRead(request) && isNotModified(request, null) ? notModified(reply) : result;
 
 /** How a handler's results are sent. */
 export function representationOf(handler: object): Representation {

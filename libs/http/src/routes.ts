@@ -145,7 +145,9 @@ export function deprecationOf(request: FastifyRequest): Deprecation | undefined 
 /** The deprecation headers of a request; undefined if its operation is not deprecated. */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
   const deprecation = deprecationOf(request);
-  return (
-    deprecation && announcementOf(deprecation, request.prefix, Object.values(request.params as object)[0])
-  );
+  if (deprecation === undefined) {
+    return undefined;
+  }
+  const [parameter] = Object.values(request.params as Record<string, string>);
+  return announcementOf(deprecation, request.prefix, parameter);
 }
