@@ -238,7 +238,7 @@ export class Authenticator implements BeforeApplicationShutdown {
 }
 
 /** A value, perhaps after the name of its scheme. */
-const CREDENTIAL = /^(?:(\S+) +)?(.*)$/;
+const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
 
 /** The keys in one Authorization. Proxies may join fields that were sent twice; what has no scheme belongs to the one before. */
 function bearersIn(field: string): string[] {
@@ -261,8 +261,8 @@ export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): stri
     // As nearly always.
     return fields[0]!;
   }
-  const direct = fields.flatMap((value) => value.split(',')).map((key) => key.trim());
-  const keys = new Set([...direct, ...schemes.flatMap(bearersIn)]);
+  const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];
+  const keys = new Set(sent.map((key) => key.trim()));
   keys.delete('');
   const [key, ...others] = keys;
   if (key === undefined) {
