@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   type BeforeApplicationShutdown,
   type CanActivate,
@@ -12,16 +11,17 @@ import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock, WriteBehind } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
-import { type ApiError, valuesOf } from '#libs/http';
+import type { ApiError } from '#libs/http';
+import { ACCESS_RULE, type AccessRule, InsufficientScopeError, MissingApiKeyError } from './access-rules';
 import {
-  ACCESS_RULE,
-  type AccessRule,
-  ConflictingCredentialsError,
-  InsufficientScopeError,
-  InvalidApiKeyError,
-  MissingApiKeyError,
-} from './access-rules';
-import { type Caller, digestOf, isKeyShaped, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
+  type Caller,
+  digestOf,
+  INVALID,
+  isWellFormedKey,
+  type KeyHolder,
+  presentedKey,
+  type Scope,
+} from './api-key';
 import { ApiKey } from './api-key.entity';
 
 const MAX_BATCH = 500;
@@ -156,10 +156,6 @@ function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...re
   };
 }
 
-/** Shared by all requests, because these errors are the same for everybody. */
-const MISSING = new MissingApiKeyError();
-const INVALID = new InvalidApiKeyError();
-
 /** How often last uses are saved. */
 const INTERVAL_MS = 5_000;
 
@@ -235,43 +231,6 @@ export class Authenticator implements BeforeApplicationShutdown {
       [[...batch.keys()], times],
     );
   }
-}
-
-/** A value, perhaps after the name of its scheme. */
-const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
-
-/** The keys in one Authorization. Proxies may join fields that were sent twice; what has no scheme belongs to the one before. */
-function bearersIn(field: string): string[] {
-  let scheme = '';
-  return field.split(',').map((part) => {
-    const [, name = scheme, value = ''] = CREDENTIAL.exec(part.trim())!;
-    scheme = name.toLowerCase();
-    return scheme === 'bearer' ? value : '';
-  });
-}
-
-/**
- * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
- * valid. Schemes other than Bearer are ignored.
- */
-export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
-  const fields = valuesOf(request, 'x-api-key');
-  const schemes = valuesOf(request, 'authorization');
-  if (fields.length === 1 && schemes.length === 0 && isKeyShaped(fields[0]!)) {
-    // As nearly always.
-    return fields[0]!;
-  }
-  const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];
-  const keys = new Set(sent.map((key) => key.trim()));
-  keys.delete('');
-  const [key, ...others] = keys;
-  if (key === undefined) {
-    return MISSING;
-  }
-  if (others.length > 0) {
-    return new ConflictingCredentialsError();
-  }
-  return isKeyShaped(key) ? key : INVALID;
 }
 
 /**

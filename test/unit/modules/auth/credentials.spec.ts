@@ -1,5 +1,4 @@
-import { newApiKey } from '../../../../src/modules/auth/api-key';
-import { presentedKey } from '../../../../src/modules/auth/api-key.guard';
+import { newApiKey, presentedKey } from '../../../../src/modules/auth/api-key';
 
 const KEY = newApiKey();
 const OTHER = newApiKey();
