@@ -1,6 +1,8 @@
+// What a request needs to be let in: the key that it presents, and what operations ask of it.
+import type { IncomingMessage } from 'node:http';
 import { applyDecorators, RequestMethod, SetMetadata } from '@nestjs/common';
-import { defineError, Documented, EachOperation, errorWith } from '#libs/http';
-import type { Scope } from './api-key';
+import { type ApiError, defineError, Documented, EachOperation, errorWith, valuesOf } from '#libs/http';
+import { KEY_SHAPE, type Scope } from './api-key';
 
 export const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
@@ -38,6 +40,47 @@ export const InsufficientScopeError = defineError({
   }),
   example: ['write'],
 });
+
+/** Shared by all requests, because these errors are the same for everybody. */
+const MISSING = new MissingApiKeyError();
+export const INVALID = new InvalidApiKeyError();
+
+/** A value, perhaps after the name of its scheme. */
+const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
+
+/** The keys in one Authorization. Proxies may join fields that were sent twice; what has no scheme belongs to the one before. */
+function bearersIn(field: string): string[] {
+  let scheme = '';
+  return field.split(',').map((part) => {
+    const [, name = scheme, value = ''] = CREDENTIAL.exec(part.trim())!;
+    scheme = name.toLowerCase();
+    return scheme === 'bearer' ? value : '';
+  });
+}
+
+/**
+ * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
+ * valid. Schemes other than Bearer are ignored.
+ */
+export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
+  const fields = valuesOf(request, 'x-api-key');
+  const schemes = valuesOf(request, 'authorization');
+  if (fields.length === 1 && schemes.length === 0 && KEY_SHAPE.test(fields[0]!)) {
+    // As nearly always.
+    return fields[0]!;
+  }
+  const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];
+  const keys = new Set(sent.map((key) => key.trim()));
+  keys.delete('');
+  const [key, ...others] = keys;
+  if (key === undefined) {
+    return MISSING;
+  }
+  if (others.length > 0) {
+    return new ConflictingCredentialsError();
+  }
+  return KEY_SHAPE.test(key) ? key : INVALID;
+}
 
 export const ACCESS_RULE = 'auth:access-rule';
 export type AccessRule = Scope | 'any key' | 'public';

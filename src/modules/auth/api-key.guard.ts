@@ -12,16 +12,15 @@ import { Repository } from 'typeorm';
 import { Clock, WriteBehind } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
 import type { ApiError } from '#libs/http';
-import { ACCESS_RULE, type AccessRule, InsufficientScopeError, MissingApiKeyError } from './access-rules';
 import {
-  type Caller,
-  digestOf,
+  ACCESS_RULE,
+  type AccessRule,
+  InsufficientScopeError,
   INVALID,
-  isWellFormedKey,
-  type KeyHolder,
+  MissingApiKeyError,
   presentedKey,
-  type Scope,
-} from './api-key';
+} from './access-rules';
+import { type Caller, digestOf, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
 import { ApiKey } from './api-key.entity';
 
 const MAX_BATCH = 500;

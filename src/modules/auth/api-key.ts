@@ -1,9 +1,6 @@
-// API keys: who holds one, their format, and where a request has one.
 import { hash, randomInt } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { type ApiError, valuesOf } from '#libs/http';
-import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } from './access-rules';
+import type { ApiError } from '#libs/http';
 
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -50,7 +47,7 @@ const PREFIX = 'psk_live_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = /^psk_live_[0-9A-Za-z]{36}$/;
+export const KEY_SHAPE = /^psk_live_[0-9A-Za-z]{36}$/;
 
 function checksumOf(random: string): string {
   let rest = crc32(random);
@@ -71,51 +68,10 @@ export function newApiKey(): string {
 /** Checks the format and the checksum, not whether the key was ever issued. */
 export function isWellFormedKey(text: string): boolean {
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
-  return SHAPE.test(text) && checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
+  return KEY_SHAPE.test(text) && checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
 }
 
 /** The stored form of a key: its SHA-256 in base64url. Keys are random enough to need no slow hash. */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
-}
-
-/** Shared by all requests, because these errors are the same for everybody. */
-const MISSING = new MissingApiKeyError();
-export const INVALID = new InvalidApiKeyError();
-
-/** A value, perhaps after the name of its scheme. */
-const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
-
-/** The keys in one Authorization. Proxies may join fields that were sent twice; what has no scheme belongs to the one before. */
-function bearersIn(field: string): string[] {
-  let scheme = '';
-  return field.split(',').map((part) => {
-    const [, name = scheme, value = ''] = CREDENTIAL.exec(part.trim())!;
-    scheme = name.toLowerCase();
-    return scheme === 'bearer' ? value : '';
-  });
-}
-
-/**
- * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
- * valid. Schemes other than Bearer are ignored.
- */
-export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
-  const fields = valuesOf(request, 'x-api-key');
-  const schemes = valuesOf(request, 'authorization');
-  if (fields.length === 1 && schemes.length === 0 && SHAPE.test(fields[0]!)) {
-    // As nearly always.
-    return fields[0]!;
-  }
-  const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];
-  const keys = new Set(sent.map((key) => key.trim()));
-  keys.delete('');
-  const [key, ...others] = keys;
-  if (key === undefined) {
-    return MISSING;
-  }
-  if (others.length > 0) {
-    return new ConflictingCredentialsError();
-  }
-  return SHAPE.test(key) ? key : INVALID;
 }

@@ -1,4 +1,5 @@
-import { newApiKey, presentedKey } from '../../../../src/modules/auth/api-key';
+import { presentedKey } from '../../../../src/modules/auth/access-rules';
+import { newApiKey } from '../../../../src/modules/auth/api-key';
 
 const KEY = newApiKey();
 const OTHER = newApiKey();
