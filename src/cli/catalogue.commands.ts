@@ -10,7 +10,7 @@ import {
 } from '../modules/catalogue';
 import { failureOf } from '../runtime/failures';
 import { PETSTORE, printable } from '../runtime/messages';
-import { type Commander, type ConfirmedOptions, ResultCommand, YES_OPTION } from './command/command';
+import { type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
 import { interruptible } from './command/ending';
 import { CommandFailure } from './command/failure';
 import { openInput, readInput, writeFile } from './command/files';
@@ -34,6 +34,7 @@ export class ImportCommand extends ResultCommand {
     'import catalogue.ndjson --from 30001',
     'import < catalogue.ndjson',
   ];
+  protected override readonly asks = true;
   @Inject() private readonly catalogue!: ImportCatalogue;
   @Inject() private readonly format!: CatalogueFormat;
 
@@ -47,7 +48,7 @@ ${lines.join('')}Lines before the first bad one are imported. --from goes on at 
 
   override accept(commander: Commander): void {
     const from = 'the lines before this one are in the store already';
-    commander.option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER)).option(...YES_OPTION);
+    commander.option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
   }
 
   async work([file = '-']: string[], options: ImportOptions): Promise<void> {

@@ -4,6 +4,7 @@ import { AppModule } from '../app.module';
 import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
+import { AuditCommand } from './audit.command';
 import { ClientsCommand } from './clients.command';
 import { KeysCommand } from './keys.command';
 import { DeprecationsCommand, QuotasCommand } from './quotas.command';
@@ -11,6 +12,7 @@ import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from 
 import { interruptible } from './command/ending';
 import { writeOutput } from './command/files';
 import { type OutputOptions, printDone } from './command/output';
+import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';
 import { ApiCommand } from './api.command';
@@ -70,9 +72,11 @@ const COMMANDS = [
   ImportCommand,
   ExportCommand,
   DeprecationsCommand,
+  AuditCommand,
   DbCommand,
   StatusCommand,
   OpenapiCommand,
+  CompletionCommand,
   VersionCommand,
 ];
 

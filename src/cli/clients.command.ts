@@ -2,11 +2,21 @@ import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService, KeysService, describeKey } from '../modules/auth';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../modules/quotas';
+import { WebhookAdministration } from '../modules/webhooks';
 import { PETSTORE } from '../runtime/messages';
-import { CommandGroup, type Commander, ResultCommand } from './command/command';
+import { CommandGroup, type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
 import { UsageError } from './command/failure';
+import { confirm } from './command/operator';
 import { clientName, wholeNumber } from './command/option';
-import { type OutputOptions, type Row, isForPeople, print, printMany, printOne } from './command/output';
+import {
+  type OutputOptions,
+  type Row,
+  isForPeople,
+  print,
+  printDone,
+  printMany,
+  printOne,
+} from './command/output';
 
 const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
@@ -120,9 +130,48 @@ export class SetPlanCommand extends PlanCommand {
   }
 }
 
+@SubCommand({ name: 'rename', arguments: '<client> <name>', description: 'give a client another name' })
+export class RenameClientCommand extends ResultCommand {
+  protected override readonly examples = ['clients rename acme acme-inc'];
+  @Inject() private readonly clients!: ClientsService;
+
+  async work([name = '', text = '']: string[], options: OutputOptions): Promise<void> {
+    const newName = clientName(text);
+    await this.store.open();
+    printOne(describeClient(await this.clients.rename(name, newName)), options);
+  }
+}
+
+@SubCommand({
+  name: 'delete',
+  arguments: '<client>',
+  description: 'delete a client: revoke its keys and end its webhooks within a second, and free its name',
+})
+export class DeleteClientCommand extends ResultCommand {
+  protected override readonly examples = ['clients delete acme', 'clients delete acme --yes'];
+  protected override readonly asks = true;
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly webhooks!: WebhookAdministration;
+
+  async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {
+    await this.store.open();
+    await this.clients.named(name);
+    await confirm(`Delete ${name}, revoke its keys and end its webhooks, for good?`, options.yes);
+    const { id } = await this.clients.remove(name, (...client) => this.webhooks.removeAll(...client));
+    printDone(`${name} has been deleted.`, { id, name, deleted: true }, options);
+  }
+}
+
 @Command({
   name: 'clients',
   description: 'manage clients and their plans',
-  subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand, SetPlanCommand],
+  subCommands: [
+    CreateClientCommand,
+    ListClientsCommand,
+    ShowClientCommand,
+    SetPlanCommand,
+    RenameClientCommand,
+    DeleteClientCommand,
+  ],
 })
 export class ClientsCommand extends CommandGroup {}

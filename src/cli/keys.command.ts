@@ -6,14 +6,8 @@ import { QuotasService } from '../modules/quotas';
 import { WebhookAdministration } from '../modules/webhooks';
 import { failureOf } from '../runtime/failures';
 import { formatError } from '../runtime/messages';
-import {
-  CommandGroup,
-  type Commander,
-  type ConfirmedOptions,
-  ResultCommand,
-  YES_OPTION,
-} from './command/command';
-import { CommandFailure } from './command/failure';
+import { CommandGroup, type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
+import { CommandFailure, UsageError } from './command/failure';
 import { confirm } from './command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from './command/option';
 import { type OutputOptions, printKey, printMany, printOne } from './command/output';
@@ -50,11 +44,24 @@ function describeNew(record: Key, key: string) {
   return { id, key, ...rest };
 }
 
-interface IssueOptions extends OutputOptions {
-  client: string;
+interface TermsOptions extends OutputOptions {
   name?: string;
   scopes?: Scope[];
   expires?: Date;
+}
+
+type UpdateOptions = Omit<TermsOptions, 'expires'> & { expires?: Date | false };
+
+/** Options of what an operator decides for a key. */
+function acceptTerms(commander: Commander, scopes: string): void {
+  commander
+    .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
+    .option('--scopes <scopes>', scopes, someOf(SCOPES))
+    .option(
+      '--expires <when>',
+      'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
+      futureInstant,
+    );
 }
 
 @SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
@@ -66,18 +73,11 @@ export class IssueKeyCommand extends ResultCommand {
   @Inject() private readonly keys!: KeysService;
 
   override accept(commander: Commander): void {
-    commander
-      .requiredOption('--client <name>', 'client that the key is for')
-      .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
-      .option('--scopes <scopes>', 'read, write or both (default: read,write)', someOf(SCOPES))
-      .option(
-        '--expires <when>',
-        'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
-        futureInstant,
-      );
+    commander.requiredOption('--client <name>', 'client that the key is for');
+    acceptTerms(commander, 'read, write or both (default: read,write)');
   }
 
-  async work(_inputs: string[], options: IssueOptions): Promise<void> {
+  async work(_inputs: string[], options: TermsOptions & { client: string }): Promise<void> {
     const { client, name, scopes, expires: expiresAt } = options;
     await this.store.open();
     const { key, record } = await this.keys.issue({ client, name, scopes, expiresAt });
@@ -123,6 +123,34 @@ export class ShowKeyCommand extends KeyCommand {
 }
 
 @SubCommand({
+  name: 'update',
+  ...KEY,
+  description: 'change the name, scopes or expiry of a key; applies on every instance within a second',
+})
+export class UpdateKeyCommand extends KeyCommand {
+  protected override readonly examples = [
+    'keys update 2 --name "price list" --scopes read',
+    'keys update 2 --expires 2027-01-31',
+    'keys update 2 --no-expires',
+  ];
+
+  override accept(commander: Commander): void {
+    acceptTerms(commander, 'read, write or both');
+    commander.option('--no-expires', 'valid until it is revoked');
+  }
+
+  async work([text = '']: string[], options: UpdateOptions): Promise<void> {
+    const { name, scopes, expires } = options;
+    const expiresAt = expires === false ? null : expires;
+    if (name === undefined && scopes === undefined && expiresAt === undefined) {
+      throw new UsageError('name what to change: --name, --scopes or --expires.');
+    }
+    const { id } = await this.named(text);
+    printOne(describe(await this.keys.update(id, { name, scopes, expiresAt })), options);
+  }
+}
+
+@SubCommand({
   name: 'rotate',
   ...KEY,
   description:
@@ -153,11 +181,8 @@ export class RotateKeyCommand extends KeyCommand {
 })
 export class RevokeKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys revoke 2', 'keys revoke psk_live_… --yes'];
+  protected override readonly asks = true;
   @Inject() private readonly webhooks!: WebhookAdministration;
-
-  override accept(commander: Commander): void {
-    commander.option(...YES_OPTION);
-  }
 
   async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
     const key = await this.named(text);
@@ -187,10 +212,11 @@ export class RevokeKeyCommand extends KeyCommand {
 @SubCommand({ name: 'ban', ...KEY, description: 'ban a key; applies on every instance within a second' })
 export class BanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h --yes'];
+  protected override readonly asks = true;
 
   override accept(commander: Commander): void {
     const time = 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans';
-    commander.option('--for <time>', time, duration(1_000, 365 * DAY_MS)).option(...YES_OPTION);
+    commander.option('--for <time>', time, duration(1_000, 365 * DAY_MS));
   }
 
   async work([text = '']: string[], options: ConfirmedOptions & { for?: number }): Promise<void> {
@@ -210,11 +236,8 @@ export class BanKeyCommand extends KeyCommand {
 @SubCommand({ name: 'unban', ...KEY, description: 'lift the ban of a key' })
 export class UnbanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys unban 1'];
-
-  /** Nothing needs to be confirmed, but scripts may say so. */
-  override accept(commander: Commander): void {
-    commander.option(...YES_OPTION);
-  }
+  /** It asks nothing, but scripts may say so. */
+  protected override readonly asks = true;
 
   async work([text = '']: string[], options: OutputOptions): Promise<void> {
     const { id } = await this.named(text);
@@ -230,6 +253,7 @@ export class UnbanKeyCommand extends KeyCommand {
     IssueKeyCommand,
     ListKeysCommand,
     ShowKeyCommand,
+    UpdateKeyCommand,
     RotateKeyCommand,
     RevokeKeyCommand,
     BanKeyCommand,

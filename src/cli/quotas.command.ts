@@ -4,13 +4,7 @@ import { ClientsService } from '../modules/auth';
 import { DeprecationReport } from '../modules/deprecations';
 import { QuotasService } from '../modules/quotas';
 import { PETSTORE } from '../runtime/messages';
-import {
-  CommandGroup,
-  type Commander,
-  type ConfirmedOptions,
-  ResultCommand,
-  YES_OPTION,
-} from './command/command';
+import { CommandGroup, type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
 import { confirm } from './command/operator';
 import { days, wholeNumber } from './command/option';
 import { type OutputOptions, isForPeople, print, printDone, printMany, printOne } from './command/output';
@@ -55,12 +49,9 @@ export class ShowQuotaCommand extends ResultCommand {
 })
 export class ResetQuotaCommand extends ResultCommand {
   protected override readonly examples = ['quotas reset acme', 'quotas reset acme --yes'];
+  protected override readonly asks = true;
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
-
-  override accept(commander: Commander): void {
-    commander.option(...YES_OPTION);
-  }
 
   async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {
     await this.store.open();

@@ -60,12 +60,15 @@ const CATALOGUE = [
 const CLIENTS = [
   `CREATE TABLE clients (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text NOT NULL CONSTRAINT clients_name_key UNIQUE CHECK (char_length(name) BETWEEN 1 AND 100),
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
     plan text NOT NULL,
     per_minute integer CHECK (per_minute >= 1),
     per_day integer CHECK (per_day >= 1),
-    created_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT now(),
+    deleted_at timestamptz
   )`,
+  // The row of a deleted client is kept for its history, but another client may have its name.
+  `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
   // `overlap_ends_at` distinguishes the end of a rotation's overlap from an agreed expiry.
   `CREATE TABLE api_keys (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -218,10 +221,12 @@ const WEBHOOKS = [
   )`,
   `CREATE INDEX webhooks_of_client ON webhooks (client_id, id) WHERE deleted_at IS NULL`,
   `CREATE INDEX webhooks_enabled ON webhooks (id) WHERE enabled`,
-  // Counted while the client is locked, so that two concurrent inserts cannot both be the tenth.
+  // Counted while the client is locked, so that two concurrent inserts cannot both be the tenth. A webhook that a client
+  // creates while it is being deleted ends with it.
   `CREATE FUNCTION limit_webhooks_of_client() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      PERFORM FROM clients WHERE id = NEW.client_id FOR NO KEY UPDATE;
+      SELECT deleted_at INTO NEW.deleted_at FROM clients WHERE id = NEW.client_id FOR NO KEY UPDATE;
+      NEW.enabled := NEW.enabled AND NEW.deleted_at IS NULL;
       IF (SELECT count(*) FROM webhooks WHERE client_id = NEW.client_id AND deleted_at IS NULL) >= 10 THEN
         RAISE EXCEPTION 'client % has ten webhooks', NEW.client_id
           USING ERRCODE = 'check_violation', CONSTRAINT = 'webhooks_of_client';

@@ -138,9 +138,14 @@ export async function withDatabase<Result>(work: (url: string) => Promise<Result
 /** A command that prints its result as a table, JSON or CSV. */
 export abstract class ResultCommand extends PetstoreCommand {
   @Inject() protected readonly store!: StoreConnection;
+  /** True for what destroys or cuts off, and its opposite, which takes the same options. */
+  protected readonly asks: boolean = false;
 
   override setCommand(command: Commander): this {
     super.setCommand(command);
+    if (this.asks) {
+      command.option('-y, --yes', 'do not ask');
+    }
     command
       .option('-o, --output <format>', 'table (default), json or csv', oneOf(FORMATS))
       .option('--json', 'short for --output json');
@@ -148,9 +153,7 @@ export abstract class ResultCommand extends PetstoreCommand {
   }
 }
 
-/** The option of commands that destroy something, which ask first. */
-export const YES_OPTION = ['-y, --yes', 'do not ask'] as const;
-
+/** Of commands that ask. */
 export interface ConfirmedOptions extends OutputOptions {
   yes?: boolean;
 }

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { Check, Column, Entity, Index } from 'typeorm';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { Check, Column, Entity, Index, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { GeneratedId, type Journal, type State, type Transaction } from '#libs/database';
 
@@ -15,7 +16,10 @@ export abstract class Actor {
 type Action =
   | 'client.created'
   | 'client.plan_changed'
+  | 'client.renamed'
+  | 'client.deleted'
   | 'key.issued'
+  | 'key.updated'
   | 'key.rotated'
   | 'key.revoked'
   | 'key.banned'
@@ -33,6 +37,14 @@ export interface AuditEntry {
   keyId?: number;
   /** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
   details?: object;
+}
+
+/** What new values change of a subject, for the details of an entry; undefined if they change nothing. */
+export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
+  const changes = Object.entries(values)
+    .map(([name, after]) => [name, { before: subject[name as keyof Subject], after }] as const)
+    .filter(([, { before, after }]) => after !== undefined && !isDeepStrictEqual(before, after));
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
 /** An entry of the audit log. Has no foreign keys, so that later changes to a client or a key do not affect it. */
@@ -99,9 +111,27 @@ const JOURNAL: Journal<unknown[]> = {
 @Injectable()
 export class AuditTrail {
   constructor(
+    @InjectRepository(AuditRecord) private readonly entries: Repository<AuditRecord>,
     private readonly clock: Clock,
     private readonly actor: Actor,
   ) {}
+
+  /**
+   * The newest entries first.
+   * @param clientName of the clients that have or had this name, under any name
+   */
+  newest(limit: number, clientName?: string): Promise<AuditRecord[]> {
+    const query = this.entries
+      .createQueryBuilder('entry')
+      .orderBy({ at: 'DESC', 'entry.id': 'DESC' })
+      .limit(limit);
+    if (clientName !== undefined) {
+      query.where('client_id IN (SELECT client_id FROM audit_entries WHERE client_name = :clientName)', {
+        clientName,
+      });
+    }
+    return query.getMany();
+  }
 
   /**
    * Writes an entry in the transaction of the change. Recording the same earned ban twice has no effect. By default this

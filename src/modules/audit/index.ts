@@ -1,1 +1,1 @@
-export { Actor, AuditModule, AuditTrail } from './audit-trail';
+export { Actor, AuditModule, AuditTrail, changesOf } from './audit-trail';

@@ -1,10 +1,20 @@
-import { Check, Column, Entity, Index, JoinColumn, ManyToOne, type Relation, Unique } from 'typeorm';
+import {
+  Check,
+  Column,
+  DeleteDateColumn,
+  Entity,
+  Index,
+  JoinColumn,
+  ManyToOne,
+  type Relation,
+  Unique,
+} from 'typeorm';
 import { GeneratedId } from '#libs/database';
 import type { Scope } from './api-key';
 
 /** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
 @Entity('clients')
-@Unique(['name'])
+@Index('clients_name_key', ['name'], { unique: true, where: 'deleted_at IS NULL' })
 @Check('clients_name_check', 'char_length(name) BETWEEN 1 AND 100')
 @Check('clients_per_minute_check', 'per_minute >= 1')
 @Check('clients_per_day_check', 'per_day >= 1')
@@ -26,6 +36,10 @@ export class Client {
 
   @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
   createdAt!: Date;
+
+  /** TypeORM finds no deleted client, unless it is told to. */
+  @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
+  deletedAt!: Date | null;
 }
 
 /** A key that identifies a client. Only its digest and its last four characters are stored. */

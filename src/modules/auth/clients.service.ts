@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { IsNull, Repository } from 'typeorm';
 import { Database, type Transaction, violates } from '#libs/database';
-import { AuditTrail } from '../audit';
-import { Client } from './api-key.entity';
+import { AuditTrail, changesOf } from '../audit';
+import { ApiKey, Client } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
@@ -26,20 +26,15 @@ export class ClientsService {
     private readonly trail: AuditTrail,
   ) {}
 
-  async create(name: string, { plan, perMinute, perDay }: PlanTerms, outer?: Transaction): Promise<Client> {
+  create(name: string, { plan, perMinute, perDay }: PlanTerms, outer?: Transaction): Promise<Client> {
     const details = { plan, perMinute, perDay };
-    try {
-      return await this.database.transaction(async (transaction) => {
-        const { identifiers } = await transaction.insert(Client, { name, ...details });
-        const clientId = identifiers[0]!.id as number;
-        await this.trail.record(transaction, { action: 'client.created', clientId, details });
-        return transaction.findOneByOrFail(Client, { id: clientId });
-      }, outer);
-    } catch (error) {
-      throw violates(error, 'clients_name_key')
-        ? new AdministrationError(`A client named ${name} already exists.`, 'client_exists')
-        : error;
-    }
+    const work = async (transaction: Transaction) => {
+      const { identifiers } = await transaction.insert(Client, { name, ...details });
+      const clientId = identifiers[0]!.id as number;
+      await this.trail.record(transaction, { action: 'client.created', clientId, details });
+      return transaction.findOneByOrFail(Client, { id: clientId });
+    };
+    return this.database.transaction(work, outer).catch((error) => rethrow(error, name));
   }
 
   list(): Promise<Client[]> {
@@ -56,22 +51,59 @@ export class ClientsService {
 
   /** Applies from the client's next request, on every instance within a second. */
   setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
+    return this.change(name, 'client.plan_changed', { plan, perMinute, perDay });
+  }
+
+  rename(name: string, newName: string): Promise<Client> {
+    return this.change(name, 'client.renamed', { name: newName }).catch((error) => rethrow(error, newName));
+  }
+
+  /**
+   * Revokes the client's keys on every instance within a second, and frees its name. Its row stays, for its history.
+   * @param alongside more work in the same transaction
+   */
+  remove(
+    name: string,
+    alongside: (transaction: Transaction, clientId: number) => Promise<void>,
+  ): Promise<Client> {
     return this.database.transaction(async (transaction) => {
-      const lock = { mode: 'pessimistic_write' } as const;
-      const client = found(await transaction.findOne(Client, { where: { name }, lock }), name);
-      const details = {
-        plan: { before: client.plan, after: plan },
-        perMinute: { before: client.perMinute, after: perMinute },
-        perDay: { before: client.perDay, after: perDay },
-      };
-      if (Object.values(details).every(({ before, after }) => before === after)) {
-        return client;
-      }
-      await transaction.update(Client, { id: client.id }, { plan, perMinute, perDay });
-      await this.trail.record(transaction, { action: 'client.plan_changed', clientId: client.id, details });
-      return this.named(name, transaction);
+      const client = await this.locked(name, transaction);
+      await transaction.update(
+        ApiKey,
+        { clientId: client.id, revokedAt: IsNull() },
+        { revokedAt: () => 'now()' },
+      );
+      await alongside(transaction, client.id);
+      await transaction.softDelete(Client, { id: client.id });
+      await this.trail.record(transaction, { action: 'client.deleted', clientId: client.id });
+      return client;
     });
   }
+
+  /** Reads the client and locks it until the end of the transaction, also for those who are adding a key to it. */
+  async locked(name: string, transaction: Transaction): Promise<Client> {
+    const lock = { mode: 'pessimistic_write' } as const;
+    return found(await transaction.findOne(Client, { where: { name }, lock }), name);
+  }
+
+  private change(name: string, action: 'client.plan_changed' | 'client.renamed', values: Partial<Client>) {
+    return this.database.transaction(async (transaction) => {
+      const client = await this.locked(name, transaction);
+      const details = changesOf(client, values);
+      if (details === undefined) {
+        return client;
+      }
+      await transaction.update(Client, { id: client.id }, values);
+      await this.trail.record(transaction, { action, clientId: client.id, details });
+      return transaction.findOneByOrFail(Client, { id: client.id });
+    });
+  }
+}
+
+function rethrow(error: unknown, name: string): never {
+  throw violates(error, 'clients_name_key')
+    ? new AdministrationError(`A client named ${name} already exists.`, 'client_exists')
+    : error;
 }
 
 function found(client: Client | null, name: string): Client {

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
-import { AuditTrail } from '../audit';
+import { AuditTrail, changesOf } from '../audit';
 import { digestOf, newApiKey, type Scope, SCOPES } from './api-key';
 import { ApiKey } from './api-key.entity';
 import { AdministrationError, ClientsService } from './clients.service';
@@ -36,6 +36,9 @@ const LISTED = [
 /** What operators may see of a key. */
 type ListedKey = Pick<ApiKey, (typeof LISTED)[number]> & { client: { name: string } };
 
+/** A key may be leaked, and its client deleted. */
+const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
+
 /** API keys, for operators. */
 @Injectable()
 export class KeysService {
@@ -52,7 +55,7 @@ export class KeysService {
     outer?: Transaction,
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
-      const client = await this.clients.named(clientName, transaction);
+      const client = await this.clients.locked(clientName, transaction);
       const issued = await this.insert(transaction, { clientId: client.id, name, scopes, expiresAt });
       await this.trail.record(transaction, {
         action: 'key.issued',
@@ -82,6 +85,30 @@ export class KeysService {
       }
       await transaction.update(ApiKey, { id }, { revokedAt: () => 'now()' });
       await this.trail.record(transaction, { action: 'key.revoked', keyId: id });
+      return this.byId(id, transaction);
+    });
+  }
+
+  /**
+   * Applies on every instance within a second.
+   * @param values what is undefined stays as it is
+   */
+  update(id: number, values: Partial<Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'>>): Promise<ApiKey> {
+    return this.database.transaction(async (transaction) => {
+      const key = await this.lock(transaction, id);
+      if (key.revokedAt !== null) {
+        throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
+      }
+      if (key.overlapEndsAt !== null && values.expiresAt !== undefined) {
+        const message = `Key ${id} has been rotated, and ends with the overlap. Update the key that replaced it.`;
+        throw new AdministrationError(message, 'key_rotated');
+      }
+      const details = changesOf<Partial<ApiKey>>(key, values);
+      if (details === undefined) {
+        return key;
+      }
+      await transaction.update(ApiKey, { id }, values);
+      await this.trail.record(transaction, { action: 'key.updated', keyId: id, details });
       return this.byId(id, transaction);
     });
   }
@@ -129,7 +156,7 @@ export class KeysService {
 
   /** @throws AdministrationError when there is no such key */
   async byId(id: number, reader = this.keys.manager, lock?: FindOneOptions['lock']): Promise<ApiKey> {
-    const key = await reader.findOne(ApiKey, { where: { id }, relations: { client: true }, lock });
+    const key = await reader.findOne(ApiKey, { ...WITH_CLIENT, where: { id }, lock });
     if (!key) {
       throw new AdministrationError(`There is no key ${id}.`, 'key_not_found');
     }
@@ -144,8 +171,7 @@ export class KeysService {
     if (typeof reference === 'number') {
       return this.byId(reference);
     }
-    const where = { digest: digestOf(reference) };
-    const key = await this.keys.findOne({ where, relations: { client: true } });
+    const key = await this.keys.findOne({ ...WITH_CLIENT, where: { digest: digestOf(reference) } });
     if (!key) {
       const end = reference.slice(-4);
       throw new AdministrationError(

@@ -148,7 +148,7 @@ export interface DeprecatedUse {
 const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId", last4 AS "endsWith", sum(calls)::bigint AS calls,
     max(last_call_at) AS "lastCallAt"
     FROM deprecated_calls JOIN api_keys ON api_keys.id = key_id JOIN clients ON clients.id = client_id
-    WHERE day >= $1 AND ($2::text IS NULL OR clients.name = $2)
+    WHERE day >= $1 AND clients.deleted_at IS NULL AND ($2::text IS NULL OR clients.name = $2)
     GROUP BY operation, clients.id, api_keys.id ORDER BY operation, sum(calls) DESC, api_keys.id`;
 
 /** Who still calls deprecated operations, for operators. A few seconds behind. */

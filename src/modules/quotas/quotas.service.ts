@@ -148,7 +148,7 @@ export class QuotasService {
     return this.usage.query(
       `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests
        FROM usage_days AS used JOIN clients AS client ON client.id = used.client_id
-       WHERE used.day >= $1 GROUP BY client.id HAVING sum(used.requests) > 0 ORDER BY requests DESC, client.id LIMIT $2`,
+       WHERE used.day >= $1 AND client.deleted_at IS NULL GROUP BY client.id HAVING sum(used.requests) > 0 ORDER BY requests DESC, client.id LIMIT $2`,
       [utcDate(this.clock.now() - (days - 1) * DAY_MS), limit],
     );
   }

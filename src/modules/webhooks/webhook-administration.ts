@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { In, IsNull, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { type Command, CommandExecutor, Database, type Need, type State } from '#libs/database';
+import {
+  type Command,
+  CommandExecutor,
+  Database,
+  type Need,
+  type State,
+  type Transaction,
+} from '#libs/database';
 import { AuditTrail } from '../audit';
 import { MAX_PENDING, TEST_TYPE, Webhook, WebhookDelivery, switched } from './webhook.entity';
 
@@ -67,6 +74,24 @@ export class WebhookAdministration {
    */
   disable(id: number, reason: string, applies?: (webhook: Webhook) => boolean): Promise<void> {
     return this.switch(id, false, reason, applies);
+  }
+
+  /** Ends all webhooks of a client, locked in the order in which all lock them. */
+  async removeAll(transaction: Transaction, clientId: number): Promise<void> {
+    const lock = { mode: 'for_no_key_update' } as const;
+    const where = { clientId, deletedAt: IsNull() };
+    const ended = await transaction.find(Webhook, {
+      select: { id: true },
+      where,
+      order: { id: 'ASC' },
+      lock,
+    });
+    const deletedAt = new Date(this.clock.now());
+    await transaction.update(
+      Webhook,
+      { id: In(ended.map(({ id }) => id)) },
+      { enabled: false, secrets: [], deletedAt },
+    );
   }
 
   /** Sends a test event to an existing webhook. @returns the event's id */

@@ -1,4 +1,6 @@
 import { complaint } from '../../support/command-line';
+import { eventually } from '../../support/eventually';
+import { useService } from '../../support/use-service';
 import { runCommand, useCommandLine } from './support/use-command-line';
 
 interface Key {
@@ -7,6 +9,8 @@ interface Key {
 }
 
 const { database, environment, run, json } = useCommandLine();
+/** Next to the commands. */
+const server = useService(() => ({ database }));
 const issue = (...args: string[]) => json<Key>('keys', 'issue', '--client', 'acme', ...args);
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
@@ -58,7 +62,83 @@ describe('clients', () => {
   });
 });
 
+it('clients are renamed, and keep their keys', async () => {
+  await json('clients', 'create', '--name', 'former');
+  const { id, key } = await json<Key>('keys', 'issue', '--client', 'former');
+  expect(await run('clients', 'rename', 'former', 'acme')).toEqual(complaint(1, /client named acme already/));
+  expect(await json('clients', 'rename', 'former', 'latter')).toMatchObject({ name: 'latter', plan: 'free' });
+  await eventually(async () => {
+    expect((await server.callerWith(key).get('/key')).body).toMatchObject({ client: 'latter' });
+  });
+  expect(await run('clients', 'show', 'former')).toEqual(complaint(1, /no client named former/));
+  expect(await json('clients', 'show', 'latter')).toMatchObject({ keys: [{ id }] });
+  expect(await json('audit', '--client', 'former')).toMatchObject([
+    { action: 'client.renamed', client: 'latter', details: { name: { before: 'former', after: 'latter' } } },
+    { action: 'key.issued', client: 'former', keyId: id },
+    { action: 'client.created', client: 'former' },
+  ]);
+});
+
+it('clients are deleted with their keys and webhooks: their name is free, and their history stays', async () => {
+  const { id: client } = await json<{ id: number }>('clients', 'create', '--name', 'doomed');
+  const { id, key } = await json<Key>('keys', 'issue', '--client', 'doomed');
+  const caller = server.callerWith(key);
+  expect((await caller.post('/webhooks', { url: 'https://shop.example/' })).status).toBe(201);
+  await database.pool.query(`INSERT INTO usage_days SELECT $1, (now() AT TIME ZONE 'UTC')::date, 9000`, [
+    client,
+  ]);
+
+  expect(await json('clients', 'delete', 'doomed', '--yes')).toEqual({
+    id: client,
+    name: 'doomed',
+    deleted: true,
+  });
+  await eventually(async () => expect((await caller.get('/rate-limit')).status).toBe(401));
+  expect(await json('webhooks', 'list')).not.toContainEqual(expect.objectContaining({ client: 'doomed' }));
+  expect(await json('quotas', 'top')).not.toContainEqual(expect.objectContaining({ client: 'doomed' }));
+  expect(await run('clients', 'show', 'doomed')).toEqual(complaint(1, /no client named doomed/));
+  // A leaked key is still known.
+  expect(await json('keys', 'show', key)).toMatchObject({ id, client: 'doomed', state: 'revoked' });
+
+  await json('clients', 'create', '--name', 'doomed');
+  expect(await json('keys', 'list', '--client', 'doomed')).toEqual([]);
+  const actions = (await json<{ action: string }[]>('audit', '--client', 'doomed')).map(
+    ({ action }) => action,
+  );
+  expect(actions).toEqual(['client.created', 'client.deleted', 'key.issued', 'client.created']);
+});
+
 describe('keys', () => {
+  it('change their name, scopes and expiry', async () => {
+    const { id, key } = await issue('--expires', '2098-01-31');
+    const update = (...args: string[]) => ['keys', 'update', String(id), ...args];
+    const changed = await json(...update('--name', 'tills', '--scopes', 'read', '--expires', '2099-01-31'));
+    expect(changed).toMatchObject({
+      id,
+      name: 'tills',
+      scopes: ['read'],
+      expiresAt: '2099-02-01T00:00:00.000Z',
+    });
+    await eventually(async () => {
+      expect((await server.callerWith(key).get('/key')).body).toMatchObject({
+        name: 'tills',
+        scopes: ['read'],
+      });
+    });
+    expect(await json(...update('--no-expires'))).toMatchObject({ name: 'tills', expiresAt: null });
+    await json(...update('--scopes', 'read'));
+    expect(await json('audit', '--limit', '2')).toMatchObject([
+      { action: 'key.updated', keyId: id, details: { expiresAt: { after: null } } },
+      { action: 'key.updated', details: { scopes: { before: ['read', 'write'], after: ['read'] } } },
+    ]);
+
+    await json('keys', 'rotate', String(id));
+    expect(await run(...update('--expires', '2099-01-31'))).toEqual(complaint(1, /ends with the overlap/));
+    expect(await json(...update('--name', 'old tills'))).toMatchObject({ name: 'old tills' });
+    await json('keys', 'revoke', String(id), '--yes');
+    expect(await run(...update('--name', 'x'))).toEqual(complaint(1, /is revoked. Issue a new one/));
+  });
+
   it('are shown once', async () => {
     const issued = await issue('--scopes', 'read,write', '--name', 'price list');
     expect(issued).toEqual({
@@ -175,7 +255,12 @@ it('webhooks are shown without the path of their URL, disabled and enabled with 
 it('what destroys or cuts off needs --yes in a script, and is in the audit log with who did it', async () => {
   await json('clients', 'create', '--name', 'ended');
   const { id } = await json<Key>('keys', 'issue', '--client', 'ended');
-  for (const command of [`keys revoke ${id}`, `keys ban ${id}`, 'quotas reset ended']) {
+  for (const command of [
+    `keys revoke ${id}`,
+    `keys ban ${id}`,
+    'quotas reset ended',
+    'clients delete ended',
+  ]) {
     const refused = failure('confirmation_required', /\\? Add --yes/, 2);
     expect(await run(...command.split(' '), '--json')).toEqual(refused);
   }

@@ -14,6 +14,10 @@ beforeAll(async () => {
   );
   await database.pool.query(`INSERT INTO usage_days SELECT 1, (now() AT TIME ZONE 'UTC')::date, 250`);
   await database.pool.query(
+    `INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, details)
+     VALUES (now(), 'cli', 'ann', 'client.deleted', 99, 'gone', '{}')`,
+  );
+  await database.pool.query(
     `INSERT INTO events (id, type, pet_id, data) VALUES (gen_random_uuid(), 'pet.created', 1, '{"id":1}')`,
   );
 });
@@ -32,12 +36,25 @@ it.each([
   ['deprecations', [{ operation: 'getPet', calls: 5 }, { operation: 'gone' }]],
   ['events', [{ type: 'pet.created' }]],
   ['keys rotate 1 --overlap 1h', { replaces: 1 }],
+  ['audit --client gone', [{ actor: 'ann', action: 'client.deleted', client: 'gone', keyId: null }]],
   ['version', { version: '1.0.0' }],
 ])('%s --json is JSON, indented on a terminal of any width', async (command, expected) => {
   const text = await printed(`${command} --json`);
   const value = JSON.parse(text) as unknown;
   expect(value).toMatchObject(expected);
   expect(text).toBe(`${JSON.stringify(value, null, 2)}\n`);
+});
+
+it('the audit log is shown as a table, the newest changes first', async () => {
+  await printed(`clients set-plan ${NAME} --plan pro`);
+  await printed(`clients set-plan ${NAME} --plan free`);
+  const [head, ...rows] = (await printed('audit --limit 2', 400)).split('\n');
+  expect(head).toMatch(/^id +at +actor +action +client +keyId +details$/);
+  expect(rows[0]).toMatch(
+    / client\.plan_changed +a-client-\S+ +- +{"plan":{"after":"free","before":"pro"}}$/,
+  );
+  expect(rows[1]).toMatch(/{"plan":{"after":"pro","before":"free"}}$/);
+  expect(rows.slice(2)).toEqual(['']);
 });
 
 it('quotas and deprecations are shown in tables that fit the terminal', async () => {

@@ -2,7 +2,7 @@ import { digestOf, newApiKey } from '../../../../src/modules/auth/api-key';
 import { ClientsService, KeysService } from '../../../../src/modules/auth';
 import { QuotasService, agreedPlan } from '../../../../src/modules/quotas';
 import type { ApiClient } from '../../../support/api-client';
-import { until } from '../../../support/eventually';
+import { eventually, until } from '../../../support/eventually';
 import { limitsIn, standing, without } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
 
@@ -40,6 +40,14 @@ function allGet(status: number, callers: ApiClient[], path = '/rate-limit'): Pro
 describe('every instance soon refuses a key that was', () => {
   it.each<[string, (known: Known) => Promise<unknown>]>([
     ['revoked', ({ keyId }) => here.app.get(KeysService).revoke(keyId)],
+    [
+      'of a client that is deleted',
+      ({ client }) => here.app.get(ClientsService).remove(client, async () => {}),
+    ],
+    [
+      'of a client that was deleted while it was issued',
+      ({ client }) => sql(`UPDATE clients SET deleted_at = now() WHERE name = $1`, client),
+    ],
     ['deleted with psql', ({ keyId }) => sql(`DELETE FROM api_keys WHERE id = $1`, keyId)],
   ])('%s', async (_how, change) => {
     const [known, bystander] = [await aKnownKey(), await aKnownKey()];
@@ -67,6 +75,17 @@ describe('every instance soon applies', () => {
     await allGet(403, callers, '/categories');
     await here.app.get(QuotasService).unban(keyId);
     await allGet(200, callers, '/categories');
+  });
+
+  it('other scopes, another name and another expiry', async () => {
+    const { keyId, callers } = await aKnownKey();
+    const expiresAt = new Date('2099-01-01T00:00:00Z');
+    await here.app.get(KeysService).update(keyId, { name: 'price list', scopes: ['read'], expiresAt });
+    const key = { name: 'price list', scopes: ['read'], expiresAt: expiresAt.toISOString() };
+    for (const caller of callers) {
+      await eventually(async () => expect((await caller.get('/key')).body).toMatchObject(key));
+      expect((await caller.post('/categories', { name: 'Dogs' })).status).toBe(403);
+    }
   });
 
   it('an undone revocation', async () => {

@@ -1,5 +1,8 @@
 import type { Webhook, WebhookWithSecret } from '#libs/client';
 import { type ApiClient, type ErrorBody, nextOf } from '../../../support/api-client';
+import { ClientsService } from '../../../../src/modules/auth';
+import { WebhookAdministration } from '../../../../src/modules/webhooks';
+import { until } from '../../../support/eventually';
 import type { Settings } from '../../../../src/settings';
 import { startService } from '../../../support/service';
 import { useStore } from '../../../support/use-service';
@@ -123,6 +126,32 @@ describe('webhooks', () => {
       expect((await keyed.post('/webhooks', { url: URL })).status).toBe(409);
     });
   });
+
+  it('end with their client, also one that is created meanwhile', async () => {
+    const { client, key } = await store.issueKey();
+    const doomed = store.callerWith(key);
+    const before = await doomed.post<WebhookWithSecret>('/webhooks', { url: URL });
+    let meanwhile: Promise<unknown> | undefined;
+    await store.app.get(ClientsService).remove(client, async (transaction, clientId) => {
+      await store.app.get(WebhookAdministration).removeAll(transaction, clientId);
+      meanwhile = doomed.post('/webhooks', { url: URL });
+      await until(async () => (await waiting()) === 1);
+    });
+    expect(await meanwhile).toMatchObject({ status: 201 });
+    const { rows } = await store.database.pool.query(
+      `SELECT enabled, deleted_at IS NULL AS remains FROM webhooks WHERE id >= $1 ORDER BY id`,
+      [before.body.id],
+    );
+    expect(rows).toEqual([1, 2].map(() => ({ enabled: false, remains: false })));
+  });
+
+  /** How many statements wait for a lock. */
+  async function waiting(): Promise<number> {
+    const { rows } = await store.database.pool.query<{ count: number }>(
+      `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count;
+  }
 
   describe('GET /webhooks', () => {
     it('200: lists the client’s own webhooks page by page, without secrets', async () => {

@@ -1,0 +1,35 @@
+import { Inject } from '@nestjs/common';
+import { Command } from 'nest-commander';
+import { AuditTrail } from '../modules/audit';
+import { type Commander, ResultCommand } from './command/command';
+import { wholeNumber } from './command/option';
+import { type OutputOptions, printMany } from './command/output';
+
+interface AuditOptions extends OutputOptions {
+  client?: string;
+  limit: number;
+}
+
+@Command({ name: 'audit', description: 'show who changed what, newest first' })
+export class AuditCommand extends ResultCommand {
+  protected override readonly examples = ['audit', 'audit --client acme --limit 1000 --json'];
+  @Inject() private readonly trail!: AuditTrail;
+
+  override accept(commander: Commander): void {
+    commander
+      .option(
+        '--client <name>',
+        'only changes to this client, also under other names, or before it was deleted',
+      )
+      .option('--limit <entries>', 'maximum number of entries', wholeNumber(1, 10_000), 50);
+  }
+
+  async work(_inputs: string[], options: AuditOptions): Promise<void> {
+    await this.store.open();
+    const entries = await this.trail.newest(options.limit, options.client);
+    const rows = entries.map(({ id, at, actor, action, clientName, keyId, details }) => {
+      return { id, at: at.toISOString(), actor, action, client: clientName, keyId, details };
+    });
+    printMany(rows, options, 'There are no such changes.');
+  }
+}
