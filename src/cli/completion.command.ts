@@ -20,11 +20,14 @@ function placesOf(command: Commander, words = ''): Place[] {
 
 const quoted = ({ words }: Place) => `'${words}'`;
 
-/** Arguments of commands are skipped, so that options are offered after them, too. */
+/**
+ * Arguments of commands are skipped, so that options are offered after them, too. `$((…))`, because zsh takes a letter after a
+ * colon for a modifier.
+ */
 function bash(places: Place[]): string {
   return `_petstore() {
   local word at='' next=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
     case "$at $word" in ${places.slice(1).map(quoted).join('|')}) at="$at $word" ;; esac
   done
   case "$at" in

@@ -7,9 +7,11 @@ import {
   exampleOf,
   Id,
   Integer,
+  MalformedJsonError,
   OneOf,
   type Page,
   ValidationFailedError,
+  parseJson,
   validated,
 } from '#libs/http';
 import { STOCK_COUNT } from '../inventory';
@@ -83,10 +85,8 @@ export function isPet(record: CatalogueRecord): record is PetLine {
 /** A parsed line, or what is wrong with it. */
 export type CatalogueLine = { record: CatalogueRecord } | { problem: string };
 
-const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
-const NO_TEXT = 'must be a JSON object in UTF-8; another encoding would store other names.';
-/** Ignores a byte order mark, also of a file that was appended to another. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const NO_JSON =
+  'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
 
 /** Pets may refer to what is not a pet, by its id. */
 function lineOf({ kind: ofLine, body }: Kind, kinds: readonly string[]): Type<CatalogueRecord> {
@@ -132,18 +132,23 @@ export class CatalogueFormat {
     );
   }
 
-  /** Parses a line. Never throws; a problem names each field and its valid values. */
-  read(bytes: Uint8Array): CatalogueLine {
+  /** Parses a line as bodies of requests are parsed. A problem names each field and its valid values. */
+  read(bytes: Buffer): CatalogueLine {
     try {
-      const line: unknown = JSON.parse(UTF8.decode(bytes));
+      const line = parseJson(bytes);
       if (typeof line !== 'object' || line === null || Array.isArray(line)) {
         throw new ValidationFailedError('must be a JSON object.');
       }
       const shape = this.shapes.get('kind' in line ? line.kind : undefined) ?? this.shapes.get('pet')!;
       return { record: { ...validated(shape, line) } };
     } catch (error) {
-      const problem = error instanceof SyntaxError ? NO_JSON : NO_TEXT;
-      return { problem: error instanceof ApiError ? error.message : problem };
+      if (error instanceof MalformedJsonError) {
+        return { problem: NO_JSON };
+      }
+      if (error instanceof ApiError) {
+        return { problem: error.message };
+      }
+      throw error;
     }
   }
 }
