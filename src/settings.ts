@@ -147,16 +147,24 @@ function readLimit(): string {
   }
 }
 
+/** What ioredis would make nothing of, it would ignore, or fail with at each connection. */
+const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
+
 function readRedisUrl(reader: EnvironmentReader): string | undefined {
   const urls = reader
     .text('REDIS_URL')
     ?.split(',')
     .map((url) => url.trim());
-  if (urls?.every((url) => /^rediss?:\/\/./.test(url) && isWellFormedUrl(url)) === false) {
+  if (urls?.every((url) => REDIS_URL.test(url) && isWellFormedUrl(url)) === false) {
     // The value is omitted: it may contain a password.
+    const expected =
+      'redis:// or rediss:// URLs, separated by commas for a cluster, with no path but the number of a database';
+    throw new EnvironmentError('REDIS_URL', expected, '…');
+  }
+  if (urls && urls.length > 1 && urls.some((url) => /[1-9]/.test(new URL(url).pathname))) {
     throw new EnvironmentError(
       'REDIS_URL',
-      'redis:// or rediss:// URLs, separated by commas for a cluster',
+      'several URLs without a database, because a cluster has only one',
       '…',
     );
   }

@@ -101,6 +101,10 @@ function headerIn(text: string): Field {
   if (key === undefined || value === undefined) {
     throw new InvalidValue(`"${text}" is not a header field such as 'If-Match: "3"'.`);
   }
+  // With another length than the body's, fetch fails, or never ends.
+  if (key.toLowerCase() === 'content-length') {
+    throw new InvalidValue('Content-Length follows from the body.');
+  }
   return [key, value];
 }
 

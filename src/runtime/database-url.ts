@@ -6,9 +6,11 @@ const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:
 
 /** These may stand among the parameters, too. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
+/** PostgreSQL's units are not among them, because the driver reads `5s` as five milliseconds. */
+const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds', lock_timeout: 'milliseconds' };
 /** Any other would change nothing, and somebody would rely on it. */
 const PARAMETERS = [
-  ...['options', 'application_name', 'connect_timeout', 'statement_timeout', 'lock_timeout'],
+  ...['options', 'application_name', ...Object.keys(TIMES)],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
 ];
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
@@ -35,6 +37,12 @@ export function readDatabaseUrl(reader: EnvironmentReader, variable: string): st
   if (unknown !== undefined) {
     const schema = 'a schema is options=-csearch_path%3Dshop';
     throw new EnvironmentError(variable, `only the parameters ${PARAMETERS.join(', ')} (${schema})`, unknown);
+  }
+  for (const [name, unit] of Object.entries(TIMES)) {
+    const time = parameters.get(name);
+    if (time !== null && !/^[1-9]\d{0,8}$/.test(time)) {
+      throw new EnvironmentError(variable, `${name} as a whole number of ${unit} from 1`, time);
+    }
   }
   const url = `${scheme}${placed(parameters, user, address, database)}`;
   if (scheme === undefined || !isWellFormedUrl(url)) {
@@ -78,8 +86,8 @@ function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
   return url;
 }
 
-/** Seconds or milliseconds that a URL sets. */
-export function timeIn(url: string, parameter: 'connect_timeout' | 'statement_timeout'): number | undefined {
+/** In its unit; of a URL that has been read here. */
+export function timeIn(url: string, parameter: keyof typeof TIMES): number | undefined {
   const text = new URLSearchParams(url.split('?')[1]).get(parameter);
   return text === null ? undefined : Number(text);
 }

@@ -33,6 +33,8 @@ export interface ExplainedFailure {
 
 /** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database or schema, a missing privilege. */
 const REFUSED_CODE = /^(28...|3D000|3F000|42501)$/;
+/** What `options` in the URL can do wrong: an unknown setting, a value that it does not take, or no such syntax. */
+const REFUSED_OPTION_CODE = /^(42704|22023|42601)$/;
 /** A full disk, too little memory, a statement timeout, or a standby: the database was reached and reported why it failed. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Messages of the driver and Node when TLS or a login fails; the codes differ from case to case, or there is none. */
@@ -82,8 +84,10 @@ function textOf(error: unknown): string {
 }
 
 function isRefused(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return REFUSED_CODE.test(String(code)) || REFUSED_TEXT.test(String(message));
+  const { code, message, severity } = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
+  // Of a connection that begins; with a statement, they are a defect.
+  const isOption = severity === 'FATAL' && REFUSED_OPTION_CODE.test(String(code));
+  return isOption || REFUSED_CODE.test(String(code)) || REFUSED_TEXT.test(String(message));
 }
 
 function isUnable(error: unknown): boolean {

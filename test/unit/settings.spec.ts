@@ -31,6 +31,7 @@ const TABLE: Row[] = [
         'postgres://me:secret@db/shop',
         'postgres://me:a,b@db/shop',
         'postgresql://db/shop?sslmode=no-verify',
+        'postgres://db/shop?statement_timeout=5000&lock_timeout=20&connect_timeout=3',
       ),
       'postgres://u:pw@/shop?host=/sock': 'postgres://u:pw@%2Fsock/shop',
       'postgres://u:pw@/shop?host=127.0.0.1&port=6432': 'postgres://u:pw@127.0.0.1:6432/shop',
@@ -47,6 +48,8 @@ const TABLE: Row[] = [
       'postgres://db/shop?target_session_attrs=primary|postgres://db/shop?sslcrl=/crl|postgres://db/?bogus=hunter2|' +
       'postgres://me@one,two/shop|postgres://me@one:1,two:2/shop|postgres:///shop?host=one,two|' +
       'postgres://db/shop?sslmode=prefer|postgres://db/shop?sslmode=verify-ca|postgres://db/shop?sslmode=require&sslrootcert=/none|' +
+      'postgres://db/shop?statement_timeout=5s|postgres://db/shop?lock_timeout=abc|postgres://db/shop?connect_timeout=ten|' +
+      'postgres://db/shop?connect_timeout=0|postgres://db/shop?statement_timeout=-1|postgres://db/shop?lock_timeout=1e3|' +
       'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
   ],
   ['DATA_DIR', 'dataDirectory', '.petstore', itself('/var/lib/x'), ''],
@@ -57,9 +60,12 @@ const TABLE: Row[] = [
     undefined,
     {
       'redis://cache:6379/1': 'redis://cache:6379/1',
+      'redis://cache/?commandTimeout=500': 'redis://cache/?commandTimeout=500',
+      'redis://a/0,redis://b/': 'redis://a/0,redis://b/',
       'rediss://:x@a, rediss://b': 'rediss://:x@a,rediss://b',
     },
-    'redis+sentinel://a,b/shop|http://me:hunter2@cache|cache:6379|redis://|redis://a,,redis://b|redis://a,hunter2|redis://:hunter2%@a',
+    'redis+sentinel://a,b/shop|http://me:hunter2@cache|cache:6379|redis://|redis://a,,redis://b|redis://a,hunter2|redis://:hunter2%@a|' +
+      'redis://a/shop|redis://a/1/2|redis://a?commandTimeout=abc|redis://a?commandTimeout=0|redis://a?db=x|redis://a,redis://b/3',
   ],
   ['INSTANCES', 'instances', 1, { 4: 4 }, '0|10001|many'],
   [

@@ -27,6 +27,21 @@ it('a start that is not possible ends with one line, which shows no password', a
   }
 });
 
+it.each([
+  ['-cnosuch%3D1', /unrecognized configuration parameter "nosuch"/],
+  ['-cwork_mem%3Dabc', /invalid value for parameter "work_mem": "abc"/],
+  ['-cwork_mem', /-c work_mem requires a value/],
+])(
+  'options in DATABASE_URL that the database refuses end a start or a command with one line: %s',
+  async (options, line) => {
+    const DATABASE_URL = `${database.url}?options=${options}`;
+    const refused = complaint(1, new RegExp(`database of DATABASE_URL cannot be used: ${line.source}`));
+    for (const command of ['serve', 'clients list', 'db status']) {
+      expect(await petstore(command.split(' '), { LOG_LEVEL: 'fatal', DATABASE_URL })).toEqual(refused);
+    }
+  },
+);
+
 it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
   const DATA_DIR = join(bench.folder('taken'), 'store');
   const taken = createServer().listen(0, '127.0.0.1');
