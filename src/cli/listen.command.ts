@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
+import { DAY_MS } from '#libs/clock';
 import { EVENT_TYPES, type EventDto, type EventType } from '../modules/events';
+import { retryAfterMs } from '../modules/webhooks';
 import { formatError, printable, printableJson } from '../runtime/messages';
 import { URL_OPTION, callService, serviceUrl } from './api.command';
 import { ONLY_TYPES } from './events.command';
@@ -17,7 +19,7 @@ const WAIT_SECONDS = 25;
 /** The most that a receiver may take, as in the service. */
 const ANSWER_MS = 15_000;
 /** Before the service is asked again, where it does not say how long. */
-const PAUSE_SECONDS = 2;
+const PAUSE_MS = 2_000;
 
 interface ListenOptions {
   types?: EventType[];
@@ -98,7 +100,7 @@ async function* follow(
         warn('the service has lost events; those of the last minute before may follow again.');
       }
       // A service that is stopping does not wait for events.
-      await sleep(isStill ? 1 : 0, signal);
+      await sleep(isStill ? 1_000 : 0, signal);
       continue;
     }
     if (response && response.status !== 429 && response.status < 500) {
@@ -110,13 +112,19 @@ async function* follow(
       warn(`the service ${response ? `answers ${response.status}` : 'does not answer'}; trying again.`);
       isFailing = true;
     }
-    const seconds = Number(response?.headers.get('Retry-After')) || PAUSE_SECONDS;
-    await sleep(seconds, signal);
+    await sleep(pauseMs(response?.headers), signal);
   }
 }
 
-async function sleep(seconds: number, signal: AbortSignal): Promise<void> {
-  await pause(seconds * 1_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+/** As long as the service asks for, a date by its own clock; at most a day, because timers end after some weeks. */
+export function pauseMs(headers = new Headers()): number {
+  const now = Date.parse(headers.get('Date') ?? '') || Date.now();
+  const asked = retryAfterMs(headers.get('Retry-After') ?? '', now);
+  return asked > 0 ? Math.min(asked, DAY_MS) : PAUSE_MS;
+}
+
+async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await pause(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 function cursorIn({ headers }: Response): string | undefined {

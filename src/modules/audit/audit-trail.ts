@@ -123,7 +123,7 @@ export class AuditTrail {
   newest(limit: number, clientName?: string): Promise<AuditRecord[]> {
     const query = this.entries
       .createQueryBuilder('entry')
-      .orderBy({ at: 'DESC', 'entry.id': 'DESC' })
+      .orderBy({ 'entry.at': 'DESC', 'entry.id': 'DESC' })
       .limit(limit);
     if (clientName !== undefined) {
       query.where('client_id IN (SELECT client_id FROM audit_entries WHERE client_name = :clientName)', {

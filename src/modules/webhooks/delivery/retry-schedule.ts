@@ -42,8 +42,13 @@ export function slowDownMs({ status, retryAfter = '' }: Attempt, now: number): n
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
   }
-  const wish = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : dateOf(retryAfter) - now;
+  const wish = retryAfterMs(retryAfter, now);
   return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
+}
+
+/** The time that a `Retry-After` asks for (RFC 9110, section 10.2.3); NaN if it is invalid. */
+export function retryAfterMs(text: string, now: number): number {
+  return /^\d+$/.test(text) ? Number(text) * SECOND : dateOf(text) - now;
 }
 
 /** The three forms of RFC 9110, section 5.6.7; the third has no zone. `Date.parse` takes many other texts for dates. */
