@@ -19,6 +19,8 @@ const STATEMENT_MS = 1_000;
 /** Runs the command of this process, and ends it. */
 export async function runCommandLine(signals: StopSignals): Promise<void> {
   endOn(signals);
+  // What a library prints, as ioredis does of a password that it needs not, is no part of a command's output.
+  Object.assign(console, { warn: () => undefined });
   // The event loop is empty, but the command has not finished: without this the exit code would report success.
   process.once('beforeExit', () => {
     process.exit(report(new CommandFailure('the command ended before its work was done.')));

@@ -44,7 +44,10 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['api TRACE /pets', /<method-or-path> takes GET, HEAD, DELETE, POST, PUT, PATCH, not "TRACE"/],
     ['api GET /pets -f limit', /--field <name=value>' argument 'limit' .* "limit" is not name=value/],
     ['api GET /pets -H If-Match', /option '-H.*"If-Match" is not a header field/],
-    ['api POST /pets -H content-length:9', /'content-length:9' is invalid. Content-Length follows from the body/],
+    [
+      'api POST /pets -H content-length:9',
+      /'content-length:9' is invalid. Content-Length follows from the body/,
+    ],
     ['api GET /pets', /PETSTORE_KEY is not set/],
     ['api /pets', /PETSTORE_KEY is not set/],
     ['clients list postgres://me:hunter2@db', /too many arguments/],
