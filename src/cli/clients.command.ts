@@ -28,10 +28,12 @@ interface PlanOptions extends OutputOptions {
   perDay?: number;
 }
 
-/** A command that puts a client on a plan. */
-abstract class PlanCommand extends ResultCommand {
+abstract class ClientCommand extends ResultCommand {
   @Inject() protected readonly clients!: ClientsService;
+}
 
+/** A command that puts a client on a plan. */
+abstract class PlanCommand extends ClientCommand {
   override accept(commander: Commander): void {
     commander
       .option('--per-minute <requests>', `requests per minute; ${AGREED_ONLY}`, requests)
@@ -76,9 +78,8 @@ export class CreateClientCommand extends PlanCommand {
 }
 
 @SubCommand({ name: 'list', description: 'list all clients' })
-export class ListClientsCommand extends ResultCommand {
+export class ListClientsCommand extends ClientCommand {
   protected override readonly examples = ['clients list', 'clients list --output csv'];
-  @Inject() private readonly clients!: ClientsService;
 
   async work(_inputs: string[], options: OutputOptions): Promise<void> {
     await this.store.open();
@@ -88,9 +89,8 @@ export class ListClientsCommand extends ResultCommand {
 }
 
 @SubCommand({ name: 'show', arguments: '<client>', description: 'show a client and its keys' })
-export class ShowClientCommand extends ResultCommand {
+export class ShowClientCommand extends ClientCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --json'];
-  @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly keys!: KeysService;
 
   async work([name = '']: string[], options: OutputOptions): Promise<void> {
@@ -131,9 +131,8 @@ export class SetPlanCommand extends PlanCommand {
 }
 
 @SubCommand({ name: 'rename', arguments: '<client> <name>', description: 'give a client another name' })
-export class RenameClientCommand extends ResultCommand {
+export class RenameClientCommand extends ClientCommand {
   protected override readonly examples = ['clients rename acme acme-inc'];
-  @Inject() private readonly clients!: ClientsService;
 
   async work([name = '', text = '']: string[], options: OutputOptions): Promise<void> {
     const newName = clientName(text);
@@ -147,10 +146,9 @@ export class RenameClientCommand extends ResultCommand {
   arguments: '<client>',
   description: 'delete a client: revoke its keys and end its webhooks within a second, and free its name',
 })
-export class DeleteClientCommand extends ResultCommand {
+export class DeleteClientCommand extends ClientCommand {
   protected override readonly examples = ['clients delete acme', 'clients delete acme --yes'];
   protected override readonly asks = true;
-  @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly webhooks!: WebhookAdministration;
 
   async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {

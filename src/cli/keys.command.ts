@@ -14,7 +14,6 @@ import { type OutputOptions, printKey, printMany, printOne } from './command/out
 
 const KEY = { arguments: '<key>', argsDescription: { key: 'id of the key, or the whole key: psk_live_…' } };
 
-/** A command on one key. */
 abstract class KeyCommand extends ResultCommand {
   @Inject() protected readonly keys!: KeysService;
   @Inject() protected readonly quotas!: QuotasService;
@@ -65,12 +64,11 @@ function acceptTerms(commander: Commander, scopes: string): void {
 }
 
 @SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
-export class IssueKeyCommand extends ResultCommand {
+export class IssueKeyCommand extends KeyCommand {
   protected override readonly examples = [
     'keys issue --client acme --json',
     'keys issue --client acme --name "price list" --scopes read --expires 2027-01-31',
   ];
-  @Inject() private readonly keys!: KeysService;
 
   override accept(commander: Commander): void {
     commander.requiredOption('--client <name>', 'client that the key is for');
@@ -86,10 +84,8 @@ export class IssueKeyCommand extends ResultCommand {
 }
 
 @SubCommand({ name: 'list', description: 'list keys; shows only their last four characters' })
-export class ListKeysCommand extends ResultCommand {
+export class ListKeysCommand extends KeyCommand {
   protected override readonly examples = ['keys list', 'keys list --client acme --output csv'];
-  @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotasService;
 
   override accept(commander: Commander): void {
     commander.option('--client <name>', 'only keys of this client');
@@ -190,6 +186,9 @@ export class RevokeKeyCommand extends KeyCommand {
       await confirm(`Revoke ${nameOf(key)} for good?`, options.yes);
     }
     printOne({ ...describe(await this.keys.revoke(key.id)) }, options);
+    if (key.client.deletedAt !== null) {
+      return;
+    }
     await this.nameWebhooks(key.client.name).catch((error: unknown) => {
       // The key is revoked, and that is what this command is for.
       const { message } = failureOf(error);

@@ -102,6 +102,11 @@ it('clients are deleted with their keys and webhooks: their name is free, and th
 
   await json('clients', 'create', '--name', 'doomed');
   expect(await json('keys', 'list', '--client', 'doomed')).toEqual([]);
+  await database.pool.query(
+    `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
+     SELECT id, 'https://shop.example/', true, '[]', now() FROM clients WHERE name = 'doomed' AND deleted_at IS NULL`,
+  );
+  expect(await json('keys', 'revoke', key)).toMatchObject({ state: 'revoked' });
   const actions = (await json<{ action: string }[]>('audit', '--client', 'doomed')).map(
     ({ action }) => action,
   );
