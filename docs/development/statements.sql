@@ -7,7 +7,7 @@ SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, 
   (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
   FROM api_keys k JOIN clients c ON c.id = k.client_id
   LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
-  WHERE k.digest = ANY($1) AND k.revoked_at IS NULL;
+  WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL;
 
 -- Get a pet
 
