@@ -59,6 +59,21 @@ const CHANGES: [
       perDay: { before: null, after: 50 },
     }),
   ],
+  [
+    'client.renamed',
+    ({ client }) => clients().rename(client, `${client}-renamed`),
+    'client',
+    () => ({
+      name: { before: expect.any(String) as string, after: expect.stringMatching(/-renamed$/) as string },
+    }),
+  ],
+  ['client.deleted', ({ client }) => clients().remove(client, async () => {}), 'client', () => ({})],
+  [
+    'key.updated',
+    ({ keyId }) => keys().update(keyId, { scopes: ['read'] }),
+    'key',
+    () => ({ scopes: { before: ['read', 'write'], after: ['read'] } }),
+  ],
   ['quota.reset', ({ clientId }) => bans().reset(clientId), 'client', () => ({})],
   ['key.revoked', ({ keyId }) => keys().revoke(keyId), 'key', () => ({})],
   [
@@ -73,7 +88,8 @@ describe('exactly one correct entry is written for', () => {
   test.each(CHANGES)('%s', async (action, work, of, details) => {
     const known = await aKey();
     const { clientId, client: clientName, keyId } = known;
-    const subject = { clientId, clientName, keyId: of === 'key' ? keyId : null };
+    const name = action === 'client.renamed' ? `${clientName}-renamed` : clientName;
+    const subject = { clientId, clientName: name, keyId: of === 'key' ? keyId : null };
     const at = new Date(service.clock.now());
     expect(await added(() => work(known))).toEqual([
       { at, actor: SERVICE, action, ...subject, details: details() },
@@ -137,6 +153,7 @@ test('a command that changes nothing writes no entry', async () => {
     await keys().revoke(keyId);
     await bans().unban(keyId);
     await clients().setPlan(client, agreedPlan('free'));
+    await clients().rename(client, client);
   };
   expect(await added(idle)).toEqual([]);
 });
