@@ -40,7 +40,7 @@ export class ListenCommand extends PetstoreCommand {
   protected override explanation(): string {
     return `
 Events come from the feed, and are signed here with a secret that follows from the key and stays the same. No webhook is
-created, and failed requests are not repeated.
+created, and what the receiver does not accept is not sent again.
 `;
   }
 

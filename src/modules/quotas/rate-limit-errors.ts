@@ -4,7 +4,8 @@ import { type Decision, nextBanMs } from './rules/decision';
 /** Warns a key before a ban. */
 function warning(refusalsLeft: number, banMs: number): string {
   const requests = refusalsLeft === 1 ? '1 more refused request' : `${refusalsLeft} more refused requests`;
-  return ` ${requests} within 60 seconds of the first one will ban the key for ${banMs / 1000} seconds.`;
+  // Those of the first two seconds were on their way.
+  return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });

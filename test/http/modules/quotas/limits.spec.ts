@@ -103,7 +103,7 @@ describe('a 429 to a key', () => {
     service.clock.advance(2_000);
     answers.push(...(await call<ErrorBody>(caller, 10)));
     const counted = answers.map(
-      ({ body }) => /(\d+) more refused requests? within 60 seconds/.exec(body.message)?.[1],
+      ({ body }) => /(\d+) more refused requests?, 2 to 60 seconds after/.exec(body.message)?.[1],
     );
     expect(counted).toEqual(['11', '11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
     expect(answers.every(({ body }) => body.message.includes('for 120 seconds'))).toBe(true);
@@ -116,7 +116,7 @@ describe('a 429 to a key', () => {
       service.clock.advance(2_000);
       const refused = await call<ErrorBody>(caller, 30);
       expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
-      expect(refused.at(-1)!.body.message).toMatch(' 1 more refused request within');
+      expect(refused.at(-1)!.body.message).toMatch(' 1 more refused request, 2 to 60 seconds after');
     };
     service.clock.set(START);
     await refuseThirty();
