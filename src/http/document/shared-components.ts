@@ -35,7 +35,7 @@ function optionalHeader(name: string, description: string, schema: SchemaObject)
 const PARAMETER_LIST = [
   optionalHeader(
     'Idempotency-Key',
-    'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
+    'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
     { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   ),
   optionalHeader(
