@@ -32,7 +32,7 @@ export function keysOf(subject: Subject): string[] {
  * number of requests, for refund the time of Redis when the request was taken; for a client the last reset and the last ban of
  * the database (level, end, by an operator, stamp); and if the client's usage was read from the database: start, requests and
  * refunds of the minute, day, requests and refunds of it, the last reset applied.
- * A look writes nothing but what comes from the database, or corrects a clock that was set back.
+ * A look writes only what comes from the database, the end of a window, and the correction of a clock that was set back.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
  * windows and the bans}; {'unknown'} if the client's usage must be read from the database first; or {'one by one'} if several
  * requests are not all allowed, and nothing was changed.
@@ -91,11 +91,11 @@ end
 
 if now < start then
   start, writes = now, true
-elseif now >= start + MINUTE then
-  start, minute, minute_refunds = NOT_STARTED, 0, 0
+elseif start ~= NOT_STARTED and now >= start + MINUTE then
+  start, minute, minute_refunds, writes = NOT_STARTED, 0, 0, true
 end
 if today > day then
-  day, used, day_refunds = today, 0, 0
+  day, used, day_refunds, writes = today, 0, 0, true
 elseif here < day * DAY - STEP_BACK then
   day, writes = today, true
 end
