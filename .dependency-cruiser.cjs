@@ -25,6 +25,9 @@ const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 const FOLDER = '(?:modules|runtime)/[^/]+';
 const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
 
+/** Commands are part of the command line, and may use every module's face. */
+const COMMANDS = '\\.command\\.ts$';
+
 const PURE = ['^src/modules/quotas/rules/', '/(pet-status|retry-schedule|address-policy)\\.ts$'];
 
 function sentenceOf(module, allowed) {
@@ -36,7 +39,7 @@ function sentenceOf(module, allowed) {
 const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
   name: sentenceOf(module, allowed),
   severity: 'error',
-  from: { path: `^src/modules/${module}/` },
+  from: { path: `^src/modules/${module}/`, pathNot: COMMANDS },
   to: {
     path: '^src/',
     pathNot: [
@@ -62,7 +65,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: `^src/modules/(${modulesWithoutAuth.join('|')})/`,
-        pathNot: '\\.controller\\.ts$',
+        pathNot: ['\\.controller\\.ts$', COMMANDS],
       },
       to: { path: '^src/modules/(auth|idempotency)/' },
     },
@@ -70,7 +73,7 @@ module.exports = {
       name: 'A module is imported only through its index',
       severity: 'error',
       from: { path: `^src/(${FOLDER}/|.*)` },
-      to: { path: `^src/(${FOLDER})/`, pathNot: [INDEX, '^src/$1'] },
+      to: { path: `^src/(${FOLDER})/`, pathNot: [INDEX, COMMANDS, '^src/$1'] },
     },
     {
       name: 'Files of a module do not import its own index',
@@ -137,7 +140,7 @@ module.exports = {
     {
       name: 'Modules import neither http nor runtime',
       severity: 'error',
-      from: { path: '^src/modules/' },
+      from: { path: '^src/modules/', pathNot: COMMANDS },
       to: { path: '^src/(http|runtime)/' },
     },
     {
@@ -174,10 +177,10 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/runtime/(environment|database-url)\\.ts$' },
     },
     {
-      name: 'Nothing imports the command line',
+      name: 'Nothing else imports the command line',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '^src/cli/' },
-      to: { path: '^src/cli/' },
+      from: { path: '^(src|libs)/', pathNot: ['^src/cli/', COMMANDS] },
+      to: { path: ['^src/cli/', COMMANDS] },
     },
     {
       name: 'Every import can be resolved',

@@ -4,10 +4,11 @@ import { AppModule } from '../app.module';
 import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
-import { AuditCommand } from './audit.command';
-import { ClientsCommand } from './clients.command';
-import { KeysCommand } from './keys.command';
-import { DeprecationsCommand, QuotasCommand } from './quotas.command';
+import { AuditCommand } from '../modules/audit/audit.command';
+import { ClientsCommand } from '../modules/auth/clients.command';
+import { KeysCommand } from '../modules/auth/keys.command';
+import { DeprecationsCommand } from '../modules/deprecations/deprecations.command';
+import { QuotasCommand } from '../modules/quotas/quotas.command';
 import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
 import { interruptible } from './command/ending';
 import { writeOutput } from './command/files';
@@ -16,9 +17,9 @@ import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';
 import { ApiCommand } from './api.command';
-import { EventsCommand } from './events.command';
-import { ExportCommand, ImportCommand } from './catalogue.commands';
-import { WebhooksCommand } from './webhooks.command';
+import { EventsCommand } from '../modules/events/events.command';
+import { ExportCommand, ImportCommand } from '../modules/catalogue/catalogue.command';
+import { WebhooksCommand } from '../modules/webhooks/webhooks.command';
 
 @Command({
   name: 'serve',

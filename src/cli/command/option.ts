@@ -12,8 +12,8 @@ export function wholeNumber(min: number, max: number, name = `a whole number fro
   };
 }
 
-/** The number of days that a report covers. */
-export const days = wholeNumber(1, 90);
+/** The days that a report covers. */
+export const DAYS_OPTION = ['--days <days>', 'number of UTC days, 1 to 90', wholeNumber(1, 90)] as const;
 
 /** The id of anything. */
 export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'an id, which is a whole number');

@@ -55,7 +55,10 @@ const PLANTED = Object.entries<Record<string, string>>({
   'Settings import only libraries and the readers of the environment': {
     'src/settings': './migrations/1797000000000-schema',
   },
-  'Nothing imports the command line': { 'src/runtime/b': '../cli/command/output' },
+  'Nothing else imports the command line': {
+    'src/runtime/b': '../cli/command/output',
+    'auth/b': './keys.command',
+  },
   'Modules import neither http nor runtime': { 'pets/d': '../../http/error.filter' },
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },
   'http does not import the application': { 'src/http/c': '../app.module' },

@@ -1,4 +1,4 @@
-import { pauseMs } from '../../../src/cli/listen.command';
+import { pauseMs } from '../../../src/modules/webhooks/listen.command';
 
 const NOON = 'Sat, 21 Nov 2026 12:00:00 GMT';
 

@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { AuditTrail } from '../modules/audit';
-import { type Commander, ResultCommand } from './command/command';
-import { wholeNumber } from './command/option';
-import { type OutputOptions, printMany } from './command/output';
+import { AuditTrail } from './audit-trail';
+import { type Commander, ResultCommand } from '../../cli/command/command';
+import { wholeNumber } from '../../cli/command/option';
+import { type OutputOptions, printMany } from '../../cli/command/output';
 
 interface AuditOptions extends OutputOptions {
   client?: string;

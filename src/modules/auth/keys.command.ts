@@ -1,16 +1,22 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
-import { KeysService, SCOPES, type Scope, describeKey } from '../modules/auth';
-import { QuotasService } from '../modules/quotas';
-import { WebhookAdministration } from '../modules/webhooks';
-import { failureOf } from '../runtime/failures';
-import { formatError } from '../runtime/messages';
-import { CommandGroup, type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
-import { CommandFailure, UsageError } from './command/failure';
-import { confirm } from './command/operator';
-import { duration, futureInstant, keyReference, shortText, someOf } from './command/option';
-import { type OutputOptions, printKey, printMany, printOne } from './command/output';
+import { SCOPES, type Scope } from './api-key';
+import { KeysService, describeKey } from './keys.service';
+import { QuotasService } from '../quotas';
+import { WebhookAdministration } from '../webhooks';
+import { failureOf } from '../../runtime/failures';
+import { formatError } from '../../runtime/messages';
+import {
+  CommandGroup,
+  type Commander,
+  type ConfirmedOptions,
+  ResultCommand,
+} from '../../cli/command/command';
+import { CommandFailure, UsageError } from '../../cli/command/failure';
+import { confirm } from '../../cli/command/operator';
+import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
+import { type OutputOptions, printKey, printMany, printOne } from '../../cli/command/output';
 
 const KEY = { arguments: '<key>', argsDescription: { key: 'id of the key, or the whole key: psk_live_…' } };
 

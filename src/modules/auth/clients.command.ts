@@ -1,13 +1,19 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
-import { ClientsService, KeysService, describeKey } from '../modules/auth';
-import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../modules/quotas';
-import { WebhookAdministration } from '../modules/webhooks';
-import { PETSTORE } from '../runtime/messages';
-import { CommandGroup, type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
-import { UsageError } from './command/failure';
-import { confirm } from './command/operator';
-import { clientName, wholeNumber } from './command/option';
+import { ClientsService } from './clients.service';
+import { KeysService, describeKey } from './keys.service';
+import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../quotas';
+import { WebhookAdministration } from '../webhooks';
+import { PETSTORE } from '../../runtime/messages';
+import {
+  CommandGroup,
+  type Commander,
+  type ConfirmedOptions,
+  ResultCommand,
+} from '../../cli/command/command';
+import { UsageError } from '../../cli/command/failure';
+import { confirm } from '../../cli/command/operator';
+import { clientName, wholeNumber } from '../../cli/command/option';
 import {
   type OutputOptions,
   type Row,
@@ -16,7 +22,7 @@ import {
   printDone,
   printMany,
   printOne,
-} from './command/output';
+} from '../../cli/command/output';
 
 const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;

@@ -1,15 +1,24 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
-import { ClientsService } from '../modules/auth';
-import { DeprecationReport } from '../modules/deprecations';
-import { QuotasService } from '../modules/quotas';
-import { PETSTORE } from '../runtime/messages';
-import { CommandGroup, type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
-import { confirm } from './command/operator';
-import { days, wholeNumber } from './command/option';
-import { type OutputOptions, isForPeople, print, printDone, printMany, printOne } from './command/output';
-
-const DAYS = 'number of UTC days, 1 to 90';
+import { ClientsService } from '../auth';
+import { QuotasService } from './quotas.service';
+import { PETSTORE } from '../../runtime/messages';
+import {
+  CommandGroup,
+  type Commander,
+  type ConfirmedOptions,
+  ResultCommand,
+} from '../../cli/command/command';
+import { confirm } from '../../cli/command/operator';
+import { DAYS_OPTION, wholeNumber } from '../../cli/command/option';
+import {
+  type OutputOptions,
+  isForPeople,
+  print,
+  printDone,
+  printMany,
+  printOne,
+} from '../../cli/command/output';
 
 @SubCommand({
   name: 'show',
@@ -71,7 +80,7 @@ export class TopQuotasCommand extends ResultCommand {
   override accept(commander: Commander): void {
     commander
       .option('--limit <clients>', 'maximum number of clients', wholeNumber(1, 1_000), 10)
-      .option('--days <days>', DAYS, days, 1);
+      .option(...DAYS_OPTION, 1);
   }
 
   async work(_inputs: string[], options: OutputOptions & { limit: number; days: number }): Promise<void> {
@@ -87,27 +96,3 @@ export class TopQuotasCommand extends ResultCommand {
   subCommands: [ShowQuotaCommand, TopQuotasCommand, ResetQuotaCommand],
 })
 export class QuotasCommand extends CommandGroup {}
-
-@Command({
-  name: 'deprecations',
-  description: 'show who still calls deprecated operations, how often, and when last',
-})
-export class DeprecationsCommand extends ResultCommand {
-  protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
-  @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly report!: DeprecationReport;
-
-  override accept(commander: Commander): void {
-    commander.option('--days <days>', DAYS, days, 90).option('--client <name>', 'only calls of this client');
-  }
-
-  async work(_inputs: string[], options: OutputOptions & { days: number; client?: string }): Promise<void> {
-    await this.store.open();
-    if (options.client !== undefined) {
-      await this.clients.named(options.client);
-    }
-    const uses = await this.report.of(options.days, options.client);
-    const rows = uses.map(({ lastCallAt, ...use }) => ({ ...use, lastCallAt: lastCallAt.toISOString() }));
-    printMany(rows, options, 'Nobody has called a deprecated operation.');
-  }
-}

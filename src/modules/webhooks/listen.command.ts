@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
 import { DAY_MS } from '#libs/clock';
-import { EVENT_TYPES, type EventDto, type EventType } from '../modules/events';
-import { retryAfterMs } from '../modules/webhooks';
-import { formatError, printable, printableJson } from '../runtime/messages';
-import { URL_OPTION, callService, serviceUrl } from './api.command';
-import { ONLY_TYPES } from './events.command';
-import { type Commander, PetstoreCommand } from './command/command';
-import { untilInterrupted } from './command/ending';
-import { CommandFailure } from './command/failure';
-import { someOf } from './command/option';
-import { print } from './command/output';
+import { EVENT_TYPES, type EventDto, type EventType } from '../events';
+import { retryAfterMs } from './delivery/retry-schedule';
+import { formatError, printable, printableJson } from '../../runtime/messages';
+import { URL_OPTION, callService, serviceUrl } from '../../cli/api.command';
+import { ONLY_TYPES } from '../events/events.command';
+import { type Commander, PetstoreCommand } from '../../cli/command/command';
+import { untilInterrupted } from '../../cli/command/ending';
+import { CommandFailure } from '../../cli/command/failure';
+import { someOf } from '../../cli/command/option';
+import { print } from '../../cli/command/output';
 
 /** How long a request for events waits for one. */
 const WAIT_SECONDS = 25;

@@ -1,22 +1,17 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import {
-  CatalogueFormat,
-  type CatalogueSize,
-  ExportCatalogue,
-  ImportCatalogue,
-  type ImportProgress,
-  ImportStoppedError,
-} from '../modules/catalogue';
-import { failureOf } from '../runtime/failures';
-import { PETSTORE, printable } from '../runtime/messages';
-import { type Commander, type ConfirmedOptions, ResultCommand } from './command/command';
-import { interruptible } from './command/ending';
-import { CommandFailure } from './command/failure';
-import { openInput, readInput, writeFile } from './command/files';
-import { confirm, withProgress } from './command/operator';
-import { wholeNumber } from './command/option';
-import { type OutputOptions, counted, formatOf, printDone } from './command/output';
+import { CatalogueFormat, type CatalogueSize } from './catalogue-format';
+import { ExportCatalogue } from './export-catalogue';
+import { ImportCatalogue, type ImportProgress, ImportStoppedError } from './import-catalogue';
+import { failureOf } from '../../runtime/failures';
+import { PETSTORE, printable } from '../../runtime/messages';
+import { type Commander, type ConfirmedOptions, ResultCommand } from '../../cli/command/command';
+import { interruptible } from '../../cli/command/ending';
+import { CommandFailure } from '../../cli/command/failure';
+import { openInput, readInput, writeFile } from '../../cli/command/files';
+import { confirm, withProgress } from '../../cli/command/operator';
+import { wholeNumber } from '../../cli/command/option';
+import { type OutputOptions, counted, formatOf, printDone } from '../../cli/command/output';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
-import { ClientsService } from '../modules/auth';
-import { WebhookAdministration, type WebhookOverview } from '../modules/webhooks';
-import { CommandGroup, type Commander, ResultCommand } from './command/command';
-import { CommandFailure } from './command/failure';
-import { identifier, shortText } from './command/option';
+import { ClientsService } from '../auth';
+import { WebhookAdministration, type WebhookOverview } from './webhook-administration';
+import { CommandGroup, type Commander, ResultCommand } from '../../cli/command/command';
+import { CommandFailure } from '../../cli/command/failure';
+import { identifier, shortText } from '../../cli/command/option';
 import {
   type OutputOptions,
   type Row,
@@ -13,7 +13,7 @@ import {
   printDone,
   printMany,
   printOne,
-} from './command/output';
+} from '../../cli/command/output';
 import { ListenCommand } from './listen.command';
 
 /** Shown to the client if the operator gives no reason. */

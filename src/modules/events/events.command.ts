@@ -1,20 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import {
-  EVENT_TYPES,
-  type EventDto,
-  EventReader,
-  EventsLost,
-  MAX_SEARCHED,
-  type EventType,
-  toEventDto,
-} from '../modules/events';
-import { formatError, printableJson } from '../runtime/messages';
-import { type Commander, ResultCommand } from './command/command';
-import { untilInterrupted } from './command/ending';
-import { identifier, someOf, wholeNumber } from './command/option';
-import { type OutputOptions, type Row, isForPeople, print, printMany } from './command/output';
+import { EVENT_TYPES, type EventType } from './event.entity';
+import { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
+import { type EventDto, toEventDto } from './events.dto';
+import { formatError, printableJson } from '../../runtime/messages';
+import { type Commander, ResultCommand } from '../../cli/command/command';
+import { untilInterrupted } from '../../cli/command/ending';
+import { identifier, someOf, wholeNumber } from '../../cli/command/option';
+import { type OutputOptions, type Row, isForPeople, print, printMany } from '../../cli/command/output';
 
 /** Events read at a time. */
 const BATCH = 500;

@@ -1,0 +1,31 @@
+import { Inject } from '@nestjs/common';
+import { Command } from 'nest-commander';
+import { type Commander, ResultCommand } from '../../cli/command/command';
+import { DAYS_OPTION } from '../../cli/command/option';
+import { type OutputOptions, printMany } from '../../cli/command/output';
+import { ClientsService } from '../auth';
+import { DeprecationReport } from './deprecated-calls';
+
+@Command({
+  name: 'deprecations',
+  description: 'show who still calls deprecated operations, how often, and when last',
+})
+export class DeprecationsCommand extends ResultCommand {
+  protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly report!: DeprecationReport;
+
+  override accept(commander: Commander): void {
+    commander.option(...DAYS_OPTION, 90).option('--client <name>', 'only calls of this client');
+  }
+
+  async work(_inputs: string[], options: OutputOptions & { days: number; client?: string }): Promise<void> {
+    await this.store.open();
+    if (options.client !== undefined) {
+      await this.clients.named(options.client);
+    }
+    const uses = await this.report.of(options.days, options.client);
+    const rows = uses.map(({ lastCallAt, ...use }) => ({ ...use, lastCallAt: lastCallAt.toISOString() }));
+    printMany(rows, options, 'Nobody has called a deprecated operation.');
+  }
+}
