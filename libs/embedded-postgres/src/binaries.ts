@@ -1,7 +1,12 @@
 import type { ExecFileOptions } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Account } from './account';
+
+/** A user and group by number. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 

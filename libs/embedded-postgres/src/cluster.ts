@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, serverAccount } from './account';
 import {
+  type Account,
   EmbeddedPostgresError,
   codeOf,
   messageOf,
@@ -23,6 +23,10 @@ const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 /** The working directory of a program: its account may not enter the folders above, but needs no path to this one. */
 export const HERE = '/proc/self/cwd';
 const STAGING = 'init-';
+/** The account of the servers that root starts: PostgreSQL refuses root, and initdb any account that is not listed. */
+const ACCOUNT = 'embedded-postgres';
+/** It is listed everywhere, but each of its processes can reach what it owns. */
+export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
 /** The folder that the application has chosen, and what is in it. */
 export interface DataFolder {
@@ -61,6 +65,21 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, password: join(path, 'password'), log: join(path, 'server.log'), runtime, account };
+}
+
+/** The account, created if it is missing; `nobody` where that is not possible, for example in a read-only system. */
+function serverAccount(): Account {
+  if (!listedAccount()) {
+    const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
+    spawnSync('useradd', [...options, ACCOUNT]);
+  }
+  return listedAccount() ?? NOBODY;
+}
+
+function listedAccount(): Account | undefined {
+  const lines = fs.readFileSync('/etc/passwd', 'utf8').split('\n');
+  const [, , uid, gid] = lines.find((line) => line.startsWith(`${ACCOUNT}:`))?.split(':') ?? [];
+  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
 /** Undefined if there is none, or root, who has restored it by hand. */

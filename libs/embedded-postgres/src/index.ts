@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { NOBODY } from './account';
-import { ensureCluster, holdsData, openFolder, PORT, readText, USER } from './cluster';
+import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } from './cluster';
 import { asEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
 import { OwnedServer, ServerInUseError } from './server';
 
@@ -48,11 +47,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const path = resolve(options.dataDirectory);
   let url = '';
   try {
-    if (!existsSync(path)) {
-      mkdirSync(dirname(path), { recursive: true });
-      // Another process may have been faster.
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-    }
+    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
     const folder = openFolder(path, options.sharedDirectory);
     const password = await ensureCluster(folder, parameters.fsync !== 'off');
     url = urlOf(folder.cluster, password, database);

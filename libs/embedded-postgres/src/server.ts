@@ -1,7 +1,6 @@
 // The socket decides whether a server runs: only a refused or missing one means that none does. A process id says nothing
 // where processes of another container use the same folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,8 +60,7 @@ async function connectOrFail(server: Server): Promise<Connection> {
             `see ${folder.log}, and start again later`,
         );
       }
-      if (launched && hasEnded(launched)) {
-        assertTemporary(folder, launched);
+      if (launched && hasEnded(launched, folder)) {
         launched = undefined;
         await sleep(100);
       } else if (!launched && DEAD.includes(codeOf(answer)) && isFree(folder)) {
@@ -123,25 +121,12 @@ function isFree({ cluster }: DataFolder): boolean {
     const file = join(cluster, name);
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (!stats) continue;
-    const pid = pidIn(file);
     // One of the future is of before the clock was set back.
     const isFresh = Math.abs(Date.now() - stats.mtimeMs) < LISTEN_PATIENCE;
-    if (isFresh || isPostmaster(cluster, pid)) return false;
-    removeLock(file, pid);
+    if (isFresh || isPostmaster(cluster, pidIn(file))) return false;
+    fs.rmSync(file, { force: true });
   }
   return true;
-}
-
-/** Other processes may do the same at this moment, and start the server. */
-function removeLock(file: string, pid: number): void {
-  const moved = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    fs.renameSync(file, moved);
-    if (pidIn(moved) !== pid) fs.linkSync(moved, file);
-    fs.unlinkSync(moved);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  }
 }
 
 /** An argument that tells servers apart. */
@@ -186,14 +171,11 @@ function launch({ folder, parameters }: Server): ChildProcess {
   }
 }
 
-function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
-  return pid === undefined || exitCode !== null || signalCode !== null;
-}
-
 /** @throws EmbeddedPostgresError unless it was stopped or killed, or met another server that has ended by the next try */
-function assertTemporary({ path, log }: DataFolder, { exitCode, signalCode }: ChildProcess): void {
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, log }: DataFolder): boolean {
+  if (pid !== undefined && exitCode === null && signalCode === null) return false;
   const reason = reasonIn(fs.readFileSync(log, 'utf8'));
-  if (exitCode === 0 || signalCode !== null || CONFLICT.test(reason)) return;
+  if (exitCode === 0 || signalCode !== null || CONFLICT.test(reason)) return true;
   throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${reason}; see ${log}`);
 }
 
