@@ -22,8 +22,8 @@ import {
   UnavailableError,
   routeOf,
 } from '#libs/http';
-import { refusalOf } from '../modules/auth';
-import { RequestLimiter } from '../modules/quotas';
+import { accessRuleOf, assertMayCall, isPublic } from '../modules/auth';
+import { limitErrorOf, RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
 
@@ -47,7 +47,7 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     try {
-      const failure = (await this.refusalBefore(thrown, request)) ?? this.strayed(thrown, request) ?? thrown;
+      const failure = (await this.refusalBefore(thrown, request)) ?? this.strayed(request) ?? thrown;
       const error = toApiError(failure);
       if (error.status >= 500) {
         this.log(error, failure, request);
@@ -65,24 +65,28 @@ export class ErrorFilter implements ExceptionFilter {
    * the key first.
    */
   private async refusalBefore(failure: unknown, request: FastifyRequest): Promise<unknown> {
-    if (request.admission !== undefined || statusOf(failure) >= 500) {
+    if (request.client !== undefined || isPublic(request) || statusOf(failure) >= 500) {
       return null;
     }
     try {
-      const { refusal } = await this.limiter.admit(request);
-      // Only operations that change something read a body.
-      return refusal ?? (request.is404 ? null : refusalOf(request.caller, 'write'));
-    } catch (later) {
-      return later;
+      const decision = await this.limiter.admit(await this.limiter.identify(request));
+      if (decision.outcome !== 'allowed') {
+        return limitErrorOf(decision);
+      }
+      // An unknown path needs no key.
+      assertMayCall(request.client, accessRuleOf(request) ?? 'public');
+      return null;
+    } catch (refusal) {
+      return refusal;
     }
   }
 
-  /** The error of an unknown path or method, whatever body the request has; not of one that could not be read. */
-  private strayed(failure: unknown, request: FastifyRequest): ApiError | null {
-    if (!request.is404 || request.admission === null || statusOf(failure) >= 500) {
+  /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
+  private strayed({ is404, client, url }: FastifyRequest): ApiError | null {
+    if (!is404 || client?.admission === undefined) {
       return null;
     }
-    const allow = this.allowedMethods.of(request.url);
+    const allow = this.allowedMethods.of(url);
     return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
   }
 

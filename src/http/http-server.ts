@@ -18,7 +18,7 @@ import {
   prefixOf,
   routeOf,
 } from '#libs/http';
-import { RequestLimiter, addressSubject } from '../modules/quotas';
+import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
@@ -78,7 +78,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const limiter = app.get(RequestLimiter);
   const isProxy = memberOf(settings.trustProxy);
   const connections = new Connections(fastify.server, {
-    ownerOf: (address) => (isProxy(address) ? undefined : addressSubject(address).address),
+    ownerOf: (address) => (isProxy(address) ? undefined : countedAddress(address)),
   });
   // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   fastify.server.maxHeadersCount = 0;
@@ -148,7 +148,7 @@ function checkRequests(fastify: FastifyInstance, limiter: RequestLimiter): void 
     try {
       assertReadable(request.raw);
     } catch (error) {
-      request.admission = null;
+      limiter.leaveUncounted(request);
       reply.raw.shouldKeepAlive = false;
       done(error as Error);
       return;
@@ -210,15 +210,15 @@ function logRequests(fastify: FastifyInstance): void {
 
 /** @param outcome the status and the duration, or that the caller disconnected before the response was sent */
 function log(request: FastifyRequest, outcome: object): void {
-  const holder = request.caller?.holder;
+  const key = request.client?.key;
   request.log.info(
     {
       reqId: request.id,
       method: request.method,
       operation: routeOf(request).url ?? 'unknown',
       ...outcome,
-      clientId: holder?.clientId,
-      keyId: holder?.keyId,
+      clientId: key?.clientId,
+      keyId: key?.id,
       traceId: request.traceId,
     },
     'request',

@@ -3,6 +3,7 @@ import { InterceptorsConsumer } from '@nestjs/core/interceptors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, from, lastValueFrom, map } from 'rxjs';
 import { deprecationHeadersOf, representationOf } from '#libs/http';
+import { isPublic } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 
 /** The header fields of every response that do not depend on the caller. */
@@ -15,8 +16,8 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * Writes the header fields of every response: the caller's limits, and the deprecation of the operation. Call it when the status
- * is known, which decides whether the request is refunded.
+ * Writes the header fields of every response of the API: the client's limits, and the deprecation of the operation. Call it
+ * when the status is known, which decides whether the request is refunded.
  */
 export async function writeHeaders(
   limiter: RequestLimiter,
@@ -24,6 +25,10 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
+  // What must not be interpreted has a client, its address, wherever it was sent.
+  if (request.client === undefined && isPublic(request)) {
+    return;
+  }
   const limits = await limiter.headersFor(request, status);
   void reply.headers(limits).headers(deprecationHeadersOf(request) ?? {});
 }

@@ -227,10 +227,11 @@ export class MetricsService {
 
   private count(request: FastifyRequest, reply: FastifyReply): void {
     this.durationsOf(request, reply).add(reply.elapsedTime / 1000);
-    const { admission } = request;
-    if (admission) {
-      this.decisions[admission.subject.kind][limiterDecisionOf(admission)] += 1;
-      const { earnedBanLevel: level } = admission.decision;
+    const { client } = request;
+    if (client?.admission) {
+      const { decision } = client.admission;
+      this.decisions[client.key === null ? 'address' : 'client'][limiterDecisionOf(decision)] += 1;
+      const { earnedBanLevel: level } = decision;
       if (level > 0) {
         this.bans[level]! += 1;
       }

@@ -18,7 +18,7 @@ export function nextOf({ headers }: Pick<Answer<unknown>, 'headers'>): string | 
 /** What a test sends: a JSON value, or a string as it is. */
 type RequestBody = object | string | undefined;
 
-/** Documents, pages and health checks: the OpenAPI document does not list them, and only their errors are like others. */
+/** Documents, pages and health checks, which are no part of the API. Unknown paths and methods beside them are. */
 const OUTSIDE = /^\/((docs|swagger)\b.*|llms\.txt|openapi\.(json|yaml)|health\/(live|ready))?(\?.*)?$/;
 
 /** Sends requests over HTTP and holds every answer of the API against the OpenAPI document. */
@@ -67,7 +67,8 @@ export class ApiClient {
     const isPage = OUTSIDE.test(target) && !headers.get('content-type')?.includes('json');
     const parsed = (text === '' || isPage ? undefined : JSON.parse(text)) as Body;
     const answer = { status, headers, body: parsed, text };
-    if (!OUTSIDE.test(target) || (status >= 400 && !isPage)) {
+    const isApi = !OUTSIDE.test(target) || ((status === 404 || status === 405) && !isPage);
+    if (isApi) {
       this.contract.check(method, target, answer);
     }
     return answer;

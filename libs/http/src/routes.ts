@@ -1,8 +1,8 @@
 // What a request was routed to, the methods of its path, and the announced removal of its operation.
 import { applyDecorators } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
 import { ApiExtension } from '@nestjs/swagger';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { defineError } from './errors';
 import { Documented } from './notes';
@@ -22,6 +22,21 @@ export function routeOf(request: FastifyRequest): Route {
     return route;
   }
   return (known[ROUTE] = request.routeOptions);
+}
+
+/**
+ * What the configuration of its route says of a request, also of one that fails before any guard. The facts of several
+ * decorators add up, as those of Nest's `RouteConfig` do not.
+ */
+export function RouteFacts(facts: FastifyContextConfig): MethodDecorator {
+  return (_target, _key, { value: handler }) => {
+    const all = { ...routeFactsOf(handler as object), ...facts };
+    Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG_METADATA, all, handler as object);
+  };
+}
+
+export function routeFactsOf(handler: object): FastifyContextConfig | undefined {
+  return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
 /** Nobody is limited in how long a parameter is: an overlong identifier is a bad value (400), not an unknown path. */
@@ -72,6 +87,9 @@ export interface Deprecation {
 const MAX_ECHOED = 64;
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    deprecation?: Deprecation;
+  }
   interface FastifyRequest {
     /** Unix milliseconds; operations with a sunset until then are gone. Absent if they still answer. */
     goneUntil?: number;
@@ -128,7 +146,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     ...(name === 'Link' ? { description: LINK } : {}),
   }));
   return applyDecorators(
-    RouteConfig({ deprecation }),
+    RouteFacts({ deprecation }),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     Documented({ headers: { any: headers }, errors: [OperationGoneError] }),
   );
@@ -139,7 +157,7 @@ const LINK =
 
 /** The deprecation of the operation that a request was routed to, if any. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
-  return (routeOf(request).config as { deprecation?: Deprecation }).deprecation;
+  return routeOf(request).config.deprecation;
 }
 
 /** The deprecation headers of a request; undefined if its operation is not deprecated. */

@@ -41,7 +41,6 @@ export function serveDocument(app: NestFastifyApplication): void {
 /** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   const serve: RouteHandlerMethod = (request, reply) => {
-    request.admission = null;
     const isPage = wantsPage(request);
     const isHeld = !isPage && isNotModified(request, null);
     const at = (path: string) => request.prefix + path;

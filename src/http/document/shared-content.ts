@@ -50,8 +50,6 @@ export function serveContent(
     content.catch(() => contents.delete(address));
     const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
     const { body, tag } = (await content)[isCompressed ? 'compressed' : 'plain'];
-    // Whatever follows is not counted.
-    request.admission = null;
     const isHeld = isNotModified(request, tag);
     void reply.headers({
       ETag: tag,

@@ -1,7 +1,18 @@
 // What a request needs to be let in: the key that it presents, and what operations ask of it.
 import type { IncomingMessage } from 'node:http';
-import { applyDecorators, RequestMethod, SetMetadata } from '@nestjs/common';
-import { type ApiError, defineError, Documented, EachOperation, errorWith, valuesOf } from '#libs/http';
+import { applyDecorators, RequestMethod } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import {
+  type ApiError,
+  defineError,
+  Documented,
+  EachOperation,
+  errorWith,
+  RouteFacts,
+  routeFactsOf,
+  routeOf,
+  valuesOf,
+} from '#libs/http';
 import { KEY_SHAPE, type Scope } from './api-key';
 
 export const ConflictingCredentialsError = defineError({
@@ -42,7 +53,7 @@ export const InsufficientScopeError = defineError({
 });
 
 /** Shared by all requests, because these errors are the same for everybody. */
-const MISSING = new MissingApiKeyError();
+export const MISSING = new MissingApiKeyError();
 export const INVALID = new InvalidApiKeyError();
 
 /** A value, perhaps after the name of its scheme. */
@@ -82,8 +93,13 @@ export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): stri
   return KEY_SHAPE.test(key) ? key : INVALID;
 }
 
-export const ACCESS_RULE = 'auth:access-rule';
 export type AccessRule = Scope | 'any key' | 'public';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: AccessRule;
+  }
+}
 
 /** Names of the security schemes in the OpenAPI document; callers use either one. */
 export const API_KEY_SCHEME = 'apiKey';
@@ -94,7 +110,7 @@ export function ScopeByMethod(): ClassDecorator {
   return EachOperation((method, handler) => {
     const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
     const refusal = errorWith(InsufficientScopeError, scope, scope);
-    return Reflect.hasMetadata(ACCESS_RULE, handler)
+    return routeFactsOf(handler)?.access
       ? undefined
       : applyDecorators(openTo(scope), Documented({ errors: [refusal] }));
   });
@@ -108,12 +124,22 @@ export function RequiresKey(): MethodDecorator {
 /** The OpenAPI document names the ways to send a key once, because every operation of the API takes them. */
 function openTo(rule: AccessRule): MethodDecorator {
   return applyDecorators(
-    SetMetadata(ACCESS_RULE, rule),
+    RouteFacts({ access: rule }),
     Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
   );
 }
 
 /** The route needs no key; it is not part of the API. */
 export function Public(): MethodDecorator {
-  return SetMetadata(ACCESS_RULE, 'public' satisfies AccessRule);
+  return RouteFacts({ access: 'public' });
+}
+
+/** What a request needs to be let in. Pages and documents are no operations, and declare nothing; nor do unknown paths. */
+export function accessRuleOf(request: FastifyRequest): AccessRule | undefined {
+  return routeOf(request).config.access;
+}
+
+/** Whether the path is outside of the API: it needs no key, has no limits and is not counted. */
+export function isPublic(request: FastifyRequest): boolean {
+  return !request.is404 && (accessRuleOf(request) ?? 'public') === 'public';
 }

@@ -11,16 +11,15 @@ import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock, WriteBehind } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
-import type { ApiError } from '#libs/http';
 import {
-  ACCESS_RULE,
   type AccessRule,
+  accessRuleOf,
   InsufficientScopeError,
   INVALID,
-  MissingApiKeyError,
+  MISSING,
   presentedKey,
 } from './access-rules';
-import { type Caller, digestOf, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
+import { type ClientKey, digestOf, type Identity, isWellFormedKey, type Scope } from './api-key';
 import { ApiKey } from './api-key.entity';
 
 const MAX_BATCH = 500;
@@ -34,7 +33,7 @@ const FRESH_MS = 500;
 const OUTDATED_MS = 900;
 
 /** SQL, because all waiting requests share it. Planned each time, because a plan that was made while a table was small may scan it. */
-const HOLDERS_BY_DIGEST: Statement = {
+const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
       k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
       (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
@@ -44,7 +43,7 @@ const HOLDERS_BY_DIGEST: Statement = {
   isUnprepared: true,
 };
 
-type HolderRow = [
+type KeyRow = [
   digest: string,
   keyId: number,
   clientId: number,
@@ -65,18 +64,18 @@ type HolderRow = [
 ];
 
 /** Shared, because each forged key costs a lookup. */
-const HOLDERS: SharedRead<string, KeyHolder | null> = {
+const KEYS: SharedRead<string, ClientKey | null> = {
   maxBatch: MAX_BATCH,
-  callFor: (digests) => ({ statement: HOLDERS_BY_DIGEST, values: [digests] }),
+  callFor: (digests) => ({ statement: KEYS_BY_DIGEST, values: [digests] }),
   resultsOf: (rows, digests) => {
-    const holders = new Map((rows as readonly HolderRow[]).map((row) => [row[0], toHolder(row)]));
-    return digests.map((digest) => holders.get(digest) ?? null);
+    const keys = new Map((rows as readonly KeyRow[]).map((row) => [row[0], toKey(row)]));
+    return digests.map((digest) => keys.get(digest) ?? null);
   },
 };
 
 interface KnownKey {
   /** Null if no valid key has this digest. */
-  holder: KeyHolder | null;
+  key: ClientKey | null;
   /** When the read started, on the monotonic clock. */
   readAt: number;
   isRefreshing: boolean;
@@ -91,11 +90,11 @@ export class KeyDirectory {
 
   constructor(private readonly database: Database) {}
 
-  /** The holder of a key; null if it is not valid. Its checksum saves a look-up, so a known key needs no check. */
-  async find(key: string): Promise<KeyHolder | null> {
-    const digest = digestOf(key);
+  /** What is known of a key; null if it is not valid. Its checksum saves a look-up, so a known key needs no check. */
+  async find(text: string): Promise<ClientKey | null> {
+    const digest = digestOf(text);
     const known = this.knownOf(digest);
-    if (known === undefined && !isWellFormedKey(key)) {
+    if (known === undefined && !isWellFormedKey(text)) {
       return null;
     }
     const age = known === undefined ? Infinity : performance.now() - known.readAt;
@@ -107,24 +106,24 @@ export class KeyDirectory {
       // If this fails, a later request waits for a read, and reports the failure.
       this.lookUp(digest).catch(() => (known.isRefreshing = false));
     }
-    return known.holder;
+    return known.key;
   }
 
-  /** Reads the holder of a key from the database. */
-  async lookUp(digest: string): Promise<KeyHolder | null> {
+  /** Reads a key from the database. */
+  async lookUp(digest: string): Promise<ClientKey | null> {
     const readAt = performance.now();
-    const holder = await this.database.share(HOLDERS, digest, KEY_LOOK_UPS);
+    const key = await this.database.share(KEYS, digest, KEY_LOOK_UPS);
     if (readAt >= (this.knownOf(digest)?.readAt ?? 0)) {
-      const [cache, other] = holder === null ? [this.unknown, this.valid] : [this.valid, this.unknown];
-      cache.set(digest, { holder, readAt, isRefreshing: false });
+      const [cache, other] = key === null ? [this.unknown, this.valid] : [this.valid, this.unknown];
+      cache.set(digest, { key, readAt, isRefreshing: false });
       other.delete(digest);
     }
-    return holder;
+    return key;
   }
 
-  /** The holder of a key as it was read last, however long ago. */
-  lastKnown(key: string): KeyHolder | null | undefined {
-    return this.knownOf(digestOf(key))?.holder;
+  /** A key as it was read last, however long ago; null if it was not valid or was never read. */
+  lastKnown(text: string): ClientKey | null {
+    return this.knownOf(digestOf(text))?.key ?? null;
   }
 
   private knownOf(digest: string): KnownKey | undefined {
@@ -134,11 +133,11 @@ export class KeyDirectory {
 
 const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 
-function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...rest]: HolderRow): KeyHolder {
+function toKey([, id, clientId, clientName, plan, perMinute, perDay, ...rest]: KeyRow): ClientKey {
   const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name, ...limits] = rest;
   const [level, bannedUntil, byOperator, changedAt, resetAt] = limits;
   return {
-    keyId,
+    id,
     clientId,
     clientName,
     name,
@@ -159,8 +158,8 @@ function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...re
 const INTERVAL_MS = 5_000;
 
 /**
- * Identifies the caller of a request. Rejects nobody: the limiter counts unauthenticated requests too. Records when each key
- * was last used, in batches.
+ * Finds the key of a request. Rejects nobody: the limiter counts unauthenticated requests too. Records when each key was
+ * last used, in batches.
  */
 @Injectable()
 export class Authenticator implements BeforeApplicationShutdown {
@@ -177,29 +176,23 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Sets `request.caller`. Rejects if the key cannot be looked up; if it was known before, the caller is set even so. */
-  async identify(request: FastifyRequest): Promise<void> {
-    const key = presentedKey(request.raw);
-    if (typeof key !== 'string') {
-      request.caller = { holder: null, refusal: key };
-      return;
+  /** The key of a request. Rejects if it cannot be looked up. */
+  async identify(request: FastifyRequest): Promise<Identity> {
+    const text = presentedKey(request.raw);
+    if (typeof text !== 'string') {
+      return { key: null, refusal: text };
     }
-    try {
-      request.caller = this.callerOf(await this.directory.find(key));
-    } catch (failure) {
-      // The failure is reported with the limits of the client.
-      const known = this.directory.lastKnown(key);
-      request.caller = known ? this.callerOf(known) : undefined;
-      throw failure;
+    const identity = this.identityOf(await this.directory.find(text));
+    if (identity.key !== null) {
+      this.lastUse.add(String(identity.key.id), this.clock.now());
     }
-    if (request.caller.holder !== null) {
-      this.lastUse.add(String(request.caller.holder.keyId), this.clock.now());
-    }
+    return identity;
   }
 
-  private callerOf(holder: KeyHolder | null): Caller {
-    const isValid = holder !== null && holder.expiresAt > this.clock.now();
-    return isValid ? { holder, refusal: null } : { holder: null, refusal: INVALID };
+  /** The key of a request as it was known last, for the report of a failed look-up. */
+  lastKnown(request: FastifyRequest): Identity {
+    const text = presentedKey(request.raw);
+    return this.identityOf(typeof text === 'string' ? this.directory.lastKnown(text) : null);
   }
 
   /**
@@ -207,11 +200,18 @@ export class Authenticator implements BeforeApplicationShutdown {
    * @throws ApiError 401 if the key is not valid any more
    */
   async confirm(request: FastifyRequest): Promise<void> {
-    const key = presentedKey(request.raw);
-    const holder = typeof key !== 'string' ? null : await this.directory.lookUp(digestOf(key));
-    if (holder === null || holder.expiresAt <= this.clock.now()) {
-      throw INVALID;
+    const text = presentedKey(request.raw);
+    const { refusal } = this.identityOf(
+      typeof text === 'string' ? await this.directory.lookUp(digestOf(text)) : null,
+    );
+    if (refusal !== null) {
+      throw refusal;
     }
+  }
+
+  private identityOf(key: ClientKey | null): Identity {
+    const isValid = key !== null && key.expiresAt > this.clock.now();
+    return isValid ? { key, refusal: null } : { key: null, refusal: INVALID };
   }
 
   /** All requests have ended, and the database is still open: after this, global modules are closed in any order. */
@@ -239,36 +239,35 @@ export class Authenticator implements BeforeApplicationShutdown {
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const declared = Reflect.getMetadata(ACCESS_RULE, context.getHandler()) as AccessRule | undefined;
-    const rule = declared ?? 'write';
-    if (rule === 'public') {
-      return true;
-    }
-    const refusal = refusalOf(context.switchToHttp().getRequest<FastifyRequest>().caller, rule);
-    if (refusal !== null) {
-      throw refusal;
-    }
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    assertMayCall(request.client, accessRuleOf(request) ?? 'write');
     return true;
   }
 }
 
-/** Why this caller may not call an operation with this rule; null if it may. */
-export function refusalOf(caller: Caller | undefined, rule: Scope | 'any key'): ApiError | null {
-  if (!caller?.holder) {
-    return caller?.refusal ?? new MissingApiKeyError();
+/** @throws ApiError that says why requests with this key, or without one, may not call an operation with this rule */
+export function assertMayCall(identity: Identity | undefined, rule: AccessRule): void {
+  if (rule === 'public') {
+    return;
   }
-  return rule === 'any key' || caller.holder.scopes.includes(rule) ? null : new InsufficientScopeError(rule);
+  if (!identity?.key) {
+    throw identity?.refusal ?? MISSING;
+  }
+  if (rule !== 'any key' && !identity.key.scopes.includes(rule)) {
+    throw new InsufficientScopeError(rule);
+  }
 }
 
-/** The client whose key a request carries. Only operations that need a key have one. */
-export function clientIdOf({ caller }: FastifyRequest): number {
-  if (!caller?.holder) {
+/** The valid key of a request. Only operations that need one may ask. */
+export function keyOf({ client }: FastifyRequest): ClientKey {
+  if (!client?.key) {
     throw new Error('The request has no valid key, so it has no client.');
   }
-  return caller.holder.clientId;
+  return client.key;
 }
 
 /** Parameter decorator: the id of the client that sent the request. */
-export const ClientId = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  clientIdOf(context.switchToHttp().getRequest<FastifyRequest>()),
+export const ClientId = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) =>
+    keyOf(context.switchToHttp().getRequest<FastifyRequest>()).clientId,
 );

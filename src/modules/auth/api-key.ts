@@ -6,8 +6,8 @@ export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A valid key: whose it is and what it may do. */
-export interface KeyHolder {
-  keyId: number;
+export interface ClientKey {
+  id: number;
   clientId: number;
   clientName: string;
   /** What the key is for, in the operator's words. */
@@ -31,15 +31,8 @@ export interface KeyHolder {
   resetAt: number;
 }
 
-/** The sender of a request: the holder of a valid key, or the reason why there is none. */
-export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refusal: ApiError };
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set when the request arrives. */
-    caller?: Caller;
-  }
-}
+/** The valid key of a request, or why it has none. */
+export type Identity = { key: ClientKey; refusal: null } | { key: null; refusal: ApiError };
 
 // The format of an API key: `psk_live_`, 30 random base62 characters and 6 that encode their CRC32.
 // The checksum rejects a mistyped key without a database lookup.

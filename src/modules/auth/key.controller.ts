@@ -3,7 +3,8 @@ import { ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Id, Operation, Text, Timestamp } from '#libs/http';
 import { RequiresKey } from './access-rules';
-import { type KeyHolder, type Scope, SCOPES } from './api-key';
+import { type ClientKey, type Scope, SCOPES } from './api-key';
+import { keyOf } from './api-key.guard';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })
 export class KeyDto {
@@ -86,20 +87,19 @@ export class KeyController {
     stability: 'beta',
   })
   getKey(@Req() request: FastifyRequest): KeyDto {
-    // ApiKeyGuard has checked that there is a valid key.
-    return toDto(request.caller!.holder!);
+    return toDto(keyOf(request));
   }
 }
 
-function toDto({ keyId, clientName, name, expiresAt, overlapEndsAt, ...holder }: KeyHolder): KeyDto {
+function toDto({ id, clientName, name, expiresAt, overlapEndsAt, ...key }: ClientKey): KeyDto {
   return {
-    id: keyId,
+    id,
     ...(name === null ? {} : { name }),
-    endsWith: holder.last4,
+    endsWith: key.last4,
     client: clientName,
-    plan: holder.plan,
-    scopes: holder.scopes,
-    createdAt: new Date(holder.createdAt).toISOString(),
+    plan: key.plan,
+    scopes: key.scopes,
+    createdAt: new Date(key.createdAt).toISOString(),
     ...(expiresAt === Infinity ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
     ...(overlapEndsAt === null ? {} : { overlapEndsAt: new Date(overlapEndsAt).toISOString() }),
   };

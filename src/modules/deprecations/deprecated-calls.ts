@@ -115,8 +115,8 @@ export class SunsetGuard implements CanActivate {
     if (deprecation === undefined) {
       return true;
     }
-    if (request.caller?.holder) {
-      this.calls.record(request.caller.holder.keyId, operationIdOf(context));
+    if (request.client?.key) {
+      this.calls.record(request.client.key.id, operationIdOf(context));
     }
     if (isGone(deprecation, request)) {
       throw new OperationGoneError();

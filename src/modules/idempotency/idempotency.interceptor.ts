@@ -13,20 +13,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type Origin } from '#libs/database';
 import { Documented, EachOperation, ValidationFailedError, routeOf } from '#libs/http';
-import { clientIdOf } from '../auth';
+import { keyOf } from '../auth';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest, isKept } from './keyed-request';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for a request with an `Idempotency-Key`. */
-    keyed?: KeyedRequest;
+    /** What its command is told, for a request with an `Idempotency-Key`. */
+    origin?: Origin;
   }
 }
 
 /** Parameter decorator: the Origin of the command that a request sends. */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  return request.keyed?.origin ?? { owner: clientIdOf(request) };
+  return request.origin ?? { owner: keyOf(request).clientId };
 });
 
 /**
@@ -42,17 +42,17 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
 
   intercept(context: ExecutionContext, next: CallHandler<object>): Observable<object> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const key = keyOf(request);
+    const key = idempotencyKeyOf(request);
     if (key === undefined) {
       return next.handle();
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const keyed = new KeyedRequest(clientIdOf(request), key, fingerprintOf(request), reply.statusCode);
+    const keyed = new KeyedRequest(keyOf(request).clientId, key, fingerprintOf(request), reply.statusCode);
     if (this.running.has(keyed.name)) {
       throw new IdempotencyInProgressError();
     }
     this.running.add(keyed.name);
-    request.keyed = keyed;
+    request.origin = keyed.origin;
     const report = () => keyed.isReplayed && void reply.header('Idempotent-Replayed', 'true');
     return next.handle().pipe(
       catchError((error: unknown) => this.keepRefusal(error, keyed)),
@@ -86,7 +86,7 @@ export function IdempotentPosts(): ClassDecorator {
   return EachOperation((method) => (method === RequestMethod.POST ? idempotent : undefined));
 }
 
-function keyOf(request: FastifyRequest): string | undefined {
+function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
   // Node joins repeated headers into one value, with a comma and a space between them.
   if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {

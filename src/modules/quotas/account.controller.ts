@@ -1,23 +1,23 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Operation, Tag } from '#libs/http';
-import { ClientId, ScopeByMethod } from '../auth';
-import { newBanState, nextBanMs, type Standing } from './rules/decision';
+import { ClientId, keyOf, ScopeByMethod } from '../auth';
+import { newBanState, nextBanMs, type QuotaStatus } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
-import type { WindowStanding } from './rules/limits';
+import type { WindowStatus } from './rules/limits';
 import { QuotaStore } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
 import { QuotasService } from './quotas.service';
 
-const STANDING: RateLimitStatusDto = {
+const WITHIN: RateLimitStatusDto = {
   plan: 'free',
   minute: { limit: 60, remaining: 59, resetAt: '2026-11-21T09:31:00.000Z' },
   day: { limit: 1_000, remaining: 958, resetAt: '2026-11-22T00:00:00.000Z' },
   ban: { banned: false, refusalsBeforeBan: 31, nextBanSeconds: 120 },
 };
 const BANNED: RateLimitStatusDto = {
-  ...STANDING,
-  minute: { ...STANDING.minute, remaining: 0 },
+  ...WITHIN,
+  minute: { ...WITHIN.minute, remaining: 0 },
   ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 31, nextBanSeconds: 600 },
 };
 
@@ -41,16 +41,14 @@ export class AccountController {
       description: 'Your rate limit status.',
       body: RateLimitStatusDto,
       examples: {
-        free: { summary: 'Within the limits', value: STANDING },
+        free: { summary: 'Within the limits', value: WITHIN },
         banned: { summary: 'Banned key', value: BANNED },
       },
     },
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    const standing = await this.store.look(request.sender!);
-    // ApiKeyGuard has checked that there is a valid key.
-    return toStatus(request.caller!.holder!.plan, standing);
+    return toStatus(keyOf(request).plan, await this.store.look(request.client!));
   }
 
   @Get('usage')
@@ -70,12 +68,12 @@ export class AccountController {
   }
 }
 
-function toStatus(plan: string, standing: Standing): RateLimitStatusDto {
-  const { standings, bans, refusalsBeforeBan, acceptedAt, decidedAt } = standing;
+function toStatus(plan: string, status: QuotaStatus): RateLimitStatusDto {
+  const { windows, bans, refusalsBeforeBan, acceptedAt, decidedAt } = status;
   return {
     plan,
-    minute: toWindow(standings, 'minute'),
-    day: toWindow(standings, 'day'),
+    minute: toWindow(windows, 'minute'),
+    day: toWindow(windows, 'day'),
     ban: {
       banned: acceptedAt !== null,
       ...(acceptedAt === null ? {} : { until: new Date(acceptedAt).toISOString() }),
@@ -85,7 +83,7 @@ function toStatus(plan: string, standing: Standing): RateLimitStatusDto {
   };
 }
 
-function toWindow(standings: WindowStanding[], name: 'minute' | 'day'): RateLimitWindowDto {
-  const { limit, remaining, resetAt } = standings.find((standing) => standing.name === name)!;
+function toWindow(windows: WindowStatus[], name: 'minute' | 'day'): RateLimitWindowDto {
+  const { limit, remaining, resetAt } = windows.find((window) => window.name === name)!;
   return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
 }

@@ -9,14 +9,14 @@ export {
   type Plan,
 } from './rules/limits';
 export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
+export { PlanThrottlerGuard } from './plan-throttler.guard';
+export { countedAddress, LIMITER_DECISIONS, limiterDecisionOf, RequestLimiter } from './request-limiter';
 export {
-  addressSubject,
-  LIMITER_DECISIONS,
-  limiterDecisionOf,
-  PlanThrottlerGuard,
-  RequestLimiter,
-} from './plan-throttler.guard';
-export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './rate-limit-errors';
+  ApiKeyBannedError,
+  DailyQuotaExceededError,
+  limitErrorOf,
+  RateLimitExceededError,
+} from './rate-limit-errors';
 export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
 export { redisStatus } from './stores/redis-connection';

@@ -1,5 +1,4 @@
 import { Module, type Provider } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
@@ -7,14 +6,15 @@ import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
-import { HandlerMetadata, PlanThrottlerGuard, RequestLimiter } from './plan-throttler.guard';
+import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
-import { FleetQuotaStore } from './stores/fleet-quota-store';
+import { RequestLimiter } from './request-limiter';
+import { RedisWithLocalFallback } from './stores/redis-with-local-fallback';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
-import { MINUTE_MS } from './rules/limits';
+import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { QUOTA_SCRIPT } from './stores/quota-script';
 import { RedisConnection } from './stores/redis-connection';
 import { RedisQuotaStore } from './stores/redis-quota-store';
@@ -44,7 +44,7 @@ const QUOTA_STORE: Provider[] = [
       // While Redis is unavailable, an instance allows only its share of the limits.
       const local = new MemoryQuotaStore(records, clock, instances);
       const shared = new RedisQuotaStore(redis, records, clock, (...counted) => local.beginAt(...counted));
-      return new FleetQuotaStore(redis, shared, local, instances).start();
+      return new RedisWithLocalFallback(redis, shared, local, instances).start();
     },
   },
 ];
@@ -65,16 +65,11 @@ export class QuotaAdministrationModule {}
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', expired: olderThan(USAGE_DAYS) }),
-    // The guard takes the windows of the plan instead.
-    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: 1 }]),
+    // What an address may do; the guard takes the windows of a plan for a client.
+    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
-  providers: [
-    { provide: Reflector, useClass: HandlerMetadata },
-    RequestLimiter,
-    PlanThrottlerGuard,
-    ...QUOTA_STORE,
-  ],
+  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
 })
 export class QuotasModule {}

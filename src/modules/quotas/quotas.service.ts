@@ -7,7 +7,7 @@ import { AuditTrail } from '../audit';
 import { ClientsService, KeysService, describeKey } from '../auth';
 import { KeyBan, QuotaReset, UsageDay } from './quotas.entity';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
-import { limitsOf, standings, type WindowStanding } from './rules/limits';
+import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, saveBans } from './stores/quota-records';
 
 /** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
@@ -116,7 +116,7 @@ export class QuotasService {
     const now = this.clock.now();
     const limits = limitsOf(client);
     const { windows } = await this.records.usageOf(client.id);
-    const [minute, day] = standings(windows, limits, now);
+    const [minute, day] = windowStatuses(windows, limits, now);
     const stored = await this.bans.findBy({ keyId: In(keys.map(({ id }) => id)) });
     const bans = new Map(stored.map((one) => [one.keyId, toBanState(one)]));
     return {
@@ -168,6 +168,6 @@ function toText(milliseconds: number): string {
 }
 
 /** A minute that has not started has no end. */
-function windowOf({ limit, remaining, resetAt }: WindowStanding, used: number) {
+function windowOf({ limit, remaining, resetAt }: WindowStatus, used: number) {
   return { limit, used, remaining, resetAt: used === 0 ? null : toText(resetAt) };
 }

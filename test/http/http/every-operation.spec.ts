@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
+import { routeFactsOf } from '#libs/http';
 import { KeysService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
@@ -25,7 +26,7 @@ interface Defect {
   message?: string;
 }
 
-/** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/api-key.guard.ts). */
+/** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/access-rules.ts). */
 function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }[] {
   return controllers.flatMap((controller) =>
     Object.entries(Object.getOwnPropertyDescriptors(controller.prototype))
@@ -34,7 +35,7 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
       )
       .map(([key, { value }]) => ({
         name: `${controller.name}.${key}`,
-        rule: Reflect.getMetadata('auth:access-rule', value as object) as unknown,
+        rule: routeFactsOf(value as object)?.access,
       })),
   );
 }

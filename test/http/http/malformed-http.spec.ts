@@ -11,6 +11,11 @@ const impatient = new Bench(useService({ timeouts: { headersMs: 250, requestMs: 
 
 const JSON_TYPE = 'Content-Type: application/json';
 const GOOD = requestText('GET /health/live');
+/** Shows the limits of the address and is not counted itself. */
+const PREFLIGHT = requestText('OPTIONS /pets', [
+  'Origin: https://shop.example',
+  'Access-Control-Request-Method: GET',
+]);
 const post = (fields: string[], body = '') => requestText('POST /categories', [JSON_TYPE, ...fields], body);
 const get = (...fields: string[]) => requestText('GET /pets', fields);
 
@@ -45,7 +50,8 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
     expect(answer.headers.connection).toBe('close');
     connection.write('more of it\r\n\r\n'.repeat(100));
     await connection.closed();
-    expect(await exchange(service.port, GOOD)).toMatchObject({ headers: { 'x-ratelimit-remaining': '60' } });
+    const { headers } = await exchange(service.port, PREFLIGHT);
+    expect(headers['x-ratelimit-remaining']).toBe('60');
   });
 
   it('after valid requests, whose responses it does not affect', async () => {
@@ -197,7 +203,7 @@ describe('a request that does not arrive in time is 408, counted for nobody, and
     expectError(answer, 408, 'request_timeout', 'nobody');
     expect(answer.headers.connection).toBe('close');
     await connection.closed();
-    expect((await impatient.bytes(GOOD)).headers['x-ratelimit-remaining']).toBe('60');
+    expect((await impatient.bytes(PREFLIGHT)).headers['x-ratelimit-remaining']).toBe('60');
   });
 });
 

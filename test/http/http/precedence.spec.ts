@@ -131,3 +131,12 @@ it('Two different keys are 400, before anything about the body', async () => {
   const answer = await send('POST /categories', fields, '{');
   expect(JSON.parse(answer.text)).toMatchObject({ code: 'conflicting_credentials', status: 400 });
 });
+
+test.each(['/docs', '/health/live'])(
+  'A body that is too large is 413 at %s, which needs no key and has no limits',
+  async (path) => {
+    const answer = await send(`GET ${path}`, ['Content-Length: 70000'], 'x'.repeat(70_000));
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'payload_too_large', status: 413 });
+    expect(answer.headers).not.toHaveProperty('x-ratelimit-limit');
+  },
+);

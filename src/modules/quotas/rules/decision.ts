@@ -5,10 +5,10 @@ import {
   endOf,
   type Limits,
   MINUTE_MS,
-  standings,
   take,
   type WindowName,
-  type WindowStanding,
+  type WindowStatus,
+  windowStatuses,
   type WindowState,
 } from './limits';
 
@@ -125,9 +125,9 @@ export function unban(bans: BanState, now: number): void {
 
 export type Outcome = 'allowed' | 'limited' | 'banned';
 
-/** What a subject has left. */
-export interface Standing {
-  standings: WindowStanding[];
+/** What a client or an address has left. */
+export interface QuotaStatus {
+  windows: WindowStatus[];
   /** The ban state of the key; null for an address. */
   bans: Readonly<BanState> | null;
   /** Refused requests that count left, including the one that triggers the ban; Infinity for an address. */
@@ -138,7 +138,7 @@ export interface Standing {
   decidedAt: number;
 }
 
-export interface Decision extends Standing {
+export interface Decision extends QuotaStatus {
   outcome: Outcome;
   /** On `limited`, the exhausted window with the longest wait. */
   exhausted: WindowName | null;
@@ -154,8 +154,8 @@ export interface Decision extends Standing {
 
 export const NOTHING_TAKEN = -1;
 
-/** A subject's counts and bans. */
-export interface SubjectState {
+/** The counts of a client or an address, and the bans of a key. */
+export interface QuotaState {
   windows: WindowState;
   bans: BanState | null;
   /** What is allowed here: the plan, or this instance's share of it. */
@@ -165,7 +165,7 @@ export interface SubjectState {
   now: number;
 }
 
-export function decide(state: SubjectState): Decision {
+export function decide(state: QuotaState): Decision {
   const { windows, bans, limits, perMinute, now } = state;
   if (bans !== null && isBanned(bans, now)) return decisionAfter('banned', null, false, state);
   const exhausted = take(windows, limits, now);
@@ -184,13 +184,13 @@ export function decisionAfter(
   outcome: Outcome,
   exhausted: WindowName | null,
   isNewlyBanned: boolean,
-  state: SubjectState,
+  state: QuotaState,
 ): Decision {
-  const { standings: current, bans, refusalsBeforeBan: left, acceptedAt, decidedAt } = standingOf(state);
-  const waitEnd = acceptedAt ?? current.find(({ name }) => name === exhausted)?.resetAt;
+  const { windows, bans, refusalsBeforeBan: left, acceptedAt, decidedAt } = statusOf(state);
+  const waitEnd = acceptedAt ?? windows.find(({ name }) => name === exhausted)?.resetAt;
   // Each field by name: to spread an object costs more than everything else here.
   return {
-    standings: current,
+    windows,
     bans,
     refusalsBeforeBan: left,
     acceptedAt,
@@ -203,12 +203,12 @@ export function decisionAfter(
   };
 }
 
-export function standingOf({ windows, bans, limits, perMinute, now }: SubjectState): Standing {
-  const current = standings(windows, limits, now);
+export function statusOf({ windows, bans, limits, perMinute, now }: QuotaState): QuotaStatus {
+  const current = windowStatuses(windows, limits, now);
   const isBan = bans !== null && isBanned(bans, now);
   const ends = current.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
   return {
-    standings: current,
+    windows: current,
     bans: bans && { ...bans },
     refusalsBeforeBan: bans === null ? Infinity : refusalsBeforeBan(bans, perMinute, now),
     acceptedAt: isBan ? Math.max(bans.bannedUntil, ...ends) : null,
@@ -232,19 +232,19 @@ const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
  * request at the reported time is never early.
  */
 export function rateLimitHeaders(
-  { standings, acceptedAt }: Pick<Standing, 'standings' | 'acceptedAt'>,
+  { windows, acceptedAt }: Pick<QuotaStatus, 'windows' | 'acceptedAt'>,
   now: number,
   exhausted: WindowName | null,
 ): Record<string, string> {
   let policy = '';
   let state = '';
-  for (const { name, limit, remaining, resetAt } of standings) {
+  for (const { name, limit, remaining, resetAt } of windows) {
     const separator = policy === '' ? '"' : ', "';
     policy += `${separator}${name}";q=${limit};w=${WINDOW_SECONDS[name]}`;
     // The window may have ended while the request ran.
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
-  const { limit, remaining, resetAt } = reportedWindow(standings, exhausted);
+  const { limit, remaining, resetAt } = reportedWindow(windows, exhausted);
   return {
     'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(acceptedAt === null ? remaining : 0),
@@ -255,12 +255,12 @@ export function rateLimitHeaders(
 }
 
 /** The exhausted window on a refusal, else the one with the least remaining; a tie goes to the longer one. */
-function reportedWindow(standings: readonly WindowStanding[], exhausted: WindowName | null): WindowStanding {
-  let reported: WindowStanding | undefined;
-  for (const standing of standings) {
-    if (standing.name === exhausted) return standing;
-    // Standings come shortest window first.
-    if (reported === undefined || standing.remaining <= reported.remaining) reported = standing;
+function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
+  let reported: WindowStatus | undefined;
+  for (const window of windows) {
+    if (window.name === exhausted) return window;
+    // The shortest window comes first.
+    if (reported === undefined || window.remaining <= reported.remaining) reported = window;
   }
   if (reported === undefined) throw new Error('There is no window to report');
   return reported;

@@ -119,7 +119,7 @@ export interface WindowState {
 
 export type WindowName = 'minute' | 'day';
 
-export interface WindowStanding {
+export interface WindowStatus {
   name: WindowName;
   limit: number;
   remaining: number;
@@ -176,16 +176,16 @@ export function isDayOver(state: WindowState, now: number): boolean {
 }
 
 /** Takes nothing, but settles the state, because the end announced here must hold for the next request. */
-export function standings(state: WindowState, limits: Limits, now: number): WindowStanding[] {
+export function windowStatuses(state: WindowState, limits: Limits, now: number): WindowStatus[] {
   settle(state, now);
-  const minute: WindowStanding = {
+  const minute: WindowStatus = {
     name: 'minute',
     limit: limits.perMinute,
     remaining: Math.max(0, limits.perMinute - state.minuteCount),
     resetAt: endOf(state, 'minute', now),
   };
   if (limits.perDay === null) return [minute];
-  const day: WindowStanding = {
+  const day: WindowStatus = {
     name: 'day',
     limit: limits.perDay,
     remaining: Math.max(0, limits.perDay - state.dayCount),

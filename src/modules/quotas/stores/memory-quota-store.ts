@@ -7,9 +7,9 @@ import {
   decide,
   type Decision,
   newBanState,
-  type Standing,
-  standingOf,
-  type SubjectState,
+  type QuotaState,
+  type QuotaStatus,
+  statusOf,
 } from '../rules/decision';
 import {
   isDayOver,
@@ -22,7 +22,7 @@ import {
   type WindowState,
 } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type ClientSubject, QuotaStore, type Taken, type Subject } from './quota-store';
+import { type LimitedClient, type LimitedKey, QuotaStore, type Taken } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
 /** Idle entries leave after this long: windows are over, or in the database. */
@@ -84,30 +84,31 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     void this.sweeper.stop();
   }
 
-  async take(subject: Subject): Promise<Decision> {
-    const state = await this.stateOf(subject);
+  async take(client: LimitedClient): Promise<Decision> {
+    const { key } = client;
+    const state = await this.stateOf(client);
     const decision = decide(state);
-    if (subject.kind === 'client' && decision.outcome === 'allowed') {
-      this.records.count(subject.clientId, state.windows, 1);
-    } else if (subject.kind === 'client' && decision.earnedBanLevel > 0) {
-      this.records.saveBan(subject.keyId, state.bans!, state.now);
+    if (key !== null && decision.outcome === 'allowed') {
+      this.records.count(key.clientId, state.windows, 1);
+    } else if (key !== null && decision.earnedBanLevel > 0) {
+      this.records.saveBan(key.id, state.bans!, state.now);
     }
     return decision;
   }
 
-  async refund(subject: Subject, { takenAt }: Taken): Promise<Standing> {
-    const state = await this.stateOf(subject);
+  async refund(client: LimitedClient, { takenAt }: Taken): Promise<QuotaStatus> {
+    const state = await this.stateOf(client);
     const before = state.windows.dayCount;
     // The share of a whole day, so that all instances together refund at most the limit.
-    refund(state.windows, shareOf(subject.limits, this.instances, 0), takenAt);
-    if (subject.kind === 'client') {
-      this.records.count(subject.clientId, state.windows, state.windows.dayCount - before);
+    refund(state.windows, shareOf(client.limits, this.instances, 0), takenAt);
+    if (client.key !== null) {
+      this.records.count(client.key.clientId, state.windows, state.windows.dayCount - before);
     }
-    return standingOf(state);
+    return statusOf(state);
   }
 
-  async look(subject: Subject): Promise<Standing> {
-    return standingOf(await this.stateOf(subject));
+  async look(client: LimitedClient): Promise<QuotaStatus> {
+    return statusOf(await this.stateOf(client));
   }
 
   flush(): Promise<void> {
@@ -115,12 +116,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /** What the instances have counted together: a count of this one alone would begin there, with its share of what is left. */
-  beginAt(subject: Subject, counted: WindowState): void {
-    const windows = shareOfRest(counted, subject.limits, this.instances);
-    if (subject.kind === 'address') {
-      this.addresses.set(subject.address, windows);
+  beginAt(client: LimitedClient, counted: WindowState): void {
+    const windows = shareOfRest(counted, client.limits, this.instances);
+    if (client.key === null) {
+      this.addresses.set(client.tracker, windows);
     } else {
-      const { clientId, resetAt } = subject;
+      const { clientId, resetAt } = client.key;
       this.clients.set(clientId, { windows, usedBefore: 0, resetAt, dayReadIn: NOT_READ });
     }
   }
@@ -137,30 +138,30 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /** What follows it in the same turn is one step: nobody else changes the state meanwhile. */
-  private async stateOf(subject: Subject): Promise<SubjectState> {
-    if (subject.kind === 'address') {
+  private async stateOf({ key, tracker, limits: agreed }: LimitedClient): Promise<QuotaState> {
+    const { perMinute } = agreed;
+    if (key === null) {
       const now = this.clock.now();
-      const windows = this.windowsOf(subject.address, now);
-      return { windows, bans: null, limits: this.share(subject), perMinute: subject.limits.perMinute, now };
+      const windows = this.windowsOf(tracker, now);
+      return { windows, bans: null, limits: this.shareOf(agreed), perMinute, now };
     }
-    const known = this.clients.get(subject.clientId);
+    const known = this.clients.get(key.clientId);
     const isUsable = known?.dayReadIn === this.daysRead;
     const client = isUsable
       ? known
-      : (await this.clients.fetch(subject.clientId, { forceRefresh: known !== undefined }))!;
+      : (await this.clients.fetch(key.clientId, { forceRefresh: known !== undefined }))!;
     const now = this.clock.now();
-    if (subject.resetAt > client.resetAt) {
-      Object.assign(client, { windows: newWindowState(now), usedBefore: 0, resetAt: subject.resetAt });
+    if (key.resetAt > client.resetAt) {
+      Object.assign(client, { windows: newWindowState(now), usedBefore: 0, resetAt: key.resetAt });
     }
     if (isDayOver(client.windows, now)) {
       client.usedBefore = 0;
     }
-    const limits = this.share(subject, client.usedBefore);
-    const { perMinute } = subject.limits;
-    return { windows: client.windows, bans: this.bansOf(subject), limits, perMinute, now };
+    const limits = this.shareOf(agreed, client.usedBefore);
+    return { windows: client.windows, bans: this.bansOf(key), limits, perMinute, now };
   }
 
-  private share({ limits }: Subject, usedBefore = 0): Limits {
+  private shareOf(limits: Limits, usedBefore = 0): Limits {
     return this.instances === 1 ? limits : shareOf(limits, this.instances, usedBefore);
   }
 
@@ -173,14 +174,14 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return windows;
   }
 
-  private bansOf({ keyId, ban }: ClientSubject): BanState {
-    let bans = this.bans.get(keyId);
+  private bansOf({ id, ban }: LimitedKey): BanState {
+    let bans = this.bans.get(id);
     if (bans === undefined) {
       bans = newBanState();
-      this.bans.set(keyId, bans);
+      this.bans.set(id, bans);
     }
     // A ban that is not yet written is newer than what the database has.
-    if (!this.records.hasUnsavedBan(keyId)) {
+    if (!this.records.hasUnsavedBan(id)) {
       applyStoredBan(bans, ban);
     }
     return bans;

@@ -1,4 +1,4 @@
-// A subject's state in Redis: its keys, the script that changes it, and how to read what that returns.
+// A client's state in Redis: its keys, the script that changes it, and how to read what that returns.
 import {
   ALWAYS_TOLERATED,
   BAN_DURATIONS_MS,
@@ -6,20 +6,16 @@ import {
   NOTICE_MS,
   type Outcome,
   SERIES_MS,
-  type SubjectState,
+  type QuotaState,
 } from '../rules/decision';
 import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS, type WindowName } from '../rules/limits';
 import type { StoredUsage } from './quota-records';
-import type { Subject } from './quota-store';
+import type { LimitedClient } from './quota-store';
 
 /** The braces are a hash tag, so that all keys of a client are on one cluster node. */
-export function keysOf(subject: Subject): string[] {
-  return subject.kind === 'address'
-    ? [`petstore:{address:${subject.address}}:counts`]
-    : [
-        `petstore:{client:${subject.clientId}}:counts`,
-        `petstore:{client:${subject.clientId}}:ban:${subject.keyId}`,
-      ];
+export function keysOf({ tracker, key }: LimitedClient): string[] {
+  const counts = `petstore:{${tracker}}:counts`;
+  return key === null ? [counts] : [counts, `petstore:{${tracker}}:ban:${key.id}`];
 }
 
 /**
@@ -157,16 +153,15 @@ return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used
  * @param given to take, the number of requests; to refund, the time when the request was taken
  */
 export function argumentsOf(
-  subject: Subject,
+  { key, limits: { perMinute, perDay } }: LimitedClient,
   step: 'take' | 'refund' | 'look',
   given: number,
   usage?: StoredUsage,
 ): (string | number)[] {
-  const { perMinute, perDay } = subject.limits;
   const values = [step, perMinute, perDay ?? -1, given];
-  if (subject.kind === 'client') {
-    const { level, bannedUntil, byOperator, changedAt } = subject.ban;
-    values.push(subject.resetAt, level, bannedUntil, Number(byOperator), changedAt);
+  if (key !== null) {
+    const { level, bannedUntil, byOperator, changedAt } = key.ban;
+    values.push(key.resetAt, level, bannedUntil, Number(byOperator), changedAt);
   }
   if (usage !== undefined) {
     const { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds } = usage.windows;
@@ -188,8 +183,8 @@ export type StateReply = [
 ];
 export type Reply = StateReply | ['unknown'] | ['one by one'];
 
-/** The subject's state after a step, and the result of the step. */
-export interface StateAfter extends SubjectState {
+/** The client's state after a step, and the result of the step. */
+export interface StateAfter extends QuotaState {
   outcome: Outcome | 'refunded';
   exhausted: WindowName | null;
   isNewlyBanned: boolean;
@@ -198,7 +193,7 @@ export interface StateAfter extends SubjectState {
 }
 
 /** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
-export function toState(reply: StateReply, { kind, limits }: Subject, receivedAt: number): StateAfter {
+export function toState(reply: StateReply, { key, limits }: LimitedClient, receivedAt: number): StateAfter {
   const [outcome, exhausted, newly, redisNow, ...values] = reply;
   const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Windows;
   const [level, bannedUntil, byOperator, changedAt, refusals, seriesStart, seriesEnd] = bans as Bans;
@@ -215,7 +210,7 @@ export function toState(reply: StateReply, { kind, limits }: Subject, receivedAt
     perMinute: limits.perMinute,
     windows: { minuteStart: minuteStart - aheadMs, minuteCount, minuteRefunds, day, dayCount, dayRefunds },
     bans:
-      kind === 'client'
+      key !== null
         ? {
             level,
             bannedUntil: here(bannedUntil),

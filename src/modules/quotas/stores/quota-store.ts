@@ -1,40 +1,32 @@
-import type { Decision, Standing, StoredBan } from '../rules/decision';
+import type { ClientKey } from '../../auth';
+import type { Decision, QuotaStatus } from '../rules/decision';
 import type { Limits } from '../rules/limits';
 
-/** Quotas belong to the client, bans to the key. */
-export interface ClientSubject {
-  kind: 'client';
-  clientId: number;
-  keyId: number;
-  limits: Limits;
-  /** As the database had them less than a second ago. */
-  ban: StoredBan;
-  resetAt: number;
-}
-
-export interface AddressSubject {
-  kind: 'address';
-  address: string;
+/** Who is limited: the client of a valid key, or otherwise an IP address. Quotas belong to the client, bans to the key. */
+export interface LimitedClient {
+  /** As the database had it less than a second ago; null for an address. */
+  key: LimitedKey | null;
+  /** Whose requests count together: `client:7`, or `address:192.0.2.1`. */
+  tracker: string;
   limits: Limits;
 }
 
-/** Who is limited: a client with a valid key, or otherwise the IP address. */
-export type Subject = ClientSubject | AddressSubject;
+export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
 /** What a refund needs to know. */
 export type Taken = Pick<Decision, 'takenAt' | 'takenLocally'>;
 
-/** Counts requests. Every method is one atomic step on the subject's windows and bans. */
+/** Counts requests. Every method is one atomic step on the client's windows and bans. */
 export abstract class QuotaStore {
   /** `isDegraded` while this instance allows only its share of the limits, because Redis is unavailable. */
   readonly redis = { isDegraded: false };
 
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
-  abstract take(subject: Subject): Promise<Decision>;
-  /** Refunds a request; returns the subject's standing after it. */
-  abstract refund(subject: Subject, taken: Taken): Promise<Standing>;
-  /** The subject's standing. Read-only. */
-  abstract look(subject: Subject): Promise<Standing>;
+  abstract take(client: LimitedClient): Promise<Decision>;
+  /** Refunds a request; returns the client's status after it. */
+  abstract refund(client: LimitedClient, taken: Taken): Promise<QuotaStatus>;
+  /** The client's status. Read-only. */
+  abstract look(client: LimitedClient): Promise<QuotaStatus>;
   /** Writes pending counts. Never rejects. */
   abstract flush(): Promise<void>;
 }

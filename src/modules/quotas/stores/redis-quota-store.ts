@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '#libs/clock';
 import type { WindowState } from '../rules/limits';
-import { type Decision, decisionAfter, type Outcome, type Standing, standingOf } from '../rules/decision';
+import { type Decision, decisionAfter, type Outcome, type QuotaStatus, statusOf } from '../rules/decision';
 import type { QuotaRecords } from './quota-records';
 import { argumentsOf, keysOf, type Reply, type StateAfter, type StateReply, toState } from './quota-script';
-import type { Taken, Subject } from './quota-store';
+import type { LimitedClient, Taken } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
 /** Redis did not answer in time, or returned an error. */
@@ -34,23 +34,23 @@ export class RedisQuotaStore {
     private readonly records: QuotaRecords,
     private readonly clock: Clock,
     /** Is told what Redis has counted. */
-    private readonly onCounted: (subject: Subject, windows: WindowState) => void = () => undefined,
+    private readonly onCounted: (client: LimitedClient, windows: WindowState) => void = () => undefined,
   ) {}
 
-  async take(subject: Subject): Promise<Decision> {
-    const group = this.groupOf(subject);
+  async take(client: LimitedClient): Promise<Decision> {
+    const group = this.groupOf(client);
     group.size += 1;
     const place = group.size;
     const together = await group.taken;
     const state =
       together === null
-        ? (await this.run(subject, 'take', 1))!
-        : before(together, group.size - place, subject.limits.perDay !== null);
+        ? (await this.run(client, 'take', 1))!
+        : before(together, group.size - place, client.limits.perDay !== null);
     const { outcome, exhausted, isNewlyBanned, windows, bans, now } = state;
-    if (subject.kind === 'client' && outcome === 'allowed') {
-      this.records.count(subject.clientId, windows, 1);
-    } else if (subject.kind === 'client' && isNewlyBanned) {
-      this.records.saveBan(subject.keyId, bans!, now);
+    if (client.key !== null && outcome === 'allowed') {
+      this.records.count(client.key.clientId, windows, 1);
+    } else if (client.key !== null && isNewlyBanned) {
+      this.records.saveBan(client.key.id, bans!, now);
     }
     const decision = decisionAfter(outcome as Outcome, exhausted, isNewlyBanned, state);
     // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
@@ -58,27 +58,27 @@ export class RedisQuotaStore {
     return decision;
   }
 
-  async refund(subject: Subject, { takenAt }: Taken): Promise<Standing> {
-    const state = (await this.run(subject, 'refund', takenAt))!;
-    if (subject.kind === 'client') {
-      this.records.count(subject.clientId, state.windows, state.outcome === 'refunded' ? -1 : 0);
+  async refund(client: LimitedClient, { takenAt }: Taken): Promise<QuotaStatus> {
+    const state = (await this.run(client, 'refund', takenAt))!;
+    if (client.key !== null) {
+      this.records.count(client.key.clientId, state.windows, state.outcome === 'refunded' ? -1 : 0);
     }
-    return standingOf(state);
+    return statusOf(state);
   }
 
-  async look(subject: Subject): Promise<Standing> {
-    return standingOf((await this.run(subject, 'look', 0))!);
+  async look(client: LimitedClient): Promise<QuotaStatus> {
+    return statusOf((await this.run(client, 'look', 0))!);
   }
 
-  private groupOf(subject: Subject): Group {
-    const id = [...keysOf(subject), ...argumentsOf(subject, 'take', 1)].join(' ');
+  private groupOf(client: LimitedClient): Group {
+    const id = [...keysOf(client), ...argumentsOf(client, 'take', 1)].join(' ');
     const known = this.groups.get(id);
     if (known !== undefined) {
       return known;
     }
     const group: Group = {
       size: 0,
-      taken: this.endOfTurn().then(() => this.run(subject, 'take', group.size)),
+      taken: this.endOfTurn().then(() => this.run(client, 'take', group.size)),
     };
     this.groups.set(id, group);
     return group;
@@ -91,24 +91,24 @@ export class RedisQuotaStore {
 
   /** @returns null if several requests are not all allowed */
   private async run(
-    subject: Subject,
+    client: LimitedClient,
     step: 'take' | 'refund' | 'look',
     given: number,
   ): Promise<StateAfter | null> {
-    let reply = await this.call(subject, argumentsOf(subject, step, given));
-    if (reply[0] === 'unknown' && subject.kind === 'client') {
-      const usage = await this.records.usageOf(subject.clientId);
-      reply = await this.call(subject, argumentsOf(subject, step, given, usage));
+    let reply = await this.call(client, argumentsOf(client, step, given));
+    if (reply[0] === 'unknown' && client.key !== null) {
+      const usage = await this.records.usageOf(client.key.clientId);
+      reply = await this.call(client, argumentsOf(client, step, given, usage));
     }
     if (reply[0] === 'one by one') return null;
-    const state = toState(reply as StateReply, subject, this.clock.now());
-    this.onCounted(subject, state.windows);
+    const state = toState(reply as StateReply, client, this.clock.now());
+    this.onCounted(client, state.windows);
     return state;
   }
 
-  private async call(subject: Subject, values: (string | number)[]): Promise<Reply> {
+  private async call(client: LimitedClient, values: (string | number)[]): Promise<Reply> {
     try {
-      return (await this.redis.run(keysOf(subject), [this.clock.now(), ...values])) as Reply;
+      return (await this.redis.run(keysOf(client), [this.clock.now(), ...values])) as Reply;
     } catch (error) {
       throw new RedisUnavailableError(error);
     }

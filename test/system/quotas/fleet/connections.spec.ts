@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { QuotaStore } from '../../../../src/modules/quotas';
-import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
+import { addressClient } from '../../../../src/modules/quotas/request-limiter';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
 import { COUNTED, limitsIn } from '../../../support/limits';
@@ -76,11 +76,11 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
   const busy = await startService({ settings: { redisUrl: redis.url + IMPATIENT, instances: 2 } });
   const store = busy.app.get(QuotaStore);
   for (const turns of [0, 1, 2, 3]) {
-    const subject = addressSubject(`192.0.2.${turns}`);
-    const taken = store.take(subject);
+    const client = addressClient(`192.0.2.${turns}`);
+    const taken = store.take(client);
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
     for (const end = performance.now() + 600; performance.now() < end; ) continue;
-    expect([(await taken).takenLocally, (await store.look(subject)).standings[0]!.remaining]).toEqual([
+    expect([(await taken).takenLocally, (await store.look(client)).windows[0]!.remaining]).toEqual([
       undefined,
       59,
     ]);
@@ -90,7 +90,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
 });
 
 test('who only looks leaves nothing in Redis', async () => {
-  await service.app.get(QuotaStore).look(addressSubject('198.51.100.7'));
+  await service.app.get(QuotaStore).look(addressClient('198.51.100.7'));
   expect(await command(redis, 'EXISTS', 'petstore:{address:198.51.100.7}:counts')).toBe(0);
 });
 

@@ -4,7 +4,7 @@ import { NOTHING_TAKEN } from '../../../../src/modules/quotas/rules/decision';
 import { type Limits, newWindowState } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
-import type { Subject } from '../../../../src/modules/quotas/stores/quota-store';
+import type { LimitedClient } from '../../../../src/modules/quotas/stores/quota-store';
 import { RedisQuotaStore } from '../../../../src/modules/quotas/stores/redis-quota-store';
 import { patient, RedisOnClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
@@ -95,47 +95,47 @@ const LOOKED_AT_AFTER_ITS_MINUTE: History = {
 
 const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 
-function aSubject(limits: Limits): Subject {
+/** Of limits without a day an address, otherwise a client. */
+function aClient(limits: Limits): LimitedClient {
   clients += 1;
-  return limits.perDay === null
-    ? { kind: 'address', address: `10.0.0.${clients}`, limits }
-    : { kind: 'client', clientId: clients, keyId: clients, limits, ban: NEVER_BANNED, resetAt: 0 };
+  const key = { id: clients, clientId: clients, ban: NEVER_BANNED, resetAt: 0 };
+  return { key: limits.perDay === null ? null : key, tracker: String(clients), limits };
 }
 
 /** Runs the steps in both stores and holds their answers against each other. */
 async function compare(memory: MemoryQuotaStore, redis: RedisQuotaStore, run: History) {
-  const subject = aSubject(run.limits);
+  const client = aClient(run.limits);
   let lastTaken = NOTHING_TAKEN;
   const refundLast = async () => {
     if (lastTaken !== NOTHING_TAKEN) {
       const receipt = { takenAt: lastTaken + connection.aheadMs };
-      expect(await redis.refund(subject, receipt)).toEqual(
-        await memory.refund(subject, { takenAt: lastTaken }),
+      expect(await redis.refund(client, receipt)).toEqual(
+        await memory.refund(client, { takenAt: lastTaken }),
       );
       lastTaken = NOTHING_TAKEN;
     }
   };
   for (const one of run.steps) {
     clock.advance(one.gap);
-    if (one.do === 'ban' && subject.kind === 'client') {
+    if (one.do === 'ban' && client.key !== null) {
       const { level, forMs, changedAt } = one;
-      subject.ban = { level, bannedUntil: clock.now() + forMs, byOperator: true, changedAt };
+      client.key.ban = { level, bannedUntil: clock.now() + forMs, byOperator: true, changedAt };
     }
-    if (one.do === 'reset' && subject.kind === 'client') {
-      subject.resetAt += 1;
+    if (one.do === 'reset' && client.key !== null) {
+      client.key.resetAt += 1;
     }
     if (one.do === 'look' || one.do === 'refund') {
       // Also before a request is refunded: Redis leaves a window that is over at each step, the rules when they look.
-      expect(await redis.look(subject)).toEqual(await memory.look(subject));
+      expect(await redis.look(client)).toEqual(await memory.look(client));
     }
     if (one.do === 'refund') {
       await refundLast();
     }
     for (let time = 0; 'times' in one && time < one.times; time += 1) {
-      const expected = await memory.take(subject);
+      const expected = await memory.take(client);
       const isTaken = expected.takenAt !== NOTHING_TAKEN;
       const takenAt = isTaken ? expected.takenAt + connection.aheadMs : NOTHING_TAKEN;
-      expect(await redis.take(subject)).toEqual({ ...expected, takenAt });
+      expect(await redis.take(client)).toEqual({ ...expected, takenAt });
       lastTaken = isTaken ? expected.takenAt : lastTaken;
       if (one.do === 'refunded') {
         await refundLast();

@@ -12,11 +12,11 @@ import {
   type Limits,
   MINUTE_MS,
   type WindowName,
-  type WindowStanding,
+  type WindowStatus,
   type WindowState,
   newWindowState,
-  standings,
   take,
+  windowStatuses,
 } from '../../../../src/modules/quotas/rules/limits';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
@@ -43,7 +43,7 @@ describe('during a ban', () => {
           outcome: 'banned',
           acceptedAt,
           retryAfterSeconds: (acceptedAt - now) / 1_000,
-          standings: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
+          windows: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
         });
         expect(rateLimitHeaders(decision, now, null)).toMatchObject({
           'X-RateLimit-Remaining': '0',
@@ -59,16 +59,16 @@ describe('during a ban', () => {
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const TOLD_AT = MIDNIGHT + DAY_MS - 40_210_500;
 
-function minute(remaining: number, resetAt = TOLD_AT + 59_001): WindowStanding {
+function minute(remaining: number, resetAt = TOLD_AT + 59_001): WindowStatus {
   return { name: 'minute', limit: 60, remaining, resetAt };
 }
 
-function day(remaining: number): WindowStanding {
+function day(remaining: number): WindowStatus {
   return { name: 'day', limit: 1_000, remaining, resetAt: MIDNIGHT + DAY_MS };
 }
 
-function headersOf(standings: WindowStanding[], now: number, exhausted: WindowName | null) {
-  return rateLimitHeaders({ standings, acceptedAt: null }, now, exhausted);
+function headersOf(windows: WindowStatus[], now: number, exhausted: WindowName | null) {
+  return rateLimitHeaders({ windows, acceptedAt: null }, now, exhausted);
 }
 
 describe('the rate limit headers', () => {
@@ -152,7 +152,7 @@ describe('whatever the clock does', () => {
         let now = START;
         return all.every((jump) => {
           now += jump;
-          const { exhausted, standings: current } = decide(windows, null, limits, now);
+          const { exhausted, windows: current } = decide(windows, null, limits, now);
           return current.every(({ name, resetAt }) => {
             const longest = name === 'minute' ? MINUTE_MS : DAY_MS + CLOCK_STEP_MS;
             const isKept = name !== exhausted || take({ ...windows }, limits, resetAt) !== name;
@@ -172,9 +172,9 @@ describe('whatever the clock does', () => {
         let now = START;
         return all.every(([forward, back]) => {
           now += forward;
-          const before = left(decide(windows, null, limits, now).standings);
+          const before = left(decide(windows, null, limits, now).windows);
           now -= back;
-          return left(standings(windows, limits, now)) === before;
+          return left(windowStatuses(windows, limits, now)) === before;
         });
       }),
     );

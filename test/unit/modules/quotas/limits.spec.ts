@@ -4,7 +4,7 @@ import {
   agreedPlan,
   limitsOf,
 } from '../../../../src/modules/quotas/rules/limits';
-import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
+import { countedAddress } from '../../../../src/modules/quotas';
 
 it.each<[string, Parameters<typeof agreedPlan>, number, number]>([
   ['free', ['free'], 60, 1_000],
@@ -53,6 +53,6 @@ describe('an address counts', () => {
     ['any other invalid address as the same one', 'x'.repeat(5_000), 'unknown'],
     ['a missing address as the same one', '', 'unknown'],
   ])('%s', (_rule, ip, address) => {
-    expect(addressSubject(ip).address).toBe(address);
+    expect(countedAddress(ip)).toBe(address);
   });
 });

@@ -3,8 +3,8 @@ import type { BanState } from '../../../../src/modules/quotas/rules/decision';
 import { newWindowState } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords, StoredUsage } from '../../../../src/modules/quotas/stores/quota-records';
-import { addressSubject } from '../../../../src/modules/quotas/plan-throttler.guard';
-import type { ClientSubject } from '../../../../src/modules/quotas/stores/quota-store';
+import { addressClient } from '../../../../src/modules/quotas/request-limiter';
+import type { LimitedClient, LimitedKey } from '../../../../src/modules/quotas/stores/quota-store';
 
 const MINUTE = 60_000;
 
@@ -51,13 +51,20 @@ afterEach(() => {
 
 const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 
-function aClient(id: number, perMinute = 60): ClientSubject {
-  const limits = { perMinute, perDay: 1_000 };
-  return { kind: 'client', clientId: id, keyId: id + 1_000, limits, ban: NEVER_BANNED, resetAt: 0 };
+type KeyedClient = LimitedClient & { key: LimitedKey };
+
+function aClient(id: number, perMinute = 60): KeyedClient {
+  const key = { id: id + 1_000, clientId: id, ban: NEVER_BANNED, resetAt: 0 };
+  return { key, tracker: `client:${id}`, limits: { perMinute, perDay: 1_000 } };
 }
 
-async function takeTimes(count: number, subject: ClientSubject): Promise<void> {
-  for (let request = 0; request < count; request += 1) await store.take(subject);
+/** The client as a later read of the database has it. */
+function changed(client: KeyedClient, key: Partial<LimitedKey>): KeyedClient {
+  return { ...client, key: { ...client.key, ...key } };
+}
+
+async function takeTimes(count: number, client: LimitedClient): Promise<void> {
+  for (let request = 0; request < count; request += 1) await store.take(client);
 }
 
 describe('a client that returns', () => {
@@ -68,16 +75,16 @@ describe('a client that returns', () => {
     expect(records.lookUps).toBe(1);
     clock.advance(20 * MINUTE);
     await jest.advanceTimersByTimeAsync(11 * MINUTE);
-    const { standings } = await store.take(aClient(1));
-    expect([records.lookUps, ...standings.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
+    const { windows } = await store.take(aClient(1));
+    expect([records.lookUps, ...windows.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
   });
 
   it('after ten idle minutes keeps the refunds of its day', async () => {
-    const client: ClientSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
+    const client: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
     const remaining: number[] = [];
     for (let request = 0; request < 4; request += 1) {
-      const { standings } = await store.refund(client, await store.take(client));
-      remaining.push(standings[1]!.remaining);
+      const { windows } = await store.refund(client, await store.take(client));
+      remaining.push(windows[1]!.remaining);
       clock.advance(11 * MINUTE);
       await jest.advanceTimersByTimeAsync(12 * MINUTE);
     }
@@ -87,43 +94,41 @@ describe('a client that returns', () => {
 
 describe('what the database says of a key', () => {
   it('lifts no earned ban until that is saved, and then only with a later change', async () => {
-    const subject = aClient(1, 1);
-    await takeTimes(2, subject);
+    const client = aClient(1, 1);
+    await takeTimes(2, client);
     clock.advance(2_000);
-    await takeTimes(11, subject);
-    expect((await store.take(subject)).outcome).toBe('banned');
-    const unbanned = { ...subject, ban: { ...NEVER_BANNED, changedAt: 8 } };
+    await takeTimes(11, client);
+    expect((await store.take(client)).outcome).toBe('banned');
+    const unbanned = changed(client, { ban: { ...NEVER_BANNED, changedAt: 8 } });
     expect((await store.take(unbanned)).outcome).toBe('banned');
     records.unsavedBans.clear();
-    expect((await store.take(subject)).outcome).toBe('banned');
+    expect((await store.take(client)).outcome).toBe('banned');
     expect((await store.take(unbanned)).outcome).toBe('limited');
-    expect(
-      (await store.take({ ...subject, ban: { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 } }))
-        .outcome,
-    ).toBe('limited');
+    const stale = { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 };
+    expect((await store.take(changed(client, { ban: stale }))).outcome).toBe('limited');
   });
 
   it('applies each reset once', async () => {
-    const subject = aClient(1, 2);
-    await takeTimes(3, subject);
-    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 1 });
-    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 0 });
-    expect((await store.take(subject)).outcome).toBe('limited');
+    const client = aClient(1, 2);
+    await takeTimes(3, client);
+    expect((await store.take(changed(client, { resetAt: 5 }))).windows[0]).toMatchObject({ remaining: 1 });
+    expect((await store.take(changed(client, { resetAt: 5 }))).windows[0]).toMatchObject({ remaining: 0 });
+    expect((await store.take(client)).outcome).toBe('limited');
   });
 });
 
 it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
-  await store.take(addressSubject('192.0.2.1'));
-  const { limits } = addressSubject('192.0.2.1');
+  await store.take(addressClient('192.0.2.1'));
+  const { limits } = addressClient('192.0.2.1');
   for (let network = 0; network < 200_000; network += 1) {
-    void store.take({ kind: 'address', address: `network ${network}`, limits });
+    void store.take({ key: null, tracker: `network ${network}`, limits });
   }
-  const { standings } = await store.take(addressSubject('192.0.2.1'));
-  expect(standings[0]!.remaining).toBe(59);
+  const { windows } = await store.take(addressClient('192.0.2.1'));
+  expect(windows[0]!.remaining).toBe(59);
 });
 
 describe('one of three instances that count alone', () => {
-  const free: ClientSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
+  const free: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
   let share: MemoryQuotaStore;
 
   beforeEach(() => (share = new MemoryQuotaStore(records as unknown as QuotaRecords, clock, 3)));
@@ -172,19 +177,15 @@ describe('one of three instances that count alone', () => {
         dayCount: 40,
       };
       share.beginAt(free, counted);
-      const { outcome, standings } = await share.take(free);
+      const { outcome, windows } = await share.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
-      expect(standings).toMatchObject([
+      expect(windows).toMatchObject([
         { limit: 20, remaining, resetAt: now - 1_000 + MINUTE },
         { limit: 70, remaining: left === 0 ? 10 : 9 },
       ]);
-      const address = {
-        kind: 'address',
-        address: '192.0.2.1',
-        limits: { perMinute: 60, perDay: null },
-      } as const;
+      const address = addressClient('192.0.2.1');
       share.beginAt(address, counted);
-      expect((await share.take(address)).standings).toMatchObject([{ limit: 20, remaining }]);
+      expect((await share.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
   );
 
@@ -192,8 +193,8 @@ describe('one of three instances that count alone', () => {
     await share.take(free);
     share.forgetCounts();
     records.counts.set(1, 60);
-    const { standings } = await share.take(free);
-    expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+    const { windows } = await share.take(free);
+    expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
       [20, 19],
       [70, 9],
     ]);
@@ -203,8 +204,8 @@ describe('one of three instances that count alone', () => {
     records.counts.set(1, 89);
     expect((await share.take(free)).outcome).toBe('allowed');
     clock.advance(24 * 60 * MINUTE);
-    const { standings } = await share.take(free);
-    expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+    const { windows } = await share.take(free);
+    expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
       [20, 19],
       [30, 29],
     ]);

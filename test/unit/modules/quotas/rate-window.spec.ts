@@ -9,8 +9,8 @@ import {
   type WindowState,
   newWindowState,
   refund,
-  standings,
   take,
+  windowStatuses,
 } from '../../../../src/modules/quotas/rules/limits';
 
 const START = Date.UTC(2026, 10, 21, 23, 50);
@@ -110,7 +110,7 @@ function play(limits: Record<WindowName, number>, all: Step[], onRequest: Reques
       if (takenAt !== undefined) refund(windows, current(), takenAt);
     }
     for (let sent = 0; what === 'request' && sent < by; sent += 1) {
-      const before = standings(windows, current(), now);
+      const before = windowStatuses(windows, current(), now);
       const exhausted = naive.take(now);
       const state = { windows, bans: null, limits: current(), perMinute: limits.minute, now };
       onRequest(decide(state), exhausted, before, naive);
@@ -128,26 +128,26 @@ it('Every sequence of requests is decided like a naive count', () => {
   fc.assert(
     fc.property(firstLimits, steps, (first, all) => {
       let lastRemaining = 1;
-      play({ ...first }, all, ({ standings, decidedAt, outcome, ...decision }, exhausted, before, naive) => {
+      play({ ...first }, all, ({ windows, decidedAt, outcome, ...decision }, exhausted, before, naive) => {
         const facts = {
           exhausted: decision.exhausted,
-          standings,
+          windows,
           // Refunds are at most as many as the limit; a refused request changes no count; and nobody is refused whose last
           // Remaining was above 0.
           bounded: NAMES.every((name) => naive.takenIn(name, decidedAt).length <= 2 * naive.limits[name]),
-          unchanged: outcome !== 'limited' || isDeepStrictEqual(standings, before),
+          unchanged: outcome !== 'limited' || isDeepStrictEqual(windows, before),
           kept: lastRemaining === 0 || outcome === 'allowed',
         };
         const expected = {
           exhausted,
-          standings: NAMES.map((name) => naive.standing(name, decidedAt)),
+          windows: NAMES.map((name) => naive.standing(name, decidedAt)),
           bounded: true,
           unchanged: true,
           kept: true,
         };
         // Jest's own comparison takes many times as long.
         if (!isDeepStrictEqual(facts, expected)) expect(facts).toEqual(expected);
-        const headers = rateLimitHeaders({ standings, acceptedAt: null }, decidedAt, decision.exhausted);
+        const headers = rateLimitHeaders({ windows, acceptedAt: null }, decidedAt, decision.exhausted);
         lastRemaining = Number(headers['X-RateLimit-Remaining']);
       });
     }),
@@ -159,7 +159,7 @@ const MIDNIGHT = Date.UTC(2026, 10, 21);
 const NOON = MIDNIGHT + DAY_MS / 2;
 
 function remaining(state: WindowState, limits: Limits, now: number): number[] {
-  return standings(state, limits, now).map((standing) => standing.remaining);
+  return windowStatuses(state, limits, now).map((window) => window.remaining);
 }
 
 function takeTimes(count: number, state: WindowState, limits: Limits, now: number): (WindowName | null)[] {

@@ -1,8 +1,8 @@
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
-import type { Decision, Standing } from '../rules/decision';
+import type { Decision, QuotaStatus } from '../rules/decision';
 import type { MemoryQuotaStore } from './memory-quota-store';
-import { type AddressSubject, QuotaStore, type Taken, type Subject } from './quota-store';
+import { type LimitedClient, QuotaStore, type Taken } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 import { type RedisQuotaStore, RedisUnavailableError } from './redis-quota-store';
 
@@ -14,13 +14,13 @@ const RETRY_MS = 250;
  * to a machine that is gone: neither ends it.
  */
 const PROBES_OF_A_CONNECTION = 4;
-const PROBE: AddressSubject = { kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } };
+const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
  * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
  * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
  */
-export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
+export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   /** True if requests were counted in Redis since this instance last counted locally. */
   private hasShared = true;
@@ -46,27 +46,27 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this;
   }
 
-  take(subject: Subject): Promise<Decision> {
+  take(client: LimitedClient): Promise<Decision> {
     return this.inRedisOr<Decision>(
-      () => this.shared.take(subject),
-      () => this.takeLocally(subject),
+      () => this.shared.take(client),
+      () => this.takeLocally(client),
     );
   }
 
-  async refund(subject: Subject, taken: Taken): Promise<Standing> {
+  async refund(client: LimitedClient, taken: Taken): Promise<QuotaStatus> {
     if (taken.takenLocally) {
-      return this.local.refund(subject, taken);
+      return this.local.refund(client, taken);
     }
     return this.inRedisOr(
-      () => this.shared.refund(subject, taken),
-      () => this.local.look(subject),
+      () => this.shared.refund(client, taken),
+      () => this.local.look(client),
     );
   }
 
-  look(subject: Subject): Promise<Standing> {
+  look(client: LimitedClient): Promise<QuotaStatus> {
     return this.inRedisOr(
-      () => this.shared.look(subject),
-      () => this.local.look(subject),
+      () => this.shared.look(client),
+      () => this.local.look(client),
     );
   }
 
@@ -103,12 +103,12 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return locally();
   }
 
-  private async takeLocally(subject: Subject): Promise<Decision> {
+  private async takeLocally(client: LimitedClient): Promise<Decision> {
     if (this.hasShared) {
       this.hasShared = false;
       this.local.forgetDays();
     }
-    return { ...(await this.local.take(subject)), takenLocally: true };
+    return { ...(await this.local.take(client)), takenLocally: true };
   }
 
   private async probe(): Promise<void> {

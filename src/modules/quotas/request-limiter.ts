@@ -1,0 +1,150 @@
+// Who sends a request, and the decision on it.
+import { Injectable } from '@nestjs/common';
+import { normalizeIp } from '@nestjs/throttler';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
+import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
+import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
+import { type Decision, NOTHING_TAKEN, type QuotaStatus, rateLimitHeaders } from './rules/decision';
+import { ADDRESS_LIMITS, limitsOf, UnknownPlanError } from './rules/limits';
+import { type LimitedClient, QuotaStore } from './stores/quota-store';
+
+/** Who sends a request: the client of a valid key, or else an address. */
+export type RequestClient = Identity &
+  LimitedClient & {
+    /** Absent for a request that is not counted. */
+    admission?: Admission;
+  };
+
+/** The decision on a request, for the header fields of its response. */
+export interface Admission {
+  decision: Decision;
+  /** Whether the request has been refunded, which happens at most once. */
+  isRefunded: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the first guard, or by the exception filter for what fails before any guard. */
+    client?: RequestClient;
+  }
+}
+
+/** After this, the status is read again before the response reports it. */
+const OUTDATED_MS = 1_000;
+
+/** Identifies the client of a request, counts the request once, and refunds it depending on its status. */
+@Injectable()
+export class RequestLimiter {
+  constructor(
+    private readonly store: QuotaStore,
+    private readonly authenticator: Authenticator,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Makes `request.client`. Rejects if its key cannot be looked up; the client is then who it was, if it was known before. */
+  async identify(request: FastifyRequest): Promise<RequestClient> {
+    try {
+      request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
+      return request.client;
+    } catch (failure) {
+      request.client = clientOf(this.authenticator.lastKnown(request), request.ip);
+      throw failure;
+    }
+  }
+
+  /** Takes the request from both windows in one step, and remembers the decision. */
+  async admit(client: RequestClient): Promise<Decision> {
+    const decision = await this.store.take(client);
+    client.admission = { decision, isRefunded: false };
+    return decision;
+  }
+
+  /** For a request that must not be interpreted: it belongs to its address, and is not counted. */
+  leaveUncounted(request: FastifyRequest): void {
+    request.client = addressClient(request.ip);
+  }
+
+  /** The rate limit headers for a response with this status. Refunds the request first if it is due. */
+  async headersFor({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {
+    if (client?.admission !== undefined) {
+      const current = await this.statusAfter(client, client.admission, status);
+      return rateLimitHeaders(current, this.clock.now(), client.admission.decision.exhausted);
+    }
+    try {
+      return await this.headersOf(client ?? addressClient(ip));
+    } catch {
+      // The cause has already been reported.
+      return this.headersOf(addressClient(ip));
+    }
+  }
+
+  /** The headers for what could not be read as a request. It is not counted. */
+  headersForAddress(ip: string): Promise<Record<string, string>> {
+    return this.headersOf(addressClient(ip));
+  }
+
+  private async headersOf(client: LimitedClient): Promise<Record<string, string>> {
+    const current = await this.store.look(client);
+    return rateLimitHeaders(current, current.decidedAt, null);
+  }
+
+  private async statusAfter(
+    client: RequestClient,
+    admission: Admission,
+    status: number,
+  ): Promise<QuotaStatus> {
+    const { decision } = admission;
+    const isTaken = decision.takenAt !== NOTHING_TAKEN;
+    try {
+      // 304 and 5xx responses use no quota.
+      if (isTaken && !admission.isRefunded && (status === 304 || status >= 500)) {
+        admission.isRefunded = true;
+        return await this.store.refund(client, decision);
+      }
+      // Other requests of the client were counted while this one waited.
+      if (isTaken && this.clock.now() - decision.decidedAt > OUTDATED_MS) {
+        return await this.store.look(client);
+      }
+    } catch {
+      // Redis has become unavailable, which is reported elsewhere. The last known status is still good.
+    }
+    return decision;
+  }
+}
+
+/** @throws UnavailableError for a client with a plan that only a newer version of the service knows */
+function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
+  if (key === null) {
+    return addressClient(ip, refusal);
+  }
+  try {
+    return { key, refusal, tracker: `client:${key.clientId}`, limits: limitsOf(key) };
+  } catch (error) {
+    throw error instanceof UnknownPlanError ? new UnavailableError(error.message) : error;
+  }
+}
+
+/** Who sends requests from this address without a valid key. */
+export function addressClient(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestClient {
+  return { key: null, refusal, tracker: `address:${countedAddress(ip)}`, limits: ADDRESS_LIMITS };
+}
+
+/** IPv6 addresses count by /56, which is what a household or a company usually gets. */
+const IPV6_PREFIX = 56;
+
+/** All invalid addresses share one quota; otherwise each text that a proxy forwards would get its own. */
+const NO_ADDRESS = 'unknown';
+
+/** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */
+export function countedAddress(ip: string): string {
+  return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
+}
+
+/** The limiter's decision in metrics: `minute` and `day` are the windows whose limit refused the request. */
+export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;
+export type LimiterDecision = (typeof LIMITER_DECISIONS)[number];
+
+export function limiterDecisionOf({ exhausted, outcome }: Decision): LimiterDecision {
+  return exhausted ?? (outcome === 'banned' ? 'banned' : 'allowed');
+}
