@@ -1,6 +1,7 @@
 export * from './conditions';
 export * from './connections';
 export * from './errors';
+export * from './fields';
 export * from './input.guard';
 export * from './json-body';
 export * from './message';

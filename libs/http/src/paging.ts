@@ -1,6 +1,6 @@
-import { isString } from 'class-validator';
+import { IsString } from 'class-validator';
 import { defineError } from './errors';
-import { Field, type FieldOptions, Integer } from './validation';
+import { Field, type FieldOptions, Integer } from './fields';
 
 export const InvalidCursorError = defineError({
   code: 'invalid_cursor',
@@ -44,7 +44,7 @@ const MAX_CURSOR_LENGTH = 1_100;
 /** The query parameter that says where a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
-  return Field({ ...options, times: 1 }, schema, 'a cursor', isString);
+  return Field({ ...options, times: 1 }, schema, 'a cursor', (rule) => [IsString(rule)]);
 }
 
 /** The query parameters of every list. */

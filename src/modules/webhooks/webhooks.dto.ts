@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { arrayMaxSize, isIn } from 'class-validator';
+import { ArrayMaxSize, IsIn } from 'class-validator';
 import {
   Field,
   type FieldOptions,
@@ -24,10 +24,11 @@ const TYPES_SCHEMA = {
 const EXPECTED_TYPES = `a list of at most ${EVENT_TYPES.length} types: ${EVENT_TYPES.join(', ')}`;
 
 function Types(options: FieldOptions): PropertyDecorator {
-  const areTypes = (value: unknown) =>
-    arrayMaxSize(value, EVENT_TYPES.length) && (value as unknown[]).every((type) => isIn(type, EVENT_TYPES));
   const example = ['order.placed', 'order.completed'];
-  return Field({ example, ...options }, TYPES_SCHEMA, EXPECTED_TYPES, areTypes);
+  return Field({ example, ...options }, TYPES_SCHEMA, EXPECTED_TYPES, (rule) => [
+    ArrayMaxSize(EVENT_TYPES.length, rule),
+    IsIn(EVENT_TYPES, { ...rule, each: true }),
+  ]);
 }
 
 const AT = '2026-11-21T09:30:00.000Z';

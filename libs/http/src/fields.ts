@@ -1,0 +1,198 @@
+// Decorators for the fields of bodies, queries and responses: the rules of class-validator, and their description in the document.
+import { Param, applyDecorators } from '@nestjs/common';
+import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  Max,
+  Min,
+  NotEquals,
+  ValidateBy,
+  ValidateIf,
+  type ValidationArguments,
+  type ValidationOptions,
+  isRFC3339,
+} from 'class-validator';
+import { ValidationFailedError } from './errors';
+import { literalOf } from './validation';
+
+export interface FieldOptions {
+  description: string;
+  example?: unknown;
+  default?: unknown;
+  optional?: boolean;
+  /** Accepts null, too, and may be absent: in a JSON Merge Patch null removes the value (RFC 7396). */
+  nullable?: boolean;
+  /** For a query parameter, which is always optional: how often it may occur. More than once: the value is a list. */
+  times?: number;
+  /** Name of the shared schema of an enumeration. */
+  enumName?: string;
+}
+
+/**
+ * A field with these values.
+ * @param expected describes valid values; follows "must be"
+ * @param rulesWith decorators of class-validator with these options, which apply to each value of a list
+ */
+export function Field(
+  options: FieldOptions,
+  schema: SchemaObject,
+  expected: string,
+  rulesWith: (options: ValidationOptions) => PropertyDecorator[],
+): PropertyDecorator {
+  const { optional = false, nullable = false, times, enumName, ...documented } = options;
+  const isList = times !== undefined && times > 1;
+  const required = !optional && !nullable && times === undefined;
+  const often = isList ? `, given at most ${times} times` : times === 1 ? ', given once' : '';
+  const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
+  const message = ({ property, value }: ValidationArguments) =>
+    `${property} ${value === undefined ? 'is required and ' : ''}${expectation}`;
+  // Swagger's own array of a shared enumeration would have no maxItems.
+  const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
+  const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
+  return applyDecorators(
+    ApiProperty({
+      ...described,
+      ...documented,
+      ...(nullable ? { nullable } : {}),
+      required,
+    } as ApiPropertyOptions),
+    ...(nullable ? [IsOptional()] : []),
+    ...(required ? [] : [ValidateIf((_object, value) => value !== undefined)]),
+    ...(isList ? [ArrayMaxSize(times, { message })] : []),
+    ...rulesWith({ message, each: isList }),
+  );
+}
+
+/** Largest identifier: the largest integer that a JSON number carries exactly, 2^53 - 1. */
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID };
+const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
+
+export function Id(options: FieldOptions): PropertyDecorator {
+  return Field(options, ID_SCHEMA, EXPECTED_ID, (rule) => [IsInt(rule), Min(1, rule), Max(MAX_ID, rule)]);
+}
+
+/** Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`. */
+export function IdParam(name: string, description: string): ParameterDecorator {
+  const transform = (text: string) => {
+    const id = literalOf(text);
+    if (!Number.isSafeInteger(id) || id === 0) {
+      throw new ValidationFailedError(`${name} must be ${EXPECTED_ID}.`);
+    }
+    return id;
+  };
+  return (target, key, index) => {
+    Param(name, { transform })(target, key, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
+    const schema = { ...ID_SCHEMA, example: 1 };
+    ApiParam({ name, description, required: true, schema } as never)(target, key!, descriptor);
+  };
+}
+
+interface IntegerOptions extends FieldOptions {
+  min: number;
+  max: number;
+  /** A number in the range that is not valid. */
+  except?: number;
+}
+
+export function Integer({ min, max, except, ...options }: IntegerOptions): PropertyDecorator {
+  const hasGap = except !== undefined;
+  const range: SchemaObject = { type: 'integer', format: 'int32', minimum: min, maximum: max };
+  return Field(
+    options,
+    hasGap ? { ...range, not: { enum: [except] } } : range,
+    `an integer from ${min} to ${max}${hasGap ? `, but not ${except}` : ''}`,
+    (rule) => [IsInt(rule), Min(min, rule), Max(max, rule), ...(hasGap ? [NotEquals(except, rule)] : [])],
+  );
+}
+
+interface TextOptions extends FieldOptions {
+  /** By default 0. */
+  min?: number;
+  max: number;
+  notBlank?: boolean;
+}
+
+/** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */
+export function Text({ min = 0, max, notBlank = false, ...options }: TextOptions): PropertyDecorator {
+  const length = min === 0 ? `at most ${max} characters` : `${min} to ${max} characters`;
+  const visible = notBlank ? ', at least one of them not white space' : '';
+  const schema: SchemaObject = {
+    type: 'string',
+    ...(min > 0 ? { minLength: min } : {}),
+    maxLength: max,
+    pattern: notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$',
+  };
+  const expected = `${length}${visible}, without NUL or unpaired surrogates`;
+  const validate = (value: unknown) => isText(value, min, max) && (!notBlank || /\S/.test(value));
+  return Field(options, schema, expected, (rule) => [
+    ValidateBy({ name: 'isText', validator: { validate } }, rule),
+  ]);
+}
+
+/** PostgreSQL stores no NUL, and an unpaired surrogate would come back as another character. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** `Length` of class-validator does not count variation selectors, which the database does. */
+function isText(value: unknown, min: number, max: number): value is string {
+  // A string has at most as many characters as UTF-16 units, and at least half as many.
+  if (typeof value !== 'string' || value.length < min || value.length > 2 * max) {
+    return false;
+  }
+  return (value.length <= max || [...value].length <= max) && !UNSTORABLE.test(value);
+}
+
+export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
+  const schema: SchemaObject = { type: 'string', enum: [...values] };
+  return Field(options, schema, `one of ${values.join(', ')}`, (rule) => [IsIn(values, rule)]);
+}
+
+export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
+  return Field(options, { type: 'boolean' }, 'true or false', (rule) => [IsBoolean(rule)]);
+}
+
+const MAX_TIMESTAMP_LENGTH = 64;
+export const TIMESTAMP_SCHEMA: SchemaObject = {
+  type: 'string',
+  format: 'date-time',
+  maxLength: MAX_TIMESTAMP_LENGTH,
+};
+
+/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
+export function Timestamp(options: FieldOptions): PropertyDecorator {
+  const expected =
+    'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';
+  const validate = (value: unknown) => typeof value === 'string' && parseTimestamp(value) !== null;
+  return Field(options, TIMESTAMP_SCHEMA, expected, (rule) => [
+    ValidateBy({ name: 'isTimestamp', validator: { validate } }, rule),
+  ]);
+}
+
+/**
+ * Reads a timestamp of RFC 3339, to the millisecond. A leap second is the first second of the next day, as in POSIX time.
+ * @returns null if the text is not one, with an offset, in the years 0001 to 9999, also in UTC
+ */
+export function parseTimestamp(text: string): Date | null {
+  if (text.length > MAX_TIMESTAMP_LENGTH || !isRFC3339(text) || text[10] === ' ') {
+    return null;
+  }
+  const isLeap = text[17] === '6';
+  const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
+  if (isLeap) {
+    const month = time.getUTCMonth();
+    time.setTime(time.getTime() + 1_000);
+    // Leap seconds are added at the end of a month in UTC.
+    if (time.getUTCMonth() === month) {
+      return null;
+    }
+  }
+  const [date, year] = [text.slice(0, 10), time.getUTCFullYear()];
+  const isInRange = !date.startsWith('0000') && year >= 1 && year <= 9999;
+  // `Date` turns the 30th of February into a day in March instead of refusing it.
+  return isInRange && new Date(date).toJSON().startsWith(date) ? time : null;
+}
