@@ -46,8 +46,10 @@ const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
       ...[module, ...allowed].map((name) => `^src/modules/${name}/`),
       ...(REPORT_EVENTS.includes(module) ? ['^src/modules/events/'] : []),
       ...(READ_SETTINGS.includes(module) ? ['^src/settings\\.ts$'] : []),
-      // A rule of its own allows controllers only.
+      // Rules of their own say who may import these.
       '^src/modules/(auth|idempotency)/',
+      '^src/(features|operator-error)\\.ts$',
+      '^src/cli/',
     ],
   },
 }));
@@ -122,8 +124,9 @@ module.exports = {
     {
       name: 'There are no circular imports',
       severity: 'error',
+      // A type, and what is loaded on demand, is no circle of the modules that a start loads.
       from: {},
-      to: { circular: true },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only', 'dynamic-import'] } },
     },
     {
       name: 'Domain rules import neither Nest nor TypeORM',
@@ -174,13 +177,26 @@ module.exports = {
       name: 'Settings import only libraries and the readers of the environment',
       severity: 'error',
       from: { path: '^src/settings\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/runtime/(environment|database-url)\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(runtime/(environment|database-url)|operator-error)\\.ts$' },
     },
     {
       name: 'Nothing else imports the command line',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: ['^src/cli/', COMMANDS] },
-      to: { path: ['^src/cli/', COMMANDS] },
+      to: { path: '^src/cli/' },
+    },
+    {
+      // A service does not load them.
+      name: 'Commands are loaded on demand',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/cli/', COMMANDS] },
+      to: { path: COMMANDS, dependencyTypesNot: ['dynamic-import'] },
+    },
+    {
+      name: 'Modules import of the list of features its type only',
+      severity: 'error',
+      from: { path: '^src/modules/' },
+      to: { path: '^src/features\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'Every import can be resolved',

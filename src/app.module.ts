@@ -1,28 +1,27 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import { ClockModule } from '#libs/clock';
-import { CommandsModule, DatabaseModule } from '#libs/database';
-import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { type Actor, AuditModule } from './modules/audit';
-import { ClientAdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
-import { CATALOGUE_LISTS, type CatalogueList, CatalogueModule } from './modules/catalogue';
-import { CATEGORIES, CategoriesModule, CategoriesService, NewCategoryDto } from './modules/categories';
-import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
-import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
-import { EventLogModule, EventsModule, reportedWrites } from './modules/events';
-import { HealthModule } from './runtime/health';
-import { IdempotencyModule } from './modules/idempotency';
-import { InventoryModule, STOCK, StockOperations } from './modules/inventory';
-import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
-import { PetDependents, PETS, PetsModule } from './modules/pets';
-import { MetricsModule } from './runtime/metrics';
-import { PresenceModule } from './runtime/presence';
+import { Clock, SystemClock } from '#libs/clock';
+import { CommandExecutor, Database, DatabaseModule, Retention } from '#libs/database';
+import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
+import { FEATURES } from './features';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseInterceptor } from './http/response.interceptor';
-import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
-import { WEBHOOKS, WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
-import { SeedModule } from './runtime/seed';
+import { Actor } from './modules/audit';
+import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
+import { CATALOGUE_LISTS, type CatalogueList } from './modules/catalogue';
+import { CategoriesService, NewCategoryDto } from './modules/categories';
+import { SunsetGuard } from './modules/deprecations';
+import { reportedWrites } from './modules/events';
+import { StockOperations } from './modules/inventory';
+import { OpenOrders } from './modules/orders';
+import { PetDependents } from './modules/pets';
+import { PlanThrottlerGuard } from './modules/quotas';
+import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
+import { HealthController, Readiness } from './runtime/health';
+import { EXPIRED_INSTANCES, Instance, Presence } from './runtime/presence';
+import { SeedService } from './runtime/seed';
 import { SETTINGS, type Settings } from './settings';
 
 /**
@@ -39,11 +38,6 @@ const PIPELINE = [
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
 
-/**
- * Who takes part in a write, parents before children: rows are locked and written in this order, and reported in the
- * reverse one.
- */
-const PARTICIPANTS = [CATEGORIES, PETS, STOCK, ORDERS, ...WEBHOOKS];
 /** A new pet gets stock, and open orders prevent its deletion. */
 const PET_DEPENDENTS: PetDependents = { stock: StockOperations, openOrders: OpenOrders };
 
@@ -52,9 +46,14 @@ const LISTS: CatalogueList[] = [
   { kind: 'category', plural: 'categories', body: NewCategoryDto, service: CategoriesService },
 ];
 
-/** What the store sells, for a service and for commands. */
-const STORE_MODULES = [CategoriesModule, PetsModule, InventoryModule, OrdersModule];
+const RETENTION: Provider = {
+  provide: Retention,
+  inject: [Database, Clock],
+  useFactory: (database: Database, clock: Clock) =>
+    new Retention(database, clock, [...FEATURES.flatMap(({ expired = [] }) => expired), EXPIRED_INSTANCES]),
+};
 
+const SERVICE: Actor = { kind: 'service', name: 'service' };
 /** The connections of the first process of several, which only prepares the store. */
 const PREPARATION_POOL = 2;
 
@@ -66,84 +65,70 @@ export class AppModule {
    * @param databaseUrl the settings lack it if the database is embedded
    */
   static forService(settings: Settings, databaseUrl: string): DynamicModule {
-    const database = DatabaseModule.forRoot(
-      dataSourceOptions(databaseUrl, settings.databasePool),
-      connectAndMigrate,
-    );
+    const options = dataSourceOptions(databaseUrl, settings.databasePool);
     return {
       module: AppModule,
       imports: [
-        ...foundation(settings, database, SERVICE),
-        AuthModule,
-        QuotasModule,
-        DeprecationsModule,
-        ...STORE_MODULES,
-        EventsModule,
-        IdempotencyModule,
-        WebhooksModule,
-        HealthModule,
-        SeedModule,
-        MetricsModule,
-        PresenceModule,
+        commonModule(settings, SERVICE),
+        DatabaseModule.forRoot(options, connectAndMigrate),
+        TypeOrmModule.forFeature([Instance]),
+        ...FEATURES.map(({ module }) => module),
       ],
-      providers: [AllowedMethods, ...PIPELINE],
+      controllers: [HealthController],
+      providers: [AllowedMethods, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
     };
   }
 
   /** The first process of a service with workers: migrates the store, and seeds a new one. */
   static forPreparation(settings: Settings, databaseUrl: string): DynamicModule {
-    const database = DatabaseModule.forRoot(
-      dataSourceOptions(databaseUrl, PREPARATION_POOL),
-      connectAndMigrate,
-    );
-    return { module: AppModule, imports: [...foundation(settings, database, SERVICE), SeedModule] };
+    const options = dataSourceOptions(databaseUrl, PREPARATION_POOL);
+    return withoutRequests(settings, SERVICE, DatabaseModule.forRoot(options, connectAndMigrate));
   }
 
   /** The services that commands use. The database is opened later, and only by a command that needs it. */
   static forCommands(settings: Settings, actor: Actor): DynamicModule {
     const options = { ...commandOptions(''), manualInitialization: true };
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
-    const modules = [
-      QuotaAdministrationModule,
-      ClientAdministrationModule,
-      SeedModule,
-      CatalogueModule,
-      ...STORE_MODULES,
-      DeprecationReportModule,
-      WebhookAdministrationModule,
-    ];
-    return {
-      module: AppModule,
-      imports: [...foundation(settings, DatabaseModule.forRoot(options, prepare), actor), ...modules],
-      exports: modules,
-    };
+    return withoutRequests(settings, actor, DatabaseModule.forRoot(options, prepare));
   }
+}
+
+function withoutRequests(settings: Settings, actor: Actor, database: DynamicModule): DynamicModule {
+  const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
+  return {
+    module: AppModule,
+    imports: [commonModule(settings, actor), database, ...modules],
+    providers: [SeedService],
+    exports: [SeedService, ...modules],
+  };
 }
 
 class CommonModule {}
 
-const SERVICE: Actor = { kind: 'service', name: 'service' };
-
-function foundation(
-  settings: Settings,
-  database: DynamicModule,
-  actor: Actor,
-): DynamicModule['imports'] & {} {
-  return [
+/**
+ * What all modules can inject.
+ * @param actor the author of all changes, for the audit log
+ */
+function commonModule(settings: Settings, actor: Actor): DynamicModule {
+  const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
+  const providers = [
+    { provide: SETTINGS, useValue: settings },
+    { provide: Actor, useValue: actor },
+    { provide: Clock, useClass: SystemClock },
+    { provide: PetDependents, useValue: PET_DEPENDENTS },
+    { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ ofClient = [] }) => ofClient) },
+    { provide: CATALOGUE_LISTS, useValue: LISTS },
     {
-      global: true,
-      module: CommonModule,
-      providers: [
-        { provide: SETTINGS, useValue: settings },
-        { provide: PetDependents, useValue: PET_DEPENDENTS },
-        { provide: CATALOGUE_LISTS, useValue: LISTS },
-      ],
-      exports: [SETTINGS, PetDependents, CATALOGUE_LISTS],
+      provide: CommandExecutor,
+      inject: [Database, Clock],
+      useFactory: (database: Database, clock: Clock) =>
+        new CommandExecutor(database, writes, () => clock.now()),
     },
-    ClockModule,
-    database,
-    CommandsModule.of(reportedWrites(PARTICIPANTS)),
-    EventLogModule,
-    AuditModule.forRoot(actor),
   ];
+  return {
+    global: true,
+    module: CommonModule,
+    providers,
+    exports: providers.map(({ provide }) => provide),
+  };
 }

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { AppModule } from '../app.module';
+import { FEATURES } from '../features';
 import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
@@ -85,11 +86,13 @@ const COMMANDS = [
 @Module({})
 export class CliModule {
   /** @param actor the author of all changes, for the audit log */
-  static forActor(actor: Actor): DynamicModule {
+  static async forActor(actor: Actor): Promise<DynamicModule> {
+    const ofFeatures = await Promise.all(FEATURES.map(({ commands }) => commands?.() ?? []));
+    const commands = [...COMMANDS, ...ofFeatures.flat()];
     return {
       module: CliModule,
       imports: [AppModule.forCommands(settingsOrDefaults(), actor)],
-      providers: [StoreConnection, ...COMMANDS.flatMap((command) => command.registerWithSubCommands())],
+      providers: [StoreConnection, ...commands.flatMap((command) => command.registerWithSubCommands())],
     };
   }
 }

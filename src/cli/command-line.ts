@@ -35,11 +35,14 @@ async function run(): Promise<void> {
   if (VERSION_OPTIONS.includes(process.argv[2]!)) {
     process.argv.splice(2, Infinity, 'version');
   }
-  const application = await CommandFactory.createWithoutRunning(CliModule.forActor(operator(process.env)), {
-    ...COMMANDER_OPTIONS,
-    logger: false,
-    abortOnError: false,
-  });
+  const application = await CommandFactory.createWithoutRunning(
+    await CliModule.forActor(operator(process.env)),
+    {
+      ...COMMANDER_OPTIONS,
+      logger: false,
+      abortOnError: false,
+    },
+  );
   showNameAsCalled(application.get(CommandRunnerService));
   try {
     await untilEnded(CommandFactory.runApplication(application));

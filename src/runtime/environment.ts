@@ -1,7 +1,10 @@
 import cluster from 'node:cluster';
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { OperatorError } from '../operator-error';
 import { formatError } from './messages';
+
+const INVALID = 'invalid_configuration';
 
 const MAX_SHOWN = 60;
 
@@ -9,7 +12,7 @@ export const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
 /** An invalid environment variable. The message is one line that names the accepted values. */
-export class EnvironmentError extends Error {
+export class EnvironmentError extends OperatorError {
   constructor(
     readonly variable: string,
     expected: string,
@@ -17,8 +20,7 @@ export class EnvironmentError extends Error {
   ) {
     // Escaped and shortened, so that the message stays one line for any value.
     const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
-    super(`${variable} takes ${expected}, not ${shown}.`);
-    this.name = 'EnvironmentError';
+    super(`${variable} takes ${expected}, not ${shown}.`, INVALID);
   }
 }
 
@@ -141,9 +143,6 @@ export function isWellFormedUrl(text: string): boolean {
   }
 }
 
-/** `.env` cannot be used; the message is one line. */
-export class EnvironmentFileError extends Error {}
-
 /**
  * Adds the settings in `.env` of the working directory to the environment, unless they are set already. Whoever can write
  * the file must not control more than the settings: with NODE_OPTIONS it would run code in the worker processes.
@@ -175,6 +174,7 @@ function readTrusted(): string {
     if (text === undefined) throw new Error('it is not text in UTF-8');
     return text;
   } catch (error) {
-    throw new EnvironmentFileError(`.env cannot be read: ${(error as Error).message}.`);
+    const reason = (error as Error).message;
+    throw new OperatorError(`.env cannot be read: ${reason}.`, INVALID);
   }
 }

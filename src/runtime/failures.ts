@@ -1,29 +1,24 @@
-import { EnvironmentError, EnvironmentFileError } from './environment';
 import { MigrationLockError, UnsuitableDatabaseError, isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
-import { AdministrationError } from '../modules/auth';
+import { OperatorError } from '../operator-error';
 import { formatError, printable } from './messages';
-import { WebhookKeyError } from '../modules/webhooks';
 
 /** The service could not start; the message is one line for the operator. */
-export class StartError extends Error {}
+export class StartError extends OperatorError {
+  constructor(message: string) {
+    super(message, 'cannot_start');
+  }
+}
 
 /** The service could not start, for a reason that a worker process has already reported. */
 export class ReportedStartError extends Error {}
 
-/**
- * Failures that are reported in one line, with a code for programs. Everything else is a defect and is reported with
- * its stack.
- */
-const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
-  [EnvironmentError, 'invalid_configuration'],
-  [EnvironmentFileError, 'invalid_configuration'],
+/** Failures of libraries that are reported in one line. Everything that nobody explains is a defect, and has its stack. */
+const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EmbeddedPostgresError, 'database_unavailable'],
   [MigrationLockError, 'database_locked'],
   [UnsuitableDatabaseError, 'database_unsuitable'],
-  [StartError, 'cannot_start'],
-  [WebhookKeyError, 'invalid_webhook_key'],
 ];
 
 export interface ExplainedFailure {
@@ -52,10 +47,10 @@ export function failureOf(error: unknown): ExplainedFailure {
 }
 
 function explanationOf(error: unknown): ExplainedFailure | undefined {
-  if (error instanceof AdministrationError || error instanceof ApiError) {
+  if (error instanceof OperatorError || error instanceof ApiError) {
     return { code: error.code, message: error.message };
   }
-  const [, code] = EXPLAINED.find(([kind]) => error instanceof kind) ?? [];
+  const [, code] = OF_LIBRARIES.find(([kind]) => error instanceof kind) ?? [];
   if (code !== undefined) {
     return { code, message: (error as Error).message };
   }

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Controller, Get, HttpException, Injectable, Module } from '@nestjs/common';
+import { Controller, Get, HttpException, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
 import { Public } from '../modules/auth';
-import { QuotaStore, QuotasModule } from '../modules/quotas';
+import { QuotaStore } from '../modules/quotas';
 
 const DATABASE_TIMEOUT_MS = 2_000;
 /** One result is reused for this long, because anybody may call it and must not keep the database busy. */
@@ -101,12 +101,3 @@ export class HealthController {
     return { status: 'ok', details: { database: UP, migrations: UP, limits } };
   }
 }
-
-/** Liveness and readiness checks. */
-@Module({
-  imports: [QuotasModule],
-  controllers: [HealthController],
-  providers: [Readiness],
-  exports: [Readiness],
-})
-export class HealthModule {}

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Injectable, Module, type OnModuleDestroy } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { RepeatingTask } from '#libs/clock';
-import { Database, RetentionModule } from '#libs/database';
-import { QuotaStore, QuotasModule } from '../modules/quotas';
+import { Database, type ExpiredRows } from '#libs/database';
+import { QuotaStore } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { withConnection } from './data-source';
 import { VERSION } from './messages';
@@ -17,6 +16,11 @@ const RENEWED_MS = 5_000;
 const RUNNING_SECONDS = 20;
 /** After this time, in seconds, it is forgotten. */
 const UNKNOWN_SECONDS = 3_600;
+
+export const EXPIRED_INSTANCES: ExpiredRows = {
+  table: 'instances',
+  expired: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
+};
 
 /** A process that serves this store. Connections do not show it: a pooler lends them to others, and closes idle ones. */
 @Entity('instances')
@@ -144,17 +148,3 @@ function addressOf({ address, port }: Pick<InstanceStatus, 'address' | 'port'>):
   const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
-
-@Module({
-  imports: [
-    TypeOrmModule.forFeature([Instance]),
-    QuotasModule,
-    RetentionModule.keep({
-      table: 'instances',
-      expired: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
-    }),
-  ],
-  providers: [Presence],
-  exports: [Presence],
-})
-export class PresenceModule {}

@@ -1,7 +1,7 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
-import { ClientAdministrationModule, ClientsService, KeysService } from '../modules/auth';
-import { CatalogueModule, SeedCatalogue } from '../modules/catalogue';
+import { ClientsService, KeysService } from '../modules/auth';
+import { SeedCatalogue } from '../modules/catalogue';
 import { agreedPlan } from '../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
@@ -64,11 +64,3 @@ export class SeedService {
     return withKey ? (await this.keys.issue({ client: DEMO_CLIENT }, transaction)).key : null;
   }
 }
-
-/** Sample data for an empty store. */
-@Module({
-  imports: [ClientAdministrationModule, CatalogueModule],
-  providers: [SeedService],
-  exports: [SeedService],
-})
-export class SeedModule {}

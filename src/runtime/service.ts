@@ -16,7 +16,7 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
-import { MetricsService, serveMetrics } from './metrics';
+import { measure, serveMetrics } from './metrics';
 import { Presence } from './presence';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
@@ -43,22 +43,16 @@ export interface Running {
   stop(signals: StopSignals, delayMs: number): Promise<void>;
 }
 
-/** Adds what is neither a module nor an operation: the behaviour of the server and the OpenAPI document. */
-export function configureServer(
-  app: NestFastifyApplication,
-  settings: Settings,
-  tracing?: Tracing,
-): Connections {
+/** Adds what is neither a module nor an operation: the behaviour of the server, its metrics and the OpenAPI document. */
+export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing) {
   callInterceptorsDirectly();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   // The first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
   const connections = configureHttp(app, settings);
-  if (settings.metrics) {
-    app.get(MetricsService).watch(fastify, connections);
-  }
+  const metrics = settings.metrics && measure(app, connections);
   serveDocument(app);
-  return connections;
+  return { connections, metrics };
 }
 
 /** The service in one process: alone, or as one of several workers. */
@@ -80,12 +74,17 @@ export class Service implements Running {
       createHttpAdapter(settings, logger),
       { ...NEST_OPTIONS, logger: nestLogger(logger) },
     );
-    this.connections = configureServer(app, settings, this.tracing);
+    const { connections, metrics } = configureServer(app, settings, this.tracing);
+    this.connections = connections;
     this.app = app;
     await prepare(app);
-    await listen(app, settings);
+    const { host, port: asked } = settings;
+    await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));
+    if (metrics && !cluster.isWorker) {
+      await serveMetrics(settings.metrics, () => metrics.metrics());
+    }
     const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
-    await app.get(Presence).begin({ host: settings.host, port });
+    await app.get(Presence).begin({ host, port });
     return port;
   }
 
@@ -113,12 +112,5 @@ export class Service implements Running {
     app.get(EventTail).end();
     await connections.end(patienceMs);
     await app.close();
-  }
-}
-
-async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {
-  await explainAddress('HOST and PORT', { host, port }, () => app.listen(port, host));
-  if (!cluster.isWorker) {
-    await serveMetrics(metrics, () => app.get(MetricsService).text());
   }
 }

@@ -12,8 +12,8 @@ export const MISSING_WORKERS = {
   help: 'Workers that should run but do not answer; the other metrics lack theirs.',
 };
 
-/** In a worker: tells its metrics when the first process asks. */
-export function tellMetrics(registry: Registry): void {
+/** In a worker: sends its metrics when the first process asks. */
+export function answerFirstProcess(registry: Registry): void {
   process.on('message', (message) => {
     if (message === ASK) {
       void registry.getMetricsAsJSON().then((metrics) => process.send?.(metrics));

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Registry } from 'prom-client';
 import { Test } from '@nestjs/testing';
 import { Clock } from '#libs/clock';
 import { ManualClock } from './manual-clock';
@@ -11,8 +12,7 @@ import { ClientsService, KeysService, type Scope } from '../../src/modules/auth'
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
-import { agreedPlan } from '../../src/modules/quotas';
-import { REDIS_CONNECTION } from '../../src/modules/quotas/quotas.module';
+import { REDIS_CONNECTION, agreedPlan } from '../../src/modules/quotas';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
@@ -57,6 +57,7 @@ export class TestService {
     documentText: string,
     readonly log: WatchedLog,
     readonly connections: Connections,
+    readonly metrics: Registry | undefined,
   ) {
     this.document = JSON.parse(documentText) as OpenAPIObject;
     this.contract = DocumentContract.of(documentText);
@@ -97,10 +98,8 @@ export class TestService {
   }
 
   /** Deletes what the table keeps no longer. @returns how many rows */
-  async deleteExpired(table: string): Promise<number> {
-    const all = this.app.get<Retention, Retention>(Retention, { strict: false, each: true });
-    const counts = all.filter(({ options }) => options.table === table).map((one) => one.deleteOld());
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  deleteExpired(table: string): Promise<number> {
+    return this.app.get(Retention).deleteExpired(table);
   }
 
   /** Rejects when anything that was done here has brought an API key into the log. */
@@ -146,9 +145,18 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     createHttpAdapter(settings, logger, options.timeouts),
     NEST_OPTIONS,
   );
-  const connections = configureServer(app, settings);
+  const { connections, metrics } = configureServer(app, settings);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();
-  return new TestService(app, clock, database, options.database === undefined, document, log, connections);
+  return new TestService(
+    app,
+    clock,
+    database,
+    options.database === undefined,
+    document,
+    log,
+    connections,
+    metrics,
+  );
 }

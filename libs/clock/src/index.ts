@@ -1,4 +1,4 @@
-import { Global, Logger, Module } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 
 export const DAY_MS = 86_400_000;
 
@@ -29,10 +29,6 @@ export class SystemClock extends Clock {
     return () => clearTimeout(timer);
   }
 }
-
-@Global()
-@Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
-export class ClockModule {}
 
 export interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */

@@ -1,5 +1,4 @@
 export { type PageRange, PageReader, type Parameter, type Selection } from './pages';
-export { CommandsModule } from './commands.module';
 export { CommandExecutor, type WriteModel } from './engine/command-executor';
 export {
   type Command,
@@ -31,4 +30,4 @@ export {
 } from './engine/postgres-errors';
 export { type Statement, type StoredRow } from './engine/pipeline';
 export { giveUpSilentConnection, poolOf, type SharedRead } from './engine/session';
-export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
+export { type ExpiredRows, Retention, olderThan } from './retention';

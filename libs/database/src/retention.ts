@@ -1,38 +1,29 @@
-import {
-  type DynamicModule,
-  Logger,
-  Module,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DAY_MS, RepeatingTask, utcDate } from '#libs/clock';
 import { Database } from './database';
 
-export interface RetentionOptions {
+/** Rows that are deleted in time. */
+export interface ExpiredRows {
   table: string;
   /** An SQL condition that is true for rows to delete at this unix time in milliseconds. */
   expired: (now: number) => string;
   /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
   batch?: number;
-  /** Milliseconds from the start to the first run (default: half a minute), and between runs (default: an hour). */
-  firstMs?: number;
-  everyMs?: number;
 }
 
 /**
  * @param dayColumn a column or an expression of type `date`: the row's UTC day. Rows where it is null are kept.
  * @param days how many are kept, including today
  */
-export function olderThan(days: number, dayColumn = 'day'): RetentionOptions['expired'] {
+export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired'] {
   return (now) => `${dayColumn} < '${utcDate(now - (days - 1) * DAY_MS)}'`;
 }
 
 const BATCH = 5_000;
-const FIRST_MS = 30_000;
-const EVERY_MS = 3_600_000;
+const EVERY_MS = 600_000;
 
 /**
- * Deletes expired rows: some time after the start, then periodically. Any number of instances may do so at once; each
+ * Deletes expired rows, some time after the start and then again and again. Any number of instances may do so at once; each
  * skips rows that another is deleting. A failed run is logged, and the next one catches up.
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
@@ -40,19 +31,15 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly task: RepeatingTask;
   private isStopped = false;
 
+  /** @param firstMs milliseconds from the start to the first run */
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    readonly options: RetentionOptions,
+    private readonly tables: readonly ExpiredRows[],
+    firstMs = 30_000,
   ) {
-    const { table, firstMs = FIRST_MS, everyMs = EVERY_MS } = options;
-    this.task = new RepeatingTask({
-      name: `Deleting expired rows of ${table}`,
-      work: () => this.deleteOld(),
-      firstMs,
-      everyMs,
-      clock,
-    });
+    const work = () => this.deleteExpired();
+    this.task = new RepeatingTask({ name: 'Deleting expired rows', work, firstMs, everyMs: EVERY_MS, clock });
   }
 
   onApplicationBootstrap(): void {
@@ -65,13 +52,29 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.task.stop();
   }
 
-  /** Deletes all expired rows in batches. @returns how many there were */
-  async deleteOld(): Promise<number> {
-    const { table, batch = BATCH } = this.options;
-    const expired = this.options.expired(this.clock.now());
+  /** @returns how many rows were deleted, of all tables or of this one */
+  async deleteExpired(only?: string): Promise<number> {
+    const tables = this.tables.filter(({ table }) => only === undefined || table === only);
+    let total = 0;
+    let failure: unknown;
+    for (const rows of tables) {
+      try {
+        total += await this.deleteFrom(rows);
+      } catch (error) {
+        // One that fails leaves no other as it is.
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) {
+      throw failure;
+    }
+    return total;
+  }
+
+  private async deleteFrom({ table, expired, batch = BATCH }: ExpiredRows): Promise<number> {
     // An array, because a join would read the whole table for every batch.
     const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+        SELECT ctid FROM ${table} WHERE ${expired(this.clock.now())} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
       SELECT count(*)::int AS count FROM deleted`;
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
@@ -82,23 +85,5 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       this.logger.log(`Deleted ${total} expired rows of ${table}.`);
     }
     return total;
-  }
-}
-
-@Module({})
-export class RetentionModule {
-  /** For the module that owns the table. */
-  static keep(options: RetentionOptions): DynamicModule {
-    return {
-      module: RetentionModule,
-      providers: [
-        {
-          provide: Retention,
-          inject: [Database, Clock],
-          useFactory: (database: Database, clock: Clock) => new Retention(database, clock, options),
-        },
-      ],
-      exports: [Retention],
-    };
   }
 }

@@ -15,10 +15,9 @@ import {
   ValidationFailedError,
   errorCatalogue,
 } from '#libs/http';
-import { EVENT_SCHEMAS } from '../../modules/events';
+import { FEATURES } from '../../features';
 import { isNotKept } from '../../modules/idempotency';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
-import { WEBHOOK_SCHEMAS } from '../../modules/webhooks';
 
 /** All header fields of a request together are limited to 16 KiB. */
 const TAGS = {
@@ -245,8 +244,7 @@ function errorSchema(): SchemaObject {
 export function schemas(): Record<string, SchemaObject> {
   return {
     Error: errorSchema(),
-    ...EVENT_SCHEMAS,
-    ...WEBHOOK_SCHEMAS,
+    ...Object.assign({}, ...FEATURES.map((feature) => feature.schemas)),
     Pets: {
       type: 'array',
       description: 'One page of pets.',

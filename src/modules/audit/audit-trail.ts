@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DynamicModule, Injectable, Module } from '@nestjs/common';
-import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { Check, Column, Entity, Index, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { GeneratedId, type Journal, type State, type Transaction } from '#libs/database';
@@ -155,19 +155,4 @@ function valuesOf(entry: AuditEntry, { actor, at }: Circumstances): unknown[] {
   const { action, clientId = null, keyId = null, details = {} } = entry;
   const time = new Date(at).toISOString();
   return [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
-}
-
-/** The audit log, for the service and the command line alike. */
-@Module({})
-export class AuditModule {
-  /** @param actor the author of all changes made by this application */
-  static forRoot(actor: Actor): DynamicModule {
-    return {
-      module: AuditModule,
-      global: true,
-      imports: [TypeOrmModule.forFeature([AuditRecord])],
-      providers: [AuditTrail, { provide: Actor, useValue: actor }],
-      exports: [Actor, AuditTrail],
-    };
-  }
 }

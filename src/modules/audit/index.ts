@@ -1,1 +1,17 @@
-export { Actor, AuditModule, AuditTrail, changesOf } from './audit-trail';
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
+import { AuditRecord, AuditTrail } from './audit-trail';
+
+export { Actor, AuditTrail, changesOf } from './audit-trail';
+
+/** The audit log, for the service and the command line alike. */
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([AuditRecord])],
+  providers: [AuditTrail],
+  exports: [AuditTrail],
+})
+class AuditModule {}
+
+export const AUDIT: Feature = { module: AuditModule };

@@ -3,7 +3,6 @@ import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from './clients.service';
 import { KeysService, describeKey } from './keys.service';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../quotas';
-import { WebhookAdministration } from '../webhooks';
 import { PETSTORE } from '../../runtime/messages';
 import {
   CommandGroup,
@@ -155,13 +154,12 @@ export class RenameClientCommand extends ClientCommand {
 export class DeleteClientCommand extends ClientCommand {
   protected override readonly examples = ['clients delete acme', 'clients delete acme --yes'];
   protected override readonly asks = true;
-  @Inject() private readonly webhooks!: WebhookAdministration;
 
   async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {
     await this.store.open();
     await this.clients.named(name);
     await confirm(`Delete ${name}, revoke its keys and end its webhooks, for good?`, options.yes);
-    const { id } = await this.clients.remove(name, (...client) => this.webhooks.removeAll(...client));
+    const { id } = await this.clients.remove(name);
     printDone(`${name} has been deleted.`, { id, name, deleted: true }, options);
   }
 }

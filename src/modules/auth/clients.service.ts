@@ -1,21 +1,23 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Repository } from 'typeorm';
 import { Database, type Transaction, violates } from '#libs/database';
+import { OperatorError } from '../../operator-error';
 import { AuditTrail, changesOf } from '../audit';
 import { ApiKey, Client } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** An administrative command cannot be carried out. The message is for the operator, the code for programs. */
-export class AdministrationError extends Error {
-  constructor(
-    message: string,
-    readonly code: string,
-  ) {
-    super(message);
-  }
+/** What another module has of a client. */
+export interface ClientDependent {
+  /** Ends it, in the transaction that deletes the client. */
+  end(transaction: Transaction, clientId: number): Promise<void>;
+  /** What goes on although a key is revoked, in words for the operator. */
+  whatGoesOn(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
+
+/** All that there are; the assembly names them. */
+export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** Customers, for operators. API callers only see their keys. */
 @Injectable()
@@ -24,6 +26,7 @@ export class ClientsService {
     @InjectRepository(Client) private readonly clients: Repository<Client>,
     private readonly database: Database,
     private readonly trail: AuditTrail,
+    @Inject(CLIENT_DEPENDENTS) private readonly dependents: readonly ClientDependent[],
   ) {}
 
   create(name: string, { plan, perMinute, perDay }: PlanTerms, outer?: Transaction): Promise<Client> {
@@ -58,14 +61,8 @@ export class ClientsService {
     return this.change(name, 'client.renamed', { name: newName }).catch((error) => rethrow(error, newName));
   }
 
-  /**
-   * Revokes the client's keys on every instance within a second, and frees its name. Its row stays, for its history.
-   * @param alongside more work in the same transaction
-   */
-  remove(
-    name: string,
-    alongside: (transaction: Transaction, clientId: number) => Promise<void>,
-  ): Promise<Client> {
+  /** Revokes the client's keys on every instance within a second, and frees its name. Its row stays, for its history. */
+  remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);
       await transaction.update(
@@ -73,11 +70,19 @@ export class ClientsService {
         { clientId: client.id, revokedAt: IsNull() },
         { revokedAt: () => 'now()' },
       );
-      await alongside(transaction, client.id);
+      for (const dependent of this.dependents) {
+        await dependent.end(transaction, client.id);
+      }
       await transaction.softDelete(Client, { id: client.id });
       await this.trail.record(transaction, { action: 'client.deleted', clientId: client.id });
       return client;
     });
+  }
+
+  /** What goes on although a key of the client is revoked, in words for the operator. */
+  async whatGoesOn(client: Client): Promise<string[]> {
+    const texts = this.dependents.map((dependent) => dependent.whatGoesOn(this.clients.manager, client));
+    return (await Promise.all(texts)).filter((text) => text !== undefined);
   }
 
   /** Reads the client and locks it until the end of the transaction, also for those who are adding a key to it. */
@@ -102,13 +107,13 @@ export class ClientsService {
 
 function rethrow(error: unknown, name: string): never {
   throw violates(error, 'clients_name_key')
-    ? new AdministrationError(`A client named ${name} already exists.`, 'client_exists')
+    ? new OperatorError(`A client named ${name} already exists.`, 'client_exists')
     : error;
 }
 
 function found(client: Client | null, name: string): Client {
   if (client === null) {
-    throw new AdministrationError(`There is no client named ${name}.`, 'client_not_found');
+    throw new OperatorError(`There is no client named ${name}.`, 'client_not_found');
   }
   return client;
 }

@@ -1,6 +1,12 @@
-export { ClientAdministrationModule, AuthModule } from './auth.module';
-export { AdministrationError, ClientsService } from './clients.service';
-export { describeKey, KeysService, type IssuedKey } from './keys.service';
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
+import { ApiKey, Client } from './api-key.entity';
+import { ApiKeyGuard, Authenticator, KeyDirectory } from './api-key.guard';
+import { ClientsService } from './clients.service';
+import { KeyController } from './key.controller';
+import { KeysService } from './keys.service';
+
 export {
   accessRuleOf,
   API_KEY_SCHEME,
@@ -11,5 +17,27 @@ export {
   RequiresKey,
   ScopeByMethod,
 } from './access-rules';
-export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
 export { type ClientKey, type Identity, type Scope, SCOPES } from './api-key';
+export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
+export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService } from './clients.service';
+export { describeKey, KeysService, type IssuedKey } from './keys.service';
+
+/** Clients and keys for operators, without the guards and the cache that requests need. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Client, ApiKey])],
+  providers: [ClientsService, KeysService],
+  exports: [ClientsService, KeysService, TypeOrmModule],
+})
+export class ClientAdministrationModule {}
+
+/** Authentication: clients, their keys, the guard, and `GET /key`. Global, so that any controller can use it. */
+@Global()
+@Module({
+  imports: [ClientAdministrationModule],
+  controllers: [KeyController],
+  providers: [Authenticator, KeyDirectory, ApiKeyGuard],
+  exports: [ClientAdministrationModule, Authenticator, ApiKeyGuard],
+})
+export class AuthModule {}
+
+export const AUTH: Feature = { module: AuthModule, commandModule: ClientAdministrationModule };

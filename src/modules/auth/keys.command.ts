@@ -4,7 +4,7 @@ import { DAY_MS } from '#libs/clock';
 import { SCOPES, type Scope } from './api-key';
 import { KeysService, describeKey } from './keys.service';
 import { QuotasService } from '../quotas';
-import { WebhookAdministration } from '../webhooks';
+import { ClientsService } from './clients.service';
 import { failureOf } from '../../runtime/failures';
 import { formatError } from '../../runtime/messages';
 import {
@@ -184,7 +184,7 @@ export class RotateKeyCommand extends KeyCommand {
 export class RevokeKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys revoke 2', 'keys revoke psk_live_… --yes'];
   protected override readonly asks = true;
-  @Inject() private readonly webhooks!: WebhookAdministration;
+  @Inject() private readonly clients!: ClientsService;
 
   async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
     const key = await this.named(text);
@@ -195,21 +195,14 @@ export class RevokeKeyCommand extends KeyCommand {
     if (key.client.deletedAt !== null) {
       return;
     }
-    await this.nameWebhooks(key.client.name).catch((error: unknown) => {
+    try {
+      // Whoever had the key may have created webhooks.
+      const texts = await this.clients.whatGoesOn(key.client);
+      texts.forEach((text) => process.stderr.write(`\n${text}\n`));
+    } catch (error) {
       // The key is revoked, and that is what this command is for.
       const { message } = failureOf(error);
-      process.stderr.write(formatError(`the webhooks of ${key.client.name} cannot be listed: ${message}`));
-    });
-  }
-
-  /** Whoever had the key may have created webhooks, and they go on. */
-  private async nameWebhooks(client: string): Promise<void> {
-    const enabled = (await this.webhooks.list(client)).filter(({ state }) => state === 'enabled');
-    if (enabled.length > 0) {
-      const named = enabled.map(({ id, url }) => `  ${id}  ${url}\n`).join('');
-      process.stderr.write(
-        `\nEvents are still sent to these webhooks of ${client}. To end one: webhooks disable <id>\n${named}`,
-      );
+      process.stderr.write(formatError(`what ${key.client.name} still has cannot be listed: ${message}`));
     }
   }
 }

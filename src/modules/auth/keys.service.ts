@@ -3,10 +3,11 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
+import { OperatorError } from '../../operator-error';
 import { AuditTrail, changesOf } from '../audit';
 import { digestOf, newApiKey, type Scope, SCOPES } from './api-key';
 import { ApiKey } from './api-key.entity';
-import { AdministrationError, ClientsService } from './clients.service';
+import { ClientsService } from './clients.service';
 
 export interface KeyRequest {
   client: string;
@@ -97,11 +98,11 @@ export class KeysService {
     return this.database.transaction(async (transaction) => {
       const key = await this.lock(transaction, id);
       if (key.revokedAt !== null) {
-        throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
+        throw new OperatorError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
       }
       if (key.overlapEndsAt !== null && values.expiresAt !== undefined) {
         const message = `Key ${id} has been rotated, and ends with the overlap. Update the key that replaced it.`;
-        throw new AdministrationError(message, 'key_rotated');
+        throw new OperatorError(message, 'key_rotated');
       }
       const details = changesOf<Partial<ApiKey>>(key, values);
       if (details === undefined) {
@@ -127,11 +128,11 @@ export class KeysService {
       const now = this.clock.now();
       const state = stateOf(old, now);
       if (state !== 'active') {
-        throw new AdministrationError(`Key ${id} is ${state}. Issue a new one instead.`, `key_${state}`);
+        throw new OperatorError(`Key ${id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
       // Its expiry is now the end of the overlap, which must not become that of another new key.
       if (old.overlapEndsAt !== null) {
-        throw new AdministrationError(
+        throw new OperatorError(
           `Key ${id} has already been rotated. Rotate the key that replaced it, or issue a new one.`,
           'key_rotated',
         );
@@ -154,18 +155,18 @@ export class KeysService {
     });
   }
 
-  /** @throws AdministrationError when there is no such key */
+  /** @throws OperatorError when there is no such key */
   async byId(id: number, reader = this.keys.manager, lock?: FindOneOptions['lock']): Promise<ApiKey> {
     const key = await reader.findOne(ApiKey, { ...WITH_CLIENT, where: { id }, lock });
     if (!key) {
-      throw new AdministrationError(`There is no key ${id}.`, 'key_not_found');
+      throw new OperatorError(`There is no key ${id}.`, 'key_not_found');
     }
     return key;
   }
 
   /**
    * Finds a key by its id, or by the whole key, for instance a leaked one.
-   * @throws AdministrationError when there is no such key; the message does not contain the key
+   * @throws OperatorError when there is no such key; the message does not contain the key
    */
   async byReference(reference: number | string): Promise<ApiKey> {
     if (typeof reference === 'number') {
@@ -174,10 +175,7 @@ export class KeysService {
     const key = await this.keys.findOne({ ...WITH_CLIENT, where: { digest: digestOf(reference) } });
     if (!key) {
       const end = reference.slice(-4);
-      throw new AdministrationError(
-        `The key that ends with ${end} is not one of this store.`,
-        'key_not_found',
-      );
+      throw new OperatorError(`The key that ends with ${end} is not one of this store.`, 'key_not_found');
     }
     return key;
   }

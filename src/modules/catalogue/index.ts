@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import type { Feature } from '../../features';
 import { CategoriesModule } from '../categories';
 import { InventoryModule } from '../inventory';
 import { PetsModule } from '../pets';
@@ -19,3 +20,5 @@ export { SeedCatalogue } from './seed-catalogue';
   exports: [CatalogueFormat, ImportCatalogue, ExportCatalogue, SeedCatalogue],
 })
 export class CatalogueModule {}
+
+export const CATALOGUE: Feature = { module: CatalogueModule };

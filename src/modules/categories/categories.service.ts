@@ -11,7 +11,7 @@ import {
   violates,
 } from '#libs/database';
 import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
-import type { NewEvent, Participant } from '../events';
+import type { NewEvent, ReportedTable } from '../events';
 import {
   type CategoryDto,
   CategoryInUseError,
@@ -115,7 +115,7 @@ export const CategoryOperations = {
 };
 
 /** The part of categories in writes. */
-export const CATEGORIES: Participant = {
+export const CATEGORIES_TABLE: ReportedTable = {
   entity: Category,
   eventsOf: (state) =>
     state.changesOf(Category).map(({ before, after }): NewEvent => {

@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
 import { CategoriesController } from './categories.controller';
-import { CategoriesService } from './categories.service';
+import { CATEGORIES_TABLE, CategoriesService } from './categories.service';
 import { Category } from './category.entity';
 
-export { CATEGORIES, CategoriesService, CategoryOperations } from './categories.service';
+export { CategoriesService, CategoryOperations } from './categories.service';
 export { NewCategoryDto } from './categories.dto';
 
 /** Categories of pets. */
@@ -15,3 +16,5 @@ export { NewCategoryDto } from './categories.dto';
   exports: [CategoriesService],
 })
 export class CategoriesModule {}
+
+export const CATEGORIES: Feature = { module: CategoriesModule, tables: [CATEGORIES_TABLE] };

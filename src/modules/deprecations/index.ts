@@ -1,2 +1,23 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { olderThan } from '#libs/database';
+import type { Feature } from '../../features';
+import { DeprecatedCall, DeprecatedCalls, DeprecationReport, SunsetGuard } from './deprecated-calls';
+
 export { DeprecationReport, SunsetGuard } from './deprecated-calls';
-export { DeprecationReportModule, DeprecationsModule } from './deprecations.module';
+
+/** Including today. */
+const KEPT_DAYS = 90;
+
+/** Deprecated operations: who calls them, and their sunset. */
+@Module({
+  imports: [TypeOrmModule.forFeature([DeprecatedCall])],
+  providers: [DeprecatedCalls, DeprecationReport, SunsetGuard],
+  exports: [DeprecationReport, SunsetGuard],
+})
+class DeprecationsModule {}
+
+export const DEPRECATIONS: Feature = {
+  module: DeprecationsModule,
+  expired: [{ table: 'deprecated_calls', expired: olderThan(KEPT_DAYS) }],
+};

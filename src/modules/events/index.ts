@@ -1,12 +1,51 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DAY_MS } from '#libs/clock';
+import type { Feature } from '../../features';
+import { EventRow } from './event.entity';
+import { DAYS_KEPT, EventReader } from './event-reader';
+import { EVENT_SCHEMAS } from './event-schemas';
+import { EventTail } from './event-tail';
+import { EventsController } from './events.controller';
+
 export { EVENT_TYPES, type EventType, type StoredEvent } from './event.entity';
 export { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
-export { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from './event-schemas';
+export { EVENT_EXAMPLE, eventSchema } from './event-schemas';
 export { EventTail } from './event-tail';
 export { type EventDto, toEventDto } from './events.dto';
-export {
-  EventLogModule,
-  EventsModule,
-  type NewEvent,
-  type Participant,
-  reportedWrites,
-} from './events.module';
+export { type NewEvent, type ReportedTable, reportedWrites } from './reported-writes';
+
+/** Reading events. */
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([EventRow])],
+  providers: [EventReader],
+  exports: [EventReader],
+})
+class EventLogModule {}
+
+/** The feed that callers follow. */
+@Module({
+  imports: [EventLogModule],
+  controllers: [EventsController],
+  providers: [EventTail],
+  exports: [EventTail],
+})
+export class EventsModule {}
+
+/** Longer than promised, so that no event expires before the last of its deliveries. */
+const KEPT_MS = (DAYS_KEPT + 2) * DAY_MS;
+/** Events that are looked at, and deleted, at a time. */
+const SLICE = 5_000;
+
+/** The oldest events, if they are too old: needs no index on the time. */
+const expired = (now: number): string =>
+  `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
+   AND time < '${new Date(now - KEPT_MS).toISOString()}'`;
+
+export const EVENTS: Feature = {
+  module: EventsModule,
+  commandModule: EventLogModule,
+  expired: [{ table: 'events', expired, batch: SLICE }],
+  schemas: EVENT_SCHEMAS,
+};

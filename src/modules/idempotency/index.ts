@@ -1,3 +1,15 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
+import { EXPIRED, IdempotencyRecord } from './idempotency-records';
+
 export { CommandOrigin, IdempotentPosts } from './idempotency.interceptor';
-export { IdempotencyModule } from './idempotency.module';
 export { isNotKept } from './keyed-request';
+
+@Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })
+class IdempotencyModule {}
+
+export const IDEMPOTENCY: Feature = {
+  module: IdempotencyModule,
+  expired: [{ table: 'idempotency_records', expired: () => EXPIRED }],
+};

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
 import { InventoryController } from './inventory.controller';
-import { InventoryService } from './inventory.service';
+import { STOCK_TABLE, InventoryService } from './inventory.service';
 import { InventoryItem, Stock } from './stock.entity';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
-export { FIRST_QUANTITY, InventoryService, STOCK, StockOperations } from './inventory.service';
+export { FIRST_QUANTITY, InventoryService, StockOperations } from './inventory.service';
 
 /** Stock. */
 @Module({
@@ -15,3 +16,5 @@ export { FIRST_QUANTITY, InventoryService, STOCK, StockOperations } from './inve
   exports: [InventoryService],
 })
 export class InventoryModule {}
+
+export const INVENTORY: Feature = { module: InventoryModule, tables: [STOCK_TABLE] };

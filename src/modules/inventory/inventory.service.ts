@@ -10,7 +10,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
-import type { NewEvent, Participant } from '../events';
+import type { NewEvent, ReportedTable } from '../events';
 import {
   type KnownPet,
   PetOperations,
@@ -174,7 +174,7 @@ function setUnits(state: State, petId: number, after: number): StockChange {
 }
 
 /** The part of the stock in writes. Count and status are reported together; a new pet reports none for its first count. */
-export const STOCK: Participant = {
+export const STOCK_TABLE: ReportedTable = {
   entity: Stock,
   eventsOf: (state) => {
     const counted = state

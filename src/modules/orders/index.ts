@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
 import { Order } from './order.entity';
 import { OrdersController } from './orders.controller';
-import { OrdersService } from './orders.service';
+import { ORDERS_TABLE, OrdersService } from './orders.service';
 
-export { OpenOrders, ORDERS, OrdersService } from './orders.service';
+export { OpenOrders, OrdersService } from './orders.service';
 
 /** Orders. */
 @Module({
@@ -14,3 +15,5 @@ export { OpenOrders, ORDERS, OrdersService } from './orders.service';
   exports: [OrdersService],
 })
 export class OrdersModule {}
+
+export const ORDERS: Feature = { module: OrdersModule, tables: [ORDERS_TABLE] };

@@ -13,7 +13,7 @@ import {
   countById,
 } from '#libs/database';
 import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
-import type { NewEvent, Participant } from '../events';
+import type { NewEvent, ReportedTable } from '../events';
 import { StockOperations } from '../inventory';
 import { PetOperations } from '../pets';
 import { Order } from './order.entity';
@@ -193,7 +193,7 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
 }
 
 /** The part of orders in writes. The row of a cancelled order is kept. */
-export const ORDERS: Participant = {
+export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),
 };

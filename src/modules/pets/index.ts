@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Feature } from '../../features';
 import { Pet } from './pet.entity';
 import { PetsController } from './pets.controller';
-import { PetsService } from './pets.service';
+import { PETS_TABLE, PetsService } from './pets.service';
 
 export { PET_STATUSES, type PetStatus, type StockChange } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
-export { type KnownPet, PETS, PetOperations, PetDependents, PetsService } from './pets.service';
+export { type KnownPet, PetOperations, PetDependents, PetsService } from './pets.service';
 
 /** Pets. */
 @Module({
@@ -16,3 +17,5 @@ export { type KnownPet, PETS, PetOperations, PetDependents, PetsService } from '
   exports: [PetsService],
 })
 export class PetsModule {}
+
+export const PETS: Feature = { module: PetsModule, tables: [PETS_TABLE] };

@@ -13,7 +13,7 @@ import {
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, type Precondition, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
-import type { NewEvent, Participant } from '../events';
+import type { NewEvent, ReportedTable } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {
@@ -199,7 +199,7 @@ function assertCategory(state: State, categoryId: number): void {
 }
 
 /** The part of pets in writes. The row of a deleted pet is kept. */
-export const PETS: Participant = {
+export const PETS_TABLE: ReportedTable = {
   entity: Pet,
   eventsOf: (state) =>
     state.changesOf(Pet).map(({ before, after }): NewEvent => {

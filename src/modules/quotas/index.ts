@@ -1,3 +1,26 @@
+import { Module, type Provider } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Clock } from '#libs/clock';
+import { olderThan } from '#libs/database';
+import type { Feature } from '../../features';
+import { SETTINGS, type Settings } from '../../settings';
+import { ClientAdministrationModule, AuthModule } from '../auth';
+import { AccountController } from './account.controller';
+import { PlanThrottlerGuard } from './plan-throttler.guard';
+import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
+import { countDecisions } from './quota-metrics';
+import { QuotasService } from './quotas.service';
+import { RequestLimiter } from './request-limiter';
+import { RedisWithLocalFallback } from './stores/redis-with-local-fallback';
+import { MemoryQuotaStore } from './stores/memory-quota-store';
+import { QuotaRecords } from './stores/quota-records';
+import { QuotaStore } from './stores/quota-store';
+import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
+import { QUOTA_SCRIPT } from './stores/quota-script';
+import { RedisConnection } from './stores/redis-connection';
+import { RedisQuotaStore } from './stores/redis-quota-store';
+
 export { QuotasService } from './quotas.service';
 export {
   AGREED_PLANS,
@@ -8,15 +31,74 @@ export {
   limitsOf,
   type Plan,
 } from './rules/limits';
-export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
-export { countedAddress, LIMITER_DECISIONS, limiterDecisionOf, RequestLimiter } from './request-limiter';
+export { countedAddress, RequestLimiter } from './request-limiter';
 export {
   ApiKeyBannedError,
   DailyQuotaExceededError,
   limitErrorOf,
   RateLimitExceededError,
 } from './rate-limit-errors';
-export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
 export { redisStatus } from './stores/redis-connection';
+
+export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
+
+/** Counts in memory, or in Redis if REDIS_URL is set. */
+const QUOTA_STORE: Provider[] = [
+  {
+    provide: REDIS_CONNECTION,
+    inject: [SETTINGS],
+    useFactory: ({ redisUrl }: Settings) =>
+      redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
+  },
+  {
+    provide: QuotaStore,
+    inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION],
+    useFactory: (
+      { instances }: Settings,
+      records: QuotaRecords,
+      clock: Clock,
+      redis: RedisConnection | null,
+    ): QuotaStore | Promise<QuotaStore> => {
+      if (redis === null) {
+        return new MemoryQuotaStore(records, clock);
+      }
+      // While Redis is unavailable, an instance allows only its share of the limits.
+      const local = new MemoryQuotaStore(records, clock, instances);
+      const shared = new RedisQuotaStore(redis, records, clock, (...counted) => local.beginAt(...counted));
+      return new RedisWithLocalFallback(redis, shared, local, instances).start();
+    },
+  },
+];
+
+const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
+
+/** Bans, resets and reports for operators, without the counting that requests need. */
+@Module({
+  imports: [REPOSITORIES, ClientAdministrationModule],
+  providers: [QuotaRecords, QuotasService],
+  exports: [QuotaRecords, QuotasService],
+})
+class QuotaAdministrationModule {}
+
+/** Rate limits: plans, windows, bans and their headers. */
+@Module({
+  imports: [
+    AuthModule,
+    QuotaAdministrationModule,
+    // What an address may do; the guard takes the windows of a plan for a client.
+    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
+  ],
+  controllers: [AccountController],
+  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],
+  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
+})
+class QuotasModule {}
+
+export const QUOTAS: Feature = {
+  module: QuotasModule,
+  commandModule: QuotaAdministrationModule,
+  expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
+  metrics: countDecisions,
+};

@@ -108,7 +108,7 @@ export class QuotasService {
 
   /**
    * A client's usage of its limits: what the running instances have saved, up to a second ago.
-   * @throws AdministrationError if there is no client of that name
+   * @throws OperatorError if there is no client of that name
    */
   async overviewOf(name: string) {
     const client = await this.clients.named(name);

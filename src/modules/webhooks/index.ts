@@ -1,7 +1,109 @@
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { olderThan } from '#libs/database';
+import type { Feature } from '../../features';
+import { SETTINGS, type Settings } from '../../settings';
+import { EventsModule } from '../events';
+import { AddressPolicy } from './delivery/address-policy';
+import { DeliveryQueue } from './delivery/delivery-queue';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { Dispatcher } from './delivery/dispatcher';
+import { Sender } from './delivery/sender';
+import { WEBHOOKS_OF_CLIENT, WebhookAdministration } from './webhook-administration';
+import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
+import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
+import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
+import { WebhooksController } from './webhooks.controller';
+import { WebhooksService } from './webhooks.service';
+
 export { DeliveryWorker } from './delivery/delivery-worker';
 export { Dispatcher } from './delivery/dispatcher';
 export { retryAfterMs } from './delivery/retry-schedule';
 export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
-export { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-export { WebhookKeyError } from './webhook-secrets';
-export { WEBHOOKS, WebhookAdministrationModule, WebhooksModule } from './webhooks.module';
+
+/** Webhooks for operators; sends nothing. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
+  providers: [WebhookAdministration],
+  exports: [WebhookAdministration, TypeOrmModule],
+})
+class WebhookAdministrationModule {}
+
+/** Webhooks: their operations and deliveries. */
+@Module({
+  imports: [EventsModule, WebhookAdministrationModule],
+  controllers: [WebhooksController],
+  providers: [
+    {
+      provide: AddressPolicy,
+      inject: [SETTINGS],
+      useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
+    },
+    {
+      provide: SecretVault,
+      inject: [SETTINGS],
+      useFactory: ({ webhookKey }: Settings) => new SecretVault(webhookKey),
+    },
+    {
+      provide: Sender,
+      inject: [AddressPolicy],
+      useFactory: (policy: AddressPolicy) => new Sender(policy),
+    },
+    WebhooksService,
+    WebhookKeyCheck,
+    DeliveryQueue,
+    DeliveryWorker,
+    Dispatcher,
+  ],
+  exports: [DeliveryWorker, WebhookAdministrationModule],
+})
+class WebhooksModule {}
+
+/** Includes today, so that deliveries are kept for at least 30 days. */
+const DAYS = 31;
+const OF_DELETED = 'webhook_id = ANY(ARRAY(SELECT id FROM webhooks WHERE deleted_at IS NOT NULL))';
+const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::date`;
+
+/** No label names a webhook or a client, because their number is unlimited. */
+function countDeliveries(app: NestFastifyApplication, registers: Registry[]): void {
+  const { counts } = app.get(DeliveryWorker);
+  const administration = app.get(WebhookAdministration);
+  new Counter({
+    name: 'petstore_webhook_attempts_total',
+    help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      Object.entries(counts).forEach(([result, count]) => this.inc({ result }, count));
+    },
+  });
+  new Gauge({
+    name: 'petstore_webhook_oldest_due_seconds',
+    help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
+    // Each worker has read the same database.
+    aggregator: 'max',
+    registers,
+    async collect() {
+      this.set(await administration.oldestDueSeconds());
+    },
+  });
+}
+
+export const WEBHOOKS: Feature = {
+  module: WebhooksModule,
+  commandModule: WebhookAdministrationModule,
+  // No event reports them.
+  tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
+  expired: [
+    { table: 'webhook_deliveries', expired: olderThan(DAYS, utcDayOf('created_at')) },
+    { table: 'webhook_deliveries', expired: () => OF_DELETED },
+    // A deleted webhook is removed a day after its deliveries.
+    { table: 'webhooks', expired: olderThan(2, utcDayOf('deleted_at')) },
+  ],
+  ofClient: WEBHOOKS_OF_CLIENT,
+  schemas: WEBHOOK_SCHEMAS,
+  metrics: countDeliveries,
+};

@@ -76,24 +76,6 @@ export class WebhookAdministration {
     return this.switch(id, false, reason, applies);
   }
 
-  /** Ends all webhooks of a client, locked in the order in which all lock them. */
-  async removeAll(transaction: Transaction, clientId: number): Promise<void> {
-    const lock = { mode: 'for_no_key_update' } as const;
-    const where = { clientId, deletedAt: IsNull() };
-    const ended = await transaction.find(Webhook, {
-      select: { id: true },
-      where,
-      order: { id: 'ASC' },
-      lock,
-    });
-    const deletedAt = new Date(this.clock.now());
-    await transaction.update(
-      Webhook,
-      { id: In(ended.map(({ id }) => id)) },
-      { enabled: false, secrets: [], deletedAt },
-    );
-  }
-
   /** Sends a test event to an existing webhook. @returns the event's id */
   async test(id: number): Promise<string> {
     const { delivery } = await this.commands.run(testOf(id), BY_SERVICE);
@@ -219,3 +201,28 @@ export function dueNow(
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
   return { status: 'pending', attempts: 0, dueAt: state.now };
 }
+
+/** What a client has here, for those who delete a client or revoke one of its keys. */
+export const WEBHOOKS_OF_CLIENT = {
+  /** Locks them in the order in which all lock them. */
+  async end(transaction: Transaction, clientId: number): Promise<void> {
+    const lock = { mode: 'for_no_key_update' } as const;
+    const where = { clientId, deletedAt: IsNull() };
+    const order = { id: 'ASC' } as const;
+    const ended = await transaction.find(Webhook, { select: { id: true }, where, order, lock });
+    const change = { enabled: false, secrets: [], deletedAt: () => 'now()' };
+    await transaction.update(Webhook, { id: In(ended.map(({ id }) => id)) }, change);
+  },
+
+  async whatGoesOn(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined> {
+    const where = { clientId: client.id, enabled: true, deletedAt: IsNull() };
+    const enabled = await reader.find(Webhook, { where, order: { id: 'ASC' } });
+    const named = enabled.map(({ id, url }) => `  ${id}  ${new URL(url).origin}`);
+    return enabled.length === 0
+      ? undefined
+      : [
+          `Events are still sent to these webhooks of ${client.name}. To end one: webhooks disable <id>`,
+          ...named,
+        ].join('\n');
+  },
+};

@@ -5,6 +5,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
+import { OperatorError } from '../../operator-error';
 import { type KeptSecret, Webhook } from './webhook.entity';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -104,9 +105,6 @@ function boundTo(webhookId: number): Buffer {
   return Buffer.from(`webhook ${webhookId}`);
 }
 
-/** The secrets in the database are encrypted with another key. The message is one line. */
-export class WebhookKeyError extends Error {}
-
 /** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */
 @Injectable()
 export class WebhookKeyCheck implements OnModuleInit {
@@ -129,9 +127,10 @@ export class WebhookKeyCheck implements OnModuleInit {
       .andWhere('strpos(webhook.secrets, :sealed) = 0', { sealed: `"${fingerprint}.` })
       .getExists();
     if (isUnreadable) {
-      throw new WebhookKeyError(
+      throw new OperatorError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
           'All instances need the same key; docs/operations/runbooks.md says what to do if it is lost.',
+        'invalid_webhook_key',
       );
     }
   }

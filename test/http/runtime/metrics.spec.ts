@@ -1,5 +1,5 @@
 import { Database } from '#libs/database';
-import { MetricsService, serveMetrics } from '../../../src/runtime/metrics';
+import { serveMetrics } from '../../../src/runtime/metrics';
 import { call, earnBan } from '../../support/limits';
 import { useService } from '../../support/use-service';
 import { eventually } from '../../support/eventually';
@@ -32,7 +32,7 @@ function valueOf(samples: Sample[], name: string, labels: Sample['labels'] = {})
 
 const service = useService({ settings: { metrics: { host: '127.0.0.1', port: 0 } } });
 
-const text = () => service.app.get(MetricsService).text();
+const text = () => service.metrics!.metrics();
 
 /** A figure as a change since the test began. */
 async function changes(

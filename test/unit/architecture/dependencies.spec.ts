@@ -57,8 +57,10 @@ const PLANTED = Object.entries<Record<string, string>>({
   },
   'Nothing else imports the command line': {
     'src/runtime/b': '../cli/command/output',
-    'auth/b': './keys.command',
+    'pets/e': '../../cli/command/output',
   },
+  'Commands are loaded on demand': { 'auth/b': './keys.command' },
+  'Modules import of the list of features its type only': { 'pets/g': '../../features' },
   'Modules import neither http nor runtime': { 'pets/d': '../../http/error.filter' },
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },
   'http does not import the application': { 'src/http/c': '../app.module' },

@@ -1,5 +1,5 @@
 import { QueryFailedError } from 'typeorm';
-import { AdministrationError } from '../../../src/modules/auth';
+import { OperatorError } from '../../../src/operator-error';
 import { writeUsageError } from '../../../src/cli/command/failure';
 import { formatError } from '../../../src/runtime/messages';
 import { explain } from '../../../src/runtime/failures';
@@ -26,7 +26,7 @@ describe('a message on standard error', () => {
     ],
     [
       'of a failure',
-      explain(new AdministrationError(`There is no ${HOSTILE}.`, 'not_found')),
+      explain(new OperatorError(`There is no ${HOSTILE}.`, 'not_found')),
       `There is no ${ESCAPED}.`,
     ],
     [

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { SystemClock } from '#libs/clock';
 import { ManualClock } from '../../../support/manual-clock';
-import { Database, Retention, type RetentionOptions, olderThan } from '#libs/database';
+import { Database, type ExpiredRows, Retention, olderThan } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 
@@ -28,9 +28,9 @@ afterAll(async () => {
   await test.drop();
 });
 
-function keeping(options: Partial<RetentionOptions> = {}): Retention {
-  const all = { table: 'things', expired: olderThan(3), ...options };
-  const retention = new Retention(new Database(dataSource), clock, all);
+function keeping(options: Partial<ExpiredRows> = {}, firstMs?: number): Retention {
+  const rows = { table: 'things', expired: olderThan(3), ...options };
+  const retention = new Retention(new Database(dataSource), clock, [rows], firstMs);
   started.push(retention);
   return retention;
 }
@@ -49,19 +49,19 @@ it('deletes what is older than the retention period, which includes today', asyn
   for (const day of ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']) {
     await add(day);
   }
-  expect(await keeping().deleteOld()).toBe(1);
+  expect(await keeping().deleteExpired()).toBe(1);
   expect(await days()).toEqual(['2026-11-19', '2026-11-21', '2026-11-22']);
   clock.advance(1);
-  expect(await keeping().deleteOld()).toBe(1);
+  expect(await keeping().deleteExpired()).toBe(1);
   expect(await days()).toEqual(['2026-11-21', '2026-11-22']);
   clock.advance(-1);
 });
 
 it('deletes everything expired, in as many batches as that takes', async () => {
   await add('2026-01-01', 4);
-  expect(await keeping({ batch: 2 }).deleteOld()).toBe(4);
+  expect(await keeping({ batch: 2 }).deleteExpired()).toBe(4);
   await add('2026-01-01', 5);
-  expect(await keeping({ batch: 2 }).deleteOld()).toBe(5);
+  expect(await keeping({ batch: 2 }).deleteExpired()).toBe(5);
 });
 
 it('skips rows that another instance is deleting, without waiting', async () => {
@@ -69,10 +69,10 @@ it('skips rows that another instance is deleting, without waiting', async () => 
   const other = await test.pool.connect();
   await other.query('BEGIN');
   await other.query('SELECT FROM things WHERE id = 2 FOR UPDATE');
-  expect(await keeping().deleteOld()).toBe(2);
+  expect(await keeping().deleteExpired()).toBe(2);
   await other.query('ROLLBACK');
   other.release();
-  expect(await keeping().deleteOld()).toBe(1);
+  expect(await keeping().deleteExpired()).toBe(1);
 });
 
 it('a stop waits for the running batch and starts no other', async () => {
@@ -80,7 +80,7 @@ it('a stop waits for the running batch and starts no other', async () => {
   const other = await test.pool.connect();
   await other.query('BEGIN');
   await other.query('LOCK TABLE things');
-  const retention = keeping({ batch: 1, firstMs: 1 });
+  const retention = keeping({ batch: 1 }, 1);
   retention.onApplicationBootstrap();
   const waiting = async () =>
     (await other.query(`SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted`)).rowCount;

@@ -67,7 +67,7 @@ const CHANGES: [
       name: { before: expect.any(String) as string, after: expect.stringMatching(/-renamed$/) as string },
     }),
   ],
-  ['client.deleted', ({ client }) => clients().remove(client, async () => {}), 'client', () => ({})],
+  ['client.deleted', ({ client }) => clients().remove(client), 'client', () => ({})],
   [
     'key.updated',
     ({ keyId }) => keys().update(keyId, { scopes: ['read'] }),

@@ -40,10 +40,7 @@ function allGet(status: number, callers: ApiClient[], path = '/rate-limit'): Pro
 describe('every instance soon refuses a key that was', () => {
   it.each<[string, (known: Known) => Promise<unknown>]>([
     ['revoked', ({ keyId }) => here.app.get(KeysService).revoke(keyId)],
-    [
-      'of a client that is deleted',
-      ({ client }) => here.app.get(ClientsService).remove(client, async () => {}),
-    ],
+    ['of a client that is deleted', ({ client }) => here.app.get(ClientsService).remove(client)],
     [
       'of a client that was deleted while it was issued',
       ({ client }) => sql(`UPDATE clients SET deleted_at = now() WHERE name = $1`, client),

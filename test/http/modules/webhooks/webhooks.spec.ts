@@ -1,7 +1,6 @@
 import type { Webhook, WebhookWithSecret } from '#libs/client';
 import { type ApiClient, type ErrorBody, nextOf } from '../../../support/api-client';
-import { ClientsService } from '../../../../src/modules/auth';
-import { WebhookAdministration } from '../../../../src/modules/webhooks';
+import { CLIENT_DEPENDENTS, ClientsService } from '../../../../src/modules/auth';
 import { until } from '../../../support/eventually';
 import type { Settings } from '../../../../src/settings';
 import { startService } from '../../../support/service';
@@ -132,11 +131,15 @@ describe('webhooks', () => {
     const doomed = store.callerWith(key);
     const before = await doomed.post<WebhookWithSecret>('/webhooks', { url: URL });
     let meanwhile: Promise<unknown> | undefined;
-    await store.app.get(ClientsService).remove(client, async (transaction, clientId) => {
-      await store.app.get(WebhookAdministration).removeAll(transaction, clientId);
-      meanwhile = doomed.post('/webhooks', { url: URL });
-      await until(async () => (await waiting()) === 1);
+    const dependents = store.app.get<{ end(): Promise<void> }[]>(CLIENT_DEPENDENTS);
+    dependents.push({
+      end: async () => {
+        meanwhile = doomed.post('/webhooks', { url: URL });
+        await until(async () => (await waiting()) === 1);
+      },
     });
+    await store.app.get(ClientsService).remove(client);
+    dependents.pop();
     expect(await meanwhile).toMatchObject({ status: 201 });
     const { rows } = await store.database.pool.query(
       `SELECT enabled, deleted_at IS NULL AS remains FROM webhooks WHERE id >= $1 ORDER BY id`,

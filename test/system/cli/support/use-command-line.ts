@@ -50,10 +50,13 @@ export async function runCommand(
 }
 
 async function run(): Promise<number> {
-  const application = await CommandFactory.createWithoutRunning(CliModule.forActor(operator(process.env)), {
-    ...COMMANDER_OPTIONS,
-    logger: false,
-  });
+  const application = await CommandFactory.createWithoutRunning(
+    await CliModule.forActor(operator(process.env)),
+    {
+      ...COMMANDER_OPTIONS,
+      logger: false,
+    },
+  );
   try {
     await CommandFactory.runApplication(application);
     return 0;

@@ -1,0 +1,58 @@
+// Events are written in the transaction of the change that they report.
+import { randomUUID } from 'node:crypto';
+import type { Entity, Journal, State, WriteModel } from '#libs/database';
+import type { EventType } from './event.entity';
+
+/** An event before it is stored. */
+export interface NewEvent {
+  type: EventType;
+  /** The pet concerned, if any. */
+  petId?: number;
+  /** The resource as GET returns it right after the event, or right before it was removed. */
+  data: object;
+}
+
+/** One statement for all events of a commit, and a plainer one for a single event. SQL, because a journal of commands is a statement. */
+const INSERT_ONE = { text: 'INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4)' };
+const INSERT = {
+  text: `INSERT INTO events (id, type, pet_id, data)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])`,
+};
+
+const EVENT_JOURNAL: Journal<NewEvent> = {
+  write: (events) => {
+    const rows = events.map(({ type, petId, data }) => [
+      randomUUID(),
+      type,
+      petId ?? null,
+      JSON.stringify(data),
+    ]);
+    const call =
+      rows.length === 1
+        ? { statement: INSERT_ONE, values: rows[0] }
+        : { statement: INSERT, values: [0, 1, 2, 3].map((column) => rows.map((row) => row[column])) };
+    return [call];
+  },
+};
+
+/** A table whose rows commands change. */
+export interface ReportedTable {
+  readonly entity: Entity;
+  /** The events that report what a command did; the state is that after the command. */
+  eventsOf?(state: State): NewEvent[];
+}
+
+/** @param tables all that commands change, in the order of locks and writes, parents before children */
+export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
+  // Children report before their parents: an order, the stock that it took, the pet. What is new comes first.
+  const reporting = tables.toReversed();
+  return {
+    tables: tables.map(({ entity }) => entity),
+    afterCommand: (state) => {
+      const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
+      const created = events.filter(({ type }) => type.endsWith('.created'));
+      const others = events.filter(({ type }) => !type.endsWith('.created'));
+      [...created, ...others].forEach((event) => state.append(EVENT_JOURNAL, event));
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { LIMITER_DECISIONS, limiterDecisionOf } from './request-limiter';
+import { BAN_LEVELS } from './rules/decision';
+import { QuotaStore } from './stores/quota-store';
+
+/** Counts what the limiter decides. */
+export function countDecisions(app: NestFastifyApplication, registers: Registry[]): void {
+  const store = app.get(QuotaStore);
+  new Gauge({
+    name: 'petstore_limits_degraded',
+    help: 'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(Number(store.redis.isDegraded));
+    },
+  });
+  const decisions = new Counter({
+    name: 'petstore_limiter_decisions_total',
+    help: 'Decisions of the limiter for clients, and for addresses without a valid key: allowed, over the limit of the minute or of the day (429), or banned (403).',
+    labelNames: ['subject', 'decision'],
+    registers,
+  });
+  const bans = new Counter({
+    name: 'petstore_limiter_bans_total',
+    help: 'Bans that keys earned by requests to this instance, by level: 1 is the shortest.',
+    labelNames: ['level'],
+    registers,
+  });
+  // From 0: the rate of a series that did not exist yet misses its first increment.
+  LIMITER_DECISIONS.forEach((decision) => {
+    ['client', 'address'].forEach((subject) => decisions.inc({ subject, decision }, 0));
+  });
+  BAN_LEVELS.forEach((level) => bans.inc({ level }, 0));
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onResponse', ({ client }, _reply, done) => {
+      if (client?.admission) {
+        const { decision } = client.admission;
+        const subject = client.key === null ? 'address' : 'client';
+        decisions.inc({ subject, decision: limiterDecisionOf(decision) });
+        if (decision.earnedBanLevel > 0) {
+          bans.inc({ level: decision.earnedBanLevel });
+        }
+      }
+      done();
+    });
+}
