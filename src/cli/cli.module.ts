@@ -87,7 +87,7 @@ const COMMANDS = [
 export class CliModule {
   /** @param actor the author of all changes, for the audit log */
   static async forActor(actor: Actor): Promise<DynamicModule> {
-    const ofFeatures = await Promise.all(FEATURES.map(({ commands }) => commands?.() ?? []));
+    const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
     const commands = [...COMMANDS, ...ofFeatures.flat()];
     return {
       module: CliModule,

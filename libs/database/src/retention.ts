@@ -56,13 +56,13 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   async deleteExpired(only?: string): Promise<number> {
     const tables = this.tables.filter(({ table }) => only === undefined || table === only);
     let total = 0;
-    let failure: unknown;
+    let failure: Error | undefined;
     for (const rows of tables) {
       try {
         total += await this.deleteFrom(rows);
       } catch (error) {
         // One that fails leaves no other as it is.
-        failure ??= error;
+        failure ??= error as Error;
       }
     }
     if (failure !== undefined) {

@@ -244,7 +244,7 @@ function errorSchema(): SchemaObject {
 export function schemas(): Record<string, SchemaObject> {
   return {
     Error: errorSchema(),
-    ...Object.assign({}, ...FEATURES.map((feature) => feature.schemas)),
+    ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))),
     Pets: {
       type: 'array',
       description: 'One page of pets.',
