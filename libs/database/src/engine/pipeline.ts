@@ -1,10 +1,8 @@
 // How statements get to PostgreSQL: all of a step in one message, and each parsed and described once for a connection.
 import { hash } from 'node:crypto';
 import { Query, types } from 'pg';
-import { serialize } from 'pg-protocol';
+import { MessageWriter } from './message-writer';
 import { codeOf, isUnusableStatement } from './postgres-errors';
-
-const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 
 /** A statement that bypasses the ORM. Each connection parses and plans it once. */
 export interface Statement {
@@ -34,9 +32,10 @@ type Parser = (text: string) => unknown;
 interface Description {
   columns: string[];
   parsers: Parser[];
-  /** The message for a call without values, which is always the same. */
-  bind?: Buffer;
 }
+
+/** Characters of a name: 126 bits, so that no two texts get the same. */
+const NAME_LENGTH = 21;
 
 /** PostgreSQL's code of a statement that the connection has not prepared. */
 const LOST = '26000';
@@ -64,7 +63,7 @@ export class StatementNames {
     }
     let name = this.names.get(text);
     if (name === undefined) {
-      name = hash('sha256', text, 'base64url');
+      name = hash('sha256', text, 'base64url').slice(0, NAME_LENGTH);
       this.names.set(text, name);
     }
     return name;
@@ -90,10 +89,8 @@ interface Connection {
   stream: { write(data: Buffer): unknown };
 }
 
-type Callback = (error: Error | null, results: CallResult[]) => void;
-
-/** The driver accepts its own kind of queries only, on a connection on which several may be under way. */
-const DriverQuery = Query as unknown as new (text: string) => object;
+const writer = new MessageWriter();
+const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
  * Calls that PostgreSQL runs one after the other, sent in one message and answered in one. The driver would send five
@@ -101,9 +98,8 @@ const DriverQuery = Query as unknown as new (text: string) => object;
  * unless a transaction was begun or ended among them.
  * Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
  */
-export class Step extends DriverQuery {
+export class Step {
   private readonly results: CallResult[] = [];
-  /** Not `rows`, which the driver takes for an option. */
   private received: StoredRow[] = [];
   /** Of each call: as its connection knows it, or as PostgreSQL describes it before its rows. */
   private readonly descriptions: (Description | undefined)[] = [];
@@ -115,18 +111,12 @@ export class Step extends DriverQuery {
   constructor(
     private readonly calls: readonly Call[],
     private readonly names: StatementNames,
-    readonly callback: Callback,
-  ) {
-    super('');
-  }
+    readonly callback: (error: Error | null, results: CallResult[]) => void,
+  ) {}
 
   /** For traces, whose instrumentation reads it and replaces the callback. */
   get text(): string {
     return this.calls.map(({ statement }) => statement.text).join(';\n');
-  }
-
-  set text(_text: string) {
-    // The driver's class has a field of this name.
   }
 
   /** Called by the driver, as are all methods that follow. */
@@ -138,36 +128,34 @@ export class Step extends DriverQuery {
     }
     this.known = known;
     try {
-      const messages: Buffer[] = [];
-      this.calls.forEach((call) => this.addMessages(call, messages));
-      messages.push(serialize.sync());
-      connection.stream.write(Buffer.concat(messages));
+      this.calls.forEach((call) => this.write(call));
+      writer.sync();
+      connection.stream.write(writer.take());
       return null;
     } catch (error) {
       // A value that cannot be sent.
+      writer.clear();
       return error as Error;
     }
   }
 
-  private addMessages({ statement, values }: Call, messages: Buffer[]): void {
+  private write({ statement, values = [] }: Call): void {
     const name = this.names.of(statement);
     const description = name === undefined ? undefined : this.known.get(name);
     this.sentNames.push(name);
     this.descriptions.push(description);
-    if (description !== undefined) {
-      messages.push(bind(name, values, description), serialize.execute());
-      return;
+    if (description === undefined) {
+      if (name !== undefined) {
+        // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
+        writer.close(name);
+      }
+      writer.parse(name, statement.text);
     }
-    if (name !== undefined) {
-      // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
-      messages.push(serialize.close({ type: 'S', name }));
+    writer.bind(name, values);
+    if (description === undefined) {
+      writer.describe();
     }
-    messages.push(
-      serialize.parse({ name, text: statement.text }),
-      bind(name, values),
-      serialize.describe({ type: 'P' }),
-      serialize.execute(),
-    );
+    writer.execute();
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
@@ -188,7 +176,7 @@ export class Step extends DriverQuery {
 
   handleCommandComplete(): void {
     const at = this.results.length;
-    const description = this.descriptions[at] ?? { columns: [], parsers: [] };
+    const description = this.descriptions[at] ?? NO_ROWS;
     const name = this.sentNames[at];
     if (name !== undefined) {
       this.known.set(name, description);
@@ -212,10 +200,5 @@ export class Step extends DriverQuery {
   }
 }
 
-function bind(name: string | undefined, values: readonly unknown[] = [], description?: Description): Buffer {
-  if (values.length > 0 || description === undefined) {
-    return serialize.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });
-  }
-  description.bind ??= serialize.bind({ statement: name });
-  return description.bind;
-}
+// Where several queries may be under way, the driver takes only its own kind; a step needs nothing that its constructor makes.
+Object.setPrototypeOf(Step.prototype, Query.prototype as object);
