@@ -15,6 +15,7 @@ export {
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { GeneratedId, MAINTAINED_BY_DATABASE, PostgresNames } from './engine/entity-table';
+export { Insert, columnsOf } from './engine/insert';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,
@@ -29,5 +30,5 @@ export {
   violates,
 } from './engine/postgres-errors';
 export { type Statement, type StoredRow } from './engine/pipeline';
-export { giveUpSilentConnection, poolOf, type SharedRead } from './engine/session';
+export { detectPooler, giveUpSilentConnection, poolOf, type SharedRead } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

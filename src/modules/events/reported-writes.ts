@@ -1,6 +1,6 @@
 // Events are written in the transaction of the change that they report.
 import { randomUUID } from 'node:crypto';
-import type { Entity, Journal, State, WriteModel } from '#libs/database';
+import { type Entity, Insert, type Journal, type State, type WriteModel } from '#libs/database';
 import type { EventType } from './event.entity';
 
 /** An event before it is stored. */
@@ -12,27 +12,15 @@ export interface NewEvent {
   data: object;
 }
 
-/** One statement for all events of a commit, and a plainer one for a single event. SQL, because a journal of commands is a statement. */
-const INSERT_ONE = { text: 'INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4)' };
-const INSERT = {
-  text: `INSERT INTO events (id, type, pet_id, data)
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])`,
-};
+/** SQL, because a journal of commands is a statement. */
+const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid', 'text', 'bigint', 'text']);
 
 const EVENT_JOURNAL: Journal<NewEvent> = {
-  write: (events) => {
-    const rows = events.map(({ type, petId, data }) => [
-      randomUUID(),
-      type,
-      petId ?? null,
-      JSON.stringify(data),
-    ]);
-    const call =
-      rows.length === 1
-        ? { statement: INSERT_ONE, values: rows[0] }
-        : { statement: INSERT, values: [0, 1, 2, 3].map((column) => rows.map((row) => row[column])) };
-    return [call];
-  },
+  write: (events) => [
+    INSERT.of(
+      events.map(({ type, petId, data }) => [randomUUID(), type, petId ?? null, JSON.stringify(data)]),
+    ),
+  ],
 };
 
 /** A table whose rows commands change. */

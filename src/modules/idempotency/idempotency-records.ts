@@ -1,6 +1,6 @@
 // The responses that are kept for Idempotency-Keys, and how a command claims a key.
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { Journal, Lookup } from '#libs/database';
+import { Insert, type Journal, type Lookup } from '#libs/database';
 
 /** The response to a request with an Idempotency-Key. */
 @Entity('idempotency_records')
@@ -73,24 +73,16 @@ export const RESPONSES: Lookup<string, KeptResponse | null> = {
 };
 
 /** Overwrites an expired response. */
-const KEEP = {
-  text: `INSERT INTO idempotency_records (name, fingerprint, status, body)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[])
-    ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+const KEEP = new Insert(
+  'INSERT INTO idempotency_records (name, fingerprint, status, body)',
+  ['text', 'text', 'int', 'text'],
+  ` ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
       body = excluded.body, created_at = now()`,
-};
+);
 
 /** Keeps responses in the transaction of the change. */
 export const RECORDS: Journal<KeptResponse & { name: string }> = {
   write: (records) => [
-    {
-      statement: KEEP,
-      values: [
-        records.map(({ name }) => name),
-        records.map(({ fingerprint }) => fingerprint),
-        records.map(({ status }) => status),
-        records.map(({ body }) => body),
-      ],
-    },
+    KEEP.of(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
   ],
 };

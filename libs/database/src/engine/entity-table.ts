@@ -6,6 +6,7 @@ import {
   PrimaryGeneratedColumn,
   type Table,
 } from 'typeorm';
+import { Insert, columnsOf, unnest } from './insert';
 import type { Call, Statement, StoredRow } from './pipeline';
 import type { SharedRead } from './session';
 
@@ -32,7 +33,7 @@ export interface Locking {
 
 /**
  * The statements that load and write rows of an entity by its key, built from its column decorators. The first column is the
- * key, a `bigint`. Each has two forms: one for a single row, because an array of one costs PostgreSQL half as much again, and one
+ * key, a `bigint`. Most have two forms: one for a single row, because an array of one costs PostgreSQL half as much again, and one
  * for any number of rows, with `= ANY($1)` and `unnest`, because a list would need another text for every length.
  */
 export class EntityTable<Row extends object> {
@@ -57,6 +58,7 @@ export class EntityTable<Row extends object> {
   readonly rowOf: (stored: StoredRow) => Row;
   private readonly columns: Column[];
   private readonly key: Column;
+  private readonly inserts: Insert;
   private readonly statements: Record<Operation, { one: Statement; many: Statement }>;
   private readonly loads = new Map<string, Statement>();
 
@@ -78,25 +80,20 @@ export class EntityTable<Row extends object> {
     this.rowOf = (written as (read: Column['fromStored'][]) => typeof this.rowOf)(
       this.columns.map(({ fromStored }) => fromStored),
     );
-    const places = this.columns.map((_column, index) => `$${index + 1}`);
-    const rows = `unnest(${this.columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
+    const types = this.columns.map(({ type }) => type);
     const changes = (value: (column: Column, index: number) => string): string =>
       this.columns
         .slice(1)
         .map((column, index) => `${column.name} = ${value(column, index)}`)
         .join(', ');
-    const into = `INSERT INTO ${name} (${this.names}) OVERRIDING SYSTEM VALUE`;
+    this.inserts = new Insert(`INSERT INTO ${name} (${this.names}) OVERRIDING SYSTEM VALUE`, types);
     this.statements = {
-      insert: {
-        one: { text: `${into} VALUES (${places.join(', ')})` },
-        many: { text: `${into} SELECT * FROM ${rows}` },
-      },
       update: {
         one: {
           text: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1`,
         },
         many: {
-          text: `UPDATE ${name} SET ${changes((column) => `changed.${column.name}`)} FROM ${rows} AS changed (${this.names})
+          text: `UPDATE ${name} SET ${changes((column) => `changed.${column.name}`)} FROM ${unnest(types)} AS changed (${this.names})
         WHERE ${name}.${id} = changed.${id}`,
         },
       },
@@ -134,12 +131,16 @@ export class EntityTable<Row extends object> {
   }
 
   insert(rows: readonly Row[]): Call {
-    return this.write('insert', rows);
+    return this.inserts.of(rows.map((row) => this.stored(row)));
   }
 
   /** Writes all columns but the key. */
   update(rows: readonly Row[]): Call {
-    return this.write('update', rows);
+    const { one, many } = this.statements.update;
+    const stored = rows.map((row) => this.stored(row));
+    return stored.length === 1
+      ? { statement: one, values: stored[0]! }
+      : { statement: many, values: columnsOf(stored) };
   }
 
   delete(ids: readonly number[]): Call {
@@ -157,18 +158,13 @@ export class EntityTable<Row extends object> {
     return `${text}${order} ${locking.lock}${locking.whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
   }
 
-  private write(operation: 'insert' | 'update', rows: readonly Row[]): Call {
-    const { one, many } = this.statements[operation];
-    return rows.length === 1
-      ? { statement: one, values: this.columns.map((column) => storedValue(column, rows[0]!)) }
-      : {
-          statement: many,
-          values: this.columns.map((column) => rows.map((row) => storedValue(column, row))),
-        };
+  /** The values of the columns, in their order. */
+  private stored(row: Row): unknown[] {
+    return this.columns.map((column) => storedValue(column, row));
   }
 }
 
-type Operation = 'insert' | 'update' | 'delete' | 'newIds';
+type Operation = 'update' | 'delete' | 'newIds';
 
 /** A Date as text: in an array, the driver would write it in the time zone of the machine, without the seconds of historical offsets. */
 function storedValue({ property, toStored }: Column, row: object): unknown {
