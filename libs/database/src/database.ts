@@ -129,7 +129,7 @@ export class Database {
    * hundreds of them does not delay the others.
    * @param caller the id of the client that the read is for (`@ClientId()`); by default the service itself
    * @param isSlow it may read thousands of rows: a client has one of them at a time
-   * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
+   * @throws what the driver throws; OverloadedError if it gets no connection within five seconds
    */
   read(
     statement: Statement,

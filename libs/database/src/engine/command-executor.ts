@@ -2,7 +2,7 @@ import type { EntityTable, Locking } from './entity-table';
 import { ConcurrencyLimiter, FairQueue } from './queue';
 import { isRefusedStatement } from './postgres-errors';
 import { type Session, withRetries } from './session';
-import { Batch, type Entry, type QueuedCommand, entryFor } from './batch';
+import { Batch, type Entry, type QueuedCommand, type Tables, entryFor } from './batch';
 import { type Command, type Entity, type Origin, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
@@ -34,7 +34,7 @@ export interface WriteModel {
   /** The entities whose rows commands change, parents before children: rows are locked and written in this order. */
   readonly tables: readonly Entity[];
   /** Called after each command; reads what it changed, and may add to journals. */
-  afterCommand(state: State): void;
+  readonly afterCommand: (state: State) => void;
 }
 
 /**
@@ -47,6 +47,7 @@ export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), MAX_BATCHES);
   private readonly heldLimiter: ConcurrencyLimiter;
+  private readonly tables: Tables;
   /** The rows that each running batch works on. */
   private busy: ReadonlySet<string>[] = [];
   /** Called after the commit of a batch that has added to a journal. */
@@ -58,6 +59,7 @@ export class CommandExecutor {
     private readonly model: WriteModel,
     private readonly now: () => number,
   ) {
+    this.tables = { order: model.tables, of: (entity) => database.table(entity) };
     const most = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
     this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
   }
@@ -65,7 +67,7 @@ export class CommandExecutor {
   /**
    * Runs a command.
    * @returns the command's result, after the commit
-   * @throws the command's error; an error like that of an unavailable database if the queue is full
+   * @throws the command's error; OverloadedError if the queue is full, or nobody takes the command in time
    */
   run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
     const wrapped = origin.wrap?.(command) ?? command;
@@ -121,7 +123,11 @@ export class CommandExecutor {
   /** Settles the commands; skipped ones return to the queue. */
   private async attempt(entries: QueuedCommand[], whenLocked: Locking['whenLocked']): Promise<void> {
     try {
-      this.queue.putBack(await withRetries(() => this.runTransaction(entries, whenLocked)));
+      this.queue.putBack(
+        await withRetries(() =>
+          this.database.session((session) => this.runTransaction(session, entries, whenLocked)),
+        ),
+      );
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach((entry) => fail(entry, error));
@@ -134,15 +140,12 @@ export class CommandExecutor {
   }
 
   private async runTransaction(
+    session: Session,
     entries: QueuedCommand[],
     whenLocked: Locking['whenLocked'],
   ): Promise<QueuedCommand[]> {
-    const { database, model } = this;
-    const state = new State(new Date(this.now()), (decided) => model.afterCommand(decided));
-    const tables = { order: model.tables, of: (entity: Entity) => database.table(entity) };
-    const skipped = await database.session((session) =>
-      new Batch(session, tables, entries, whenLocked, state).run(),
-    );
+    const state = new State(new Date(this.now()), this.model.afterCommand);
+    const skipped = await new Batch(session, this.tables, entries, whenLocked, state).run();
     if (state.batch.appended.length > 0) {
       this.onAppended();
     }

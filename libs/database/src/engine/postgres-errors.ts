@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
+import { OverloadedError } from './queue';
 
 /** Codes of the errors that PostgreSQL and Node report; source: PostgreSQL, appendix A, and Node's `errors`. */
 const CONNECTION_LOST = new Set([
@@ -63,8 +64,11 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** True if the database is unreachable, was lost, or lacks resources; a later attempt may succeed. */
+/** True if the database is unreachable, was lost, or lacks resources, or too many wait for it; a later attempt may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof OverloadedError) {
+    return true;
+  }
   const { message, errors, syscall } = driverFieldsOf(error);
   const code = codeOf(error);
   // A Unix socket may be missing (ENOENT), or have too many connections waiting (EAGAIN).

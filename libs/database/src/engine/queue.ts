@@ -8,10 +8,8 @@ export interface FairQueueOptions {
   timeoutMs: number;
 }
 
-/** An item found the queue full, or has waited too long. Treated like an unavailable database. */
-class OverloadedError extends Error {
-  readonly code = 'ETIMEDOUT';
-}
+/** An item found the queue full, or has waited too long. */
+export class OverloadedError extends Error {}
 
 /** Somebody who waits for the result of an item. */
 export interface Waiting {
@@ -87,6 +85,9 @@ export class FairQueue<Item extends object> {
    */
   take(accept: (item: Item & Waiting) => boolean, max = Infinity): (Item & Waiting)[] {
     const taken: (Item & Waiting)[] = [];
+    if (this.count === 0) {
+      return taken;
+    }
     const all = [...this.byOwner].map(
       ([owner, items]): Line<Item & Waiting> => ({ owner, items, seen: 0, left: [] }),
     );
@@ -151,13 +152,25 @@ const PATIENCE_MS = 100;
 /** Maximum connections used at a time, including hanging ones. */
 const MAX_RUNNING = 4;
 
+interface TaskOptions {
+  /** How many `isFreeFor` asks for while the task blocks others. Default: 0. */
+  minWaiting?: number;
+  /** Called if the task stops blocking others before its end. */
+  onSlow?: () => void;
+}
+
+interface Task extends TaskOptions {
+  since: number;
+}
+
 /** Limits concurrency: a few tasks at a time, plus one more for each that takes over 100 ms; four in total by default. */
 export class ConcurrencyLimiter {
   private running = 0;
-  private blocking = 0;
-  /** How many must wait before a task starts beside those that block others. */
-  private minWaiting = 0;
+  /** The tasks that block others, the oldest first. */
+  private blocking: Task[] = [];
   private isScheduled = false;
+  /** One for all tasks, because most end long before. */
+  private timer?: NodeJS.Timeout;
 
   /**
    * @param onFree called when a slot becomes free, and by `soon`
@@ -172,12 +185,12 @@ export class ConcurrencyLimiter {
 
   /** True if a task may start. */
   get isFree(): boolean {
-    return this.blocking < this.max && this.running < this.maxWithSlow;
+    return this.blocking.length < this.max && this.running < this.maxWithSlow;
   }
 
   /** True if a task may start for this many. */
   isFreeFor(waiting: number): boolean {
-    return this.isFree && waiting >= this.minWaiting;
+    return this.isFree && this.blocking.every(({ minWaiting = 0 }) => waiting >= minWaiting);
   }
 
   /** True if no task runs. */
@@ -204,37 +217,35 @@ export class ConcurrencyLimiter {
    * @param context in which the task runs, so that it is in the trace of the request that it is for, and not of the one
    * whose end made it start
    * @param work must not reject
-   * @param options.minWaiting how many `isFreeFor` asks for while this task blocks others
-   * @param options.onSlow called if the task has stopped blocking others before its end
    */
-  async run(
-    context: AsyncResource,
-    work: () => Promise<void>,
-    { minWaiting = 0, onSlow }: { minWaiting?: number; onSlow?: () => void } = {},
-  ): Promise<void> {
-    let isBlocking = true;
-    this.blocking += 1;
-    this.minWaiting += minWaiting;
+  async run(context: AsyncResource, work: () => Promise<void>, options: TaskOptions = {}): Promise<void> {
+    const task: Task = { ...options, since: performance.now() };
     this.running += 1;
-    const stopBlocking = (): void => {
-      if (isBlocking) {
-        isBlocking = false;
-        this.blocking -= 1;
-        this.minWaiting -= minWaiting;
-      }
-    };
-    const patience = setTimeout(() => {
-      stopBlocking();
-      onSlow?.();
-      this.onFree();
-    }, PATIENCE_MS);
-    try {
-      await context.runInAsyncScope(work);
-    } finally {
-      clearTimeout(patience);
-      this.running -= 1;
-      stopBlocking();
+    this.blocking.push(task);
+    this.watch();
+    await context.runInAsyncScope(work);
+    this.running -= 1;
+    this.blocking = this.blocking.filter((other) => other !== task);
+    this.onFree();
+  }
+
+  private watch(): void {
+    const [oldest] = this.blocking;
+    if (oldest !== undefined) {
+      const left = oldest.since + PATIENCE_MS - performance.now();
+      this.timer ??= setTimeout(() => this.endSlow(), Math.max(left, 1)).unref();
+    }
+  }
+
+  private endSlow(): void {
+    this.timer = undefined;
+    const start = performance.now() - PATIENCE_MS;
+    const slow = this.blocking.filter(({ since }) => since <= start);
+    this.blocking = this.blocking.filter(({ since }) => since > start);
+    slow.forEach(({ onSlow }) => onSlow?.());
+    if (slow.length > 0) {
       this.onFree();
     }
+    this.watch();
   }
 }

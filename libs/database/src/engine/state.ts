@@ -222,15 +222,12 @@ export class State {
 function isSame(row: object | null, other: object): boolean {
   return (
     row !== null &&
-    Object.entries(other).every(([name, value]) => {
-      const before: unknown = Reflect.get(row, name);
-      return before === value || (isDate(before) && isDate(value) && Number(before) === Number(value));
-    })
+    Object.keys(other).every((name) => isEqual(Reflect.get(row, name), Reflect.get(other, name)))
   );
 }
 
-function isDate(value: unknown): value is Date {
-  return value instanceof Date;
+function isEqual(one: unknown, other: unknown): boolean {
+  return one === other || (one instanceof Date && other instanceof Date && Number(one) === Number(other));
 }
 
 /** A two-level map, by owner (such as an entity) and key. */
