@@ -112,7 +112,6 @@ SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) 
 -- Place an order
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq');
@@ -121,14 +120,12 @@ SELECT nextval('orders_id_seq');
 
 INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
 UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Place an order with an Idempotency-Key
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
   FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place;
 SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
@@ -142,18 +139,14 @@ SELECT nextval('orders_id_seq');
 
 INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
 UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
-INSERT INTO idempotency_records (name, fingerprint, status, body)
-  SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[])
-  ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+INSERT INTO idempotency_records (name, fingerprint, status, body) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
   body = excluded.body, created_at = now();
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Repeat it
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
   FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place;
 SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
@@ -170,7 +163,6 @@ ROLLBACK;
 -- Reschedule an order
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
@@ -186,7 +178,6 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 -- then
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
@@ -208,7 +199,6 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 -- then
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
@@ -217,14 +207,12 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 
 UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
 UPDATE orders SET pet_id = $2, quantity = $3, ship_date = $4, complete = $5, cancelled_at = $6 WHERE id = $1;
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Create a pet
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
 SELECT nextval('pets_id_seq');
 
@@ -238,7 +226,6 @@ COMMIT;
 -- Replace a pet
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
@@ -251,7 +238,6 @@ COMMIT;
 -- Change the name of a pet
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
@@ -263,35 +249,30 @@ COMMIT;
 -- Hold a pet
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 
 -- then
 
 UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Offer it again
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 
 -- then
 
 UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Delete a pet
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
   (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
@@ -307,7 +288,6 @@ COMMIT;
 -- Set the stock
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 
@@ -320,7 +300,6 @@ COMMIT;
 -- Adjust the stock
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
@@ -337,7 +316,6 @@ COMMIT;
 -- Create a category
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT nextval('categories_id_seq');
 
 -- then
@@ -349,7 +327,6 @@ COMMIT;
 -- Replace a category
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, description FROM categories WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
@@ -361,7 +338,6 @@ COMMIT;
 -- Delete a category
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, description FROM categories WHERE id = $1 FOR UPDATE SKIP LOCKED;
 
 -- then
@@ -373,7 +349,6 @@ COMMIT;
 -- Change what does not exist
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
@@ -387,38 +362,33 @@ ROLLBACK;
 -- Orders that are placed together
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
-INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::timestamptz[], $5::boolean[], $6::timestamptz[]);
+INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6), ($7, $8, $9, $10, $11, $12);
 UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8), ($9, $10, $11, $12), ($13, $14, $15, $16);
 COMMIT;
 
 -- Pets that are created together
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
 SELECT nextval('pets_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
-INSERT INTO pets (id, name, category_id, former_category_id, status, deleted_at) OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[]);
-INSERT INTO inventory (pet_id, quantity) OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::bigint[], $2::int[]);
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO pets (id, name, category_id, former_category_id, status, deleted_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6), ($7, $8, $9, $10, $11, $12);
+INSERT INTO inventory (pet_id, quantity) OVERRIDING SYSTEM VALUE VALUES ($1, $2), ($3, $4);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Different writes that share a transaction
 
 BEGIN;
-SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true);
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, quantity FROM inventory WHERE pet_id = $1;
 SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
@@ -432,6 +402,5 @@ SELECT nextval('categories_id_seq');
 INSERT INTO categories (id, name, description) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3);
 UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
 UPDATE inventory SET quantity = $2 WHERE pet_id = $1;
-INSERT INTO events (id, type, pet_id, data)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]);
+INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8), ($9, $10, $11, $12);
 COMMIT;

@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { PostgresNames, giveUpSilentConnection, migrate } from '#libs/database';
+import { PostgresNames, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { timeIn } from './database-url';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** In the order of their names, which end with their times; a test compares them with the folder. */
@@ -35,7 +36,7 @@ export function dataSourceOptions(
     extra: {
       onConnect: async (client: ClientBase) => {
         watchSilence(client);
-        await client.query(sessionSettings(statementTimeoutMs));
+        await Promise.all([client.query(sessionSettings(statementTimeoutMs)), detectPooler(client)]);
       },
       keepAlive: true,
       // Statements sent in sequence do not wait for each other's results.
@@ -61,6 +62,8 @@ export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): stri
     statement_timeout: statementTimeoutMs,
     // A process halted in a transaction must not keep its locks: all writes need one of them.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    // A row that stays locked fails the commands that need it, before their time in the queue is over.
+    lock_timeout: LOCK_TIMEOUT_MS,
     // Makes every statement of a request use an index, and in its order. A plan made while a table was small, full of dead
     // rows or not analysed yet would later scan the whole table, or sort all of it for a page.
     enable_seqscan: 'off',

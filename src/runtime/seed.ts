@@ -49,7 +49,7 @@ export class SeedService {
     return this.database.transaction(async (transaction) => {
       // SQL, because TypeORM has no advisory locks.
       await transaction.query(
-        'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0',
+        'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
       return work(transaction);

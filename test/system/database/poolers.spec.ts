@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
+import { DataSource } from 'typeorm';
+import { Database } from '#libs/database';
+import { dataSourceOptions } from '../../../src/runtime/data-source';
 import { petstoreJson, unlimitedKey } from '../../support/command-line';
 import { responds } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
@@ -62,6 +65,15 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
     (await petstoreJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
       ({ pid }) => pid,
     );
+  for (const [url, isPooled] of [
+    [settings.DATABASE_URL, true],
+    [database.url, false],
+  ] as const) {
+    const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
+    // Only there each transaction sets its timeouts.
+    expect(await new Database(dataSource).session(async (session) => session.isPooled)).toBe(isPooled);
+    await dataSource.destroy();
+  }
   for (const _time of [1, 2]) {
     expect((await instances()).sort()).toEqual([service.child.pid, another.child.pid].sort());
   }

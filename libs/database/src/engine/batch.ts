@@ -6,6 +6,7 @@ import {
   type Change,
   type Command,
   type Entity,
+  type Journal,
   type Lookup,
   type Need,
   type Origin,
@@ -40,8 +41,8 @@ interface Load {
 
 const BEGIN: Statement = { text: 'BEGIN' };
 /**
- * A process that is halted in a transaction must not keep its locks; the other timeout matters for rows that were read without a
- * lock and are locked elsewhere when they are written. Set in each transaction, because a pooler may give each another connection.
+ * A process that is halted in a transaction must not keep its locks; the other timeout ends the wait for a row that is locked
+ * elsewhere. Both are settings of the connection, which a pooler may lose.
  */
 const SET_TIMEOUTS: Statement = {
   text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
@@ -103,23 +104,24 @@ export class Batch {
 
   private async load(): Promise<void> {
     const loads = this.loads();
-    const begin = [{ statement: BEGIN }, { statement: SET_TIMEOUTS }];
+    const begin = this.session.isPooled
+      ? [{ statement: BEGIN }, { statement: SET_TIMEOUTS }]
+      : [{ statement: BEGIN }];
     const results = await this.session.execute([...begin, ...loads.map(({ call }) => call)]);
     loads.forEach(({ take }, index) => take(results[begin.length + index]!.rows));
   }
 
   private loads(): Load[] {
     const { rows, lookups, newIds } = needsOf(this.entries);
-    const [before, after] = [true, false].map((isBefore) =>
-      [...lookups]
-        .filter(([{ isBeforeRows = false }]) => isBeforeRows === isBefore)
-        .map(([lookup, keys]) => this.loadLookup(lookup, [...keys])),
-    );
-    const locked = this.tables.order.flatMap((entity) =>
-      [...(rows.get(entity) ?? [])].map(([lock, ids]) => this.loadRows(entity, [...ids], lock)),
-    );
-    const ids = [...newIds].map(([entity, count]) => this.loadNewIds(entity, count));
-    return [...before!, ...locked, ...after!, ...ids];
+    const [before, locked, after, ids]: [Load[], Load[], Load[], Load[]] = [[], [], [], []];
+    for (const [lookup, keys] of lookups) {
+      (lookup.isBeforeRows ? before : after).push(this.loadLookup(lookup, [...keys]));
+    }
+    for (const entity of this.tables.order) {
+      rows.get(entity)?.forEach((keys, lock) => locked.push(this.loadRows(entity, [...keys], lock)));
+    }
+    newIds.forEach((count, entity) => ids.push(this.loadNewIds(entity, count)));
+    return [...before, ...locked, ...after, ...ids];
   }
 
   private loadLookup(lookup: Lookup<unknown, unknown>, keys: unknown[]): Load {
@@ -201,31 +203,37 @@ export class Batch {
 
   /** All are built before the first is sent, because an error in one must prevent the commit. */
   private writes(): Call[] {
-    const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
-      this.tables.order.flatMap((entity) => this.writeOf(entity, change)),
-    );
-    const { appended } = this.state.batch;
-    const journals = [...new Set(appended.map(({ journal }) => journal))].flatMap((journal) =>
-      journal.write(appended.flatMap((added) => (added.journal === journal ? [added.entry] : []))),
-    );
-    const writes = [...changes, ...journals];
+    const writes = { inserted: [] as Call[], updated: [] as Call[], deleted: [] as Call[] };
+    for (const entity of this.tables.order) {
+      for (const [change, ids] of idsByChange(this.state.batch.changes.of(entity))) {
+        writes[change].push(this.writeOf(entity, change, ids));
+      }
+    }
+    const entries = new Map<Journal, object[]>();
+    for (const { journal, entry } of this.state.batch.appended) {
+      entryOf(entries, journal, () => []).push(entry);
+    }
+    const journals = [...entries].flatMap(([journal, added]) => journal.write(added));
+    const all = [...writes.inserted, ...writes.updated, ...writes.deleted, ...journals];
     // With nothing to write, a rollback saves the wait for the disk.
-    return [...writes, { statement: writes.length === 0 ? ROLLBACK : COMMIT }];
+    all.push({ statement: all.length === 0 ? ROLLBACK : COMMIT });
+    return all;
   }
 
-  private writeOf(entity: Entity, change: Change): Call[] {
-    const changes = this.state.batch.changes.of(entity);
-    const ids = [...changes.keys()].filter((id) => changes.get(id) === change);
-    if (ids.length === 0) {
-      return [];
-    }
+  private writeOf(entity: Entity, change: Change, ids: readonly number[]): Call {
     const table = this.tables.of(entity);
     if (change === 'deleted') {
-      return [table.delete(ids)];
+      return table.delete(ids);
     }
     const rows = ids.map((id) => this.state.batch.rows.get(entity, id)!);
-    return [change === 'inserted' ? table.insert(rows) : table.update(rows)];
+    return change === 'inserted' ? table.insert(rows) : table.update(rows);
   }
+}
+
+function idsByChange(changes: ReadonlyMap<number, Change>): Map<Change, number[]> {
+  const ids = new Map<Change, number[]>();
+  changes.forEach((change, id) => entryOf(ids, change, () => []).push(id));
+  return ids;
 }
 
 /** What the commands of a batch need, grouped by the statement that loads it. */

@@ -126,7 +126,7 @@ export class Reads {
           group.entries[0]!.context.runInAsyncScope(() => this.load(session, group, groups));
         return all.length === 1
           ? load(all[0]!)
-          : Promise.all(session.together(() => all.map(load))).then(() => undefined);
+          : Promise.all(session.corked(() => all.map(load))).then(() => undefined);
       });
     } catch (error) {
       // No connection was available, or it failed.

@@ -41,12 +41,32 @@ export interface SharedRead<Key, Result> {
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
 
+/** Connections to a pooler. */
+const pooled = new WeakSet<ClientBase>();
+
+/**
+ * For each new connection: finds out whether a pooler answers it, which may run each transaction in another session. A pooler gives
+ * its clients process ids of its own.
+ */
+export async function detectPooler(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const { processID } = client as unknown as { processID: number };
+  if (rows[0]!.pid !== processID) {
+    pooled.add(client);
+  }
+}
+
 /** One connection of the pool. */
 export class Session {
   constructor(
     private readonly client: PoolClient,
     private readonly names: StatementNames,
   ) {}
+
+  /** True if the next transaction may not have what was set for the connection. */
+  get isPooled(): boolean {
+    return pooled.has(this.client);
+  }
 
   /**
    * Runs calls one after the other, in one round trip. Others may be sent before this one is answered.
@@ -67,7 +87,7 @@ export class Session {
   }
 
   /** Sends all that the work executes in one system call; not worth it for a single step. */
-  together<Result>(work: () => Result): Result {
+  corked<Result>(work: () => Result): Result {
     const stream = streamOf(this.client);
     stream.cork();
     try {

@@ -34,8 +34,8 @@ describe('reads', () => {
     // What a test leaves under way must not get into the next one.
     const own: Sent[] = (sent = []);
     const ownConnections: typeof connections = (connections = []);
-    const session: Pick<Session, 'together' | 'execute'> = {
-      together: (work) => work(),
+    const session: Pick<Session, 'corked' | 'execute'> = {
+      corked: (work) => work(),
       execute: ([call]) =>
         new Promise((resolve, fail) => {
           const succeed = (rows: StoredRow[]): void => resolve([{ columns: [], rows }]);
