@@ -65,7 +65,10 @@ const CLIENTS = [
     per_minute integer CHECK (per_minute >= 1),
     per_day integer CHECK (per_day >= 1),
     created_at timestamptz NOT NULL DEFAULT now(),
-    deleted_at timestamptz
+    deleted_at timestamptz,
+    -- Usage stays in usage_days; these requests of the day of the reset no longer count against the limit.
+    reset_at timestamptz,
+    reset_requests bigint NOT NULL DEFAULT 0
   )`,
   // The row of a deleted client is kept for its history, but another client may have its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
@@ -81,7 +84,11 @@ const CLIENTS = [
     revoked_at timestamptz,
     last_used_at timestamptz,
     overlap_ends_at timestamptz,
-    name text CHECK (char_length(name) BETWEEN 1 AND 100)
+    name text CHECK (char_length(name) BETWEEN 1 AND 100),
+    ban_level integer NOT NULL DEFAULT 0,
+    banned_until timestamptz,
+    banned_by_operator boolean NOT NULL DEFAULT false,
+    ban_changed_at timestamptz
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
@@ -99,22 +106,6 @@ const CLIENTS = [
   // The planner expects no rows for a day that is not in its statistics yet, so the index must serve the clients of
   // that day, too.
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
-
-  // Usage stays in usage_days; this is the part of the day that no longer counts against the limit.
-  `CREATE TABLE quota_resets (
-    client_id bigint PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE,
-    day date NOT NULL,
-    requests bigint NOT NULL,
-    reset_at timestamptz NOT NULL
-  )`,
-
-  `CREATE TABLE key_bans (
-    key_id bigint PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
-    level integer NOT NULL,
-    banned_until timestamptz NOT NULL,
-    changed_at timestamptz NOT NULL DEFAULT now(),
-    by_operator boolean NOT NULL DEFAULT false
-  )`,
 
   `CREATE TABLE deprecated_calls (
     key_id bigint NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,

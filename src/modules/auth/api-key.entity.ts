@@ -40,6 +40,14 @@ export class Client {
   /** TypeORM finds no deleted client, unless it is told to. */
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt!: Date | null;
+
+  /** The last reset of its limits, for the quotas. */
+  @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
+  resetAt!: Date | null;
+
+  /** Requests of the day of the reset that no longer count against the limit. */
+  @Column('bigint', { name: 'reset_requests', default: 0 })
+  resetRequests!: number;
 }
 
 /** A key that identifies a client. Only its digest and its last four characters are stored. */
@@ -86,4 +94,18 @@ export class ApiKey {
 
   @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
   lastUsedAt!: Date | null;
+
+  /** The last ban, for the quotas. Kept after its end, because the next ban depends on its level. */
+  @Column('int', { name: 'ban_level', default: 0 })
+  banLevel!: number;
+
+  @Column({ name: 'banned_until', type: 'timestamptz', nullable: true })
+  bannedUntil!: Date | null;
+
+  @Column('boolean', { name: 'banned_by_operator', default: false })
+  bannedByOperator!: boolean;
+
+  /** Later with each change of the ban. */
+  @Column({ name: 'ban_changed_at', type: 'timestamptz', nullable: true })
+  banChangedAt!: Date | null;
 }

@@ -35,10 +35,9 @@ const OUTDATED_MS = 900;
 /** SQL, because all waiting requests share it. Planned each time, because a plan that was made while a table was small may scan it. */
 const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-      k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
-      (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
+      k.overlap_ends_at, k.name, k.ban_level, k.banned_until, k.banned_by_operator,
+      (extract(epoch FROM k.ban_changed_at) * 1000000)::bigint, c.reset_at
     FROM api_keys k JOIN clients c ON c.id = k.client_id
-      LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
     WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL`,
   isUnprepared: true,
 };
@@ -57,9 +56,10 @@ type KeyRow = [
   expiresAt: Date | null,
   overlapEndsAt: Date | null,
   name: string | null,
-  ...ban:
-    | [level: number, bannedUntil: Date, byOperator: boolean, changedAt: number]
-    | [null, null, null, null],
+  banLevel: number,
+  bannedUntil: Date | null,
+  bannedByOperator: boolean,
+  banChangedAt: number | null,
   resetAt: Date | null,
 ];
 
@@ -131,8 +131,6 @@ export class KeyDirectory {
   }
 }
 
-const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
-
 function toKey([, id, clientId, clientName, plan, perMinute, perDay, ...rest]: KeyRow): ClientKey {
   const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name, ...limits] = rest;
   const [level, bannedUntil, byOperator, changedAt, resetAt] = limits;
@@ -149,7 +147,7 @@ function toKey([, id, clientId, clientName, plan, perMinute, perDay, ...rest]: K
     createdAt: createdAt.getTime(),
     expiresAt: expiresAt?.getTime() ?? Infinity,
     overlapEndsAt: overlapEndsAt?.getTime() ?? null,
-    ban: level === null ? NEVER_BANNED : { level, bannedUntil: bannedUntil.getTime(), byOperator, changedAt },
+    ban: { level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator, changedAt: changedAt ?? 0 },
     resetAt: resetAt?.getTime() ?? 0,
   };
 }

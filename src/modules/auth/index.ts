@@ -20,7 +20,7 @@ export {
 export { type ClientKey, type Identity, type Scope, SCOPES } from './api-key';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
 export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService } from './clients.service';
-export { describeKey, KeysService, type IssuedKey } from './keys.service';
+export { banEndOf, describeKey, KeysService, type IssuedKey } from './keys.service';
 
 /** Clients and keys for operators, without the guards and the cache that requests need. */
 @Module({

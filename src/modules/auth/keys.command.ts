@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { SCOPES, type Scope } from './api-key';
-import { KeysService, describeKey } from './keys.service';
+import { KeysService, banEndOf, describeKey } from './keys.service';
 import { QuotasService } from '../quotas';
 import { ClientsService } from './clients.service';
 import { failureOf } from '../../runtime/failures';
@@ -36,6 +36,10 @@ type Key = Awaited<ReturnType<KeysService['byId']>>;
 
 function describe(key: Parameters<typeof describeKey>[0]) {
   return describeKey(key, Date.now());
+}
+
+function bannedUntil(key: Key): string | null {
+  return banEndOf(key, Date.now())?.toISOString() ?? null;
 }
 
 /** For questions. */
@@ -99,11 +103,8 @@ export class ListKeysCommand extends KeyCommand {
 
   async work(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
     await this.store.open();
-    const [keys, running] = await Promise.all([this.keys.list(options.client), this.quotas.activeBans()]);
-    const rows = keys.map((key) => ({
-      ...describe(key),
-      bannedUntil: running.get(key.id)?.toISOString() ?? null,
-    }));
+    const keys = await this.keys.list(options.client);
+    const rows = keys.map((key) => ({ ...describe(key), bannedUntil: bannedUntil(key) }));
     printMany(rows, options, 'There are no keys yet.');
   }
 }
@@ -114,13 +115,8 @@ export class ShowKeyCommand extends KeyCommand {
 
   async work([text = '']: string[], options: OutputOptions): Promise<void> {
     const key = await this.named(text);
-    const bannedUntil = (await this.quotas.activeBans()).get(key.id);
-    const row = {
-      ...describe(key),
-      revokedAt: key.revokedAt?.toISOString() ?? null,
-      bannedUntil: bannedUntil?.toISOString() ?? null,
-    };
-    printOne(row, options);
+    const revokedAt = key.revokedAt?.toISOString() ?? null;
+    printOne({ ...describe(key), revokedAt, bannedUntil: bannedUntil(key) }, options);
   }
 }
 
@@ -169,9 +165,7 @@ export class RotateKeyCommand extends KeyCommand {
   async work([text = '']: string[], options: OutputOptions & { overlap?: number }): Promise<void> {
     const { id: oldId } = await this.named(text);
     const { overlap = DAY_MS } = options;
-    const { key, record } = await this.keys.rotate(oldId, overlap, (transaction, newId) =>
-      this.quotas.inheritBan(transaction, oldId, newId),
-    );
+    const { key, record } = await this.keys.rotate(oldId, overlap);
     printKey({ ...describeNew(record, key), replaces: oldId }, options);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOneOptions, Repository } from 'typeorm';
+import { type FindOneOptions, IsNull, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { OperatorError } from '../../operator-error';
@@ -17,25 +17,17 @@ export interface KeyRequest {
   expiresAt?: Date | null;
 }
 
+/** What a new key takes over from the one that it replaces. */
+type KeyTerms = Pick<ApiKey, 'clientId' | 'name' | 'expiresAt'> &
+  Partial<Pick<ApiKey, 'banLevel' | 'bannedUntil' | 'bannedByOperator' | 'banChangedAt'>> & {
+    scopes: readonly Scope[];
+  };
+
 /** A new key, in plain text for the only time. */
 export interface IssuedKey {
   key: string;
   record: ApiKey;
 }
-
-const LISTED = [
-  'id',
-  'name',
-  'last4',
-  'scopes',
-  'createdAt',
-  'expiresAt',
-  'revokedAt',
-  'lastUsedAt',
-] as const satisfies (keyof ApiKey)[];
-
-/** What operators may see of a key. */
-type ListedKey = Pick<ApiKey, (typeof LISTED)[number]> & { client: { name: string } };
 
 /** A key may be leaked, and its client deleted. */
 const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
@@ -67,20 +59,16 @@ export class KeysService {
     }, outer);
   }
 
-  /** Of raw rows, because entities of a thousand keys take several times as long as to read them. */
-  async list(clientName?: string): Promise<ListedKey[]> {
-    const where = clientName === undefined ? {} : { clientId: (await this.clients.named(clientName)).id };
-    const query = this.keys.createQueryBuilder('key').innerJoin('key.client', 'client').where(where);
-    query.select('client.name', 'clientName').orderBy('key.id');
-    LISTED.forEach((column) => query.addSelect(`key.${column}`, column));
-    const rows = await query.getRawMany<Omit<ListedKey, 'client'> & { clientName: string }>();
-    return rows.map(({ clientName: name, ...key }) => ({ ...key, client: { name } }));
+  async list(clientName?: string): Promise<ApiKey[]> {
+    const client =
+      clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.clients.named(clientName)).id };
+    return this.keys.find({ where: { client }, relations: { client: true }, order: { id: 'ASC' } });
   }
 
   /** Applies on every instance within a second. Idempotent. */
   revoke(id: number): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
-      const key = await this.lock(transaction, id);
+      const key = await this.locked(transaction, id);
       if (key.revokedAt !== null) {
         return key;
       }
@@ -96,7 +84,7 @@ export class KeysService {
    */
   update(id: number, values: Partial<Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'>>): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
-      const key = await this.lock(transaction, id);
+      const key = await this.locked(transaction, id);
       if (key.revokedAt !== null) {
         throw new OperatorError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
       }
@@ -115,16 +103,12 @@ export class KeysService {
   }
 
   /**
-   * Issues another key like this one. The old one ends after the overlap, or at its own end if that comes first.
-   * @param alongside more work in the same transaction
+   * Issues another key like this one, banned like this one. The old one ends after the overlap, or at its own end if that
+   * comes first.
    */
-  rotate(
-    id: number,
-    overlapMs: number,
-    alongside: (transaction: Transaction, newId: number) => Promise<void>,
-  ): Promise<IssuedKey> {
+  rotate(id: number, overlapMs: number): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
-      const old = await this.lock(transaction, id);
+      const old = await this.locked(transaction, id);
       const now = this.clock.now();
       const state = stateOf(old, now);
       if (state !== 'active') {
@@ -140,7 +124,6 @@ export class KeysService {
       const issued = await this.insert(transaction, old);
       const expiresAt = new Date(Math.min(now + overlapMs, old.expiresAt?.getTime() ?? Infinity));
       await transaction.update(ApiKey, { id }, { expiresAt, overlapEndsAt: expiresAt });
-      await alongside(transaction, issued.record.id);
       await this.trail.record(transaction, {
         action: 'key.rotated',
         keyId: id,
@@ -181,27 +164,23 @@ export class KeysService {
   }
 
   /** Reads the key and locks it until the end of the transaction. */
-  private lock(transaction: Transaction, id: number): Promise<ApiKey> {
+  locked(transaction: Transaction, id: number): Promise<ApiKey> {
     return this.byId(id, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
   }
 
-  private async insert(
-    transaction: Transaction,
-    {
-      clientId,
-      name,
-      scopes,
-      expiresAt,
-    }: Pick<ApiKey, 'clientId' | 'name' | 'expiresAt'> & { scopes: readonly Scope[] },
-  ): Promise<IssuedKey> {
+  /** A new key like another one, or with these terms. */
+  private async insert(transaction: Transaction, terms: KeyTerms): Promise<IssuedKey> {
+    const { clientId, name, scopes, expiresAt, banLevel, bannedUntil, bannedByOperator, banChangedAt } =
+      terms;
     const key = newApiKey();
     const { identifiers } = await transaction.insert(ApiKey, {
       clientId,
       name,
-      digest: digestOf(key),
-      last4: key.slice(-4),
       scopes: [...scopes],
       expiresAt,
+      ...{ banLevel, bannedUntil, bannedByOperator, banChangedAt },
+      digest: digestOf(key),
+      last4: key.slice(-4),
     });
     return { key, record: await this.byId(identifiers[0]!.id as number, transaction) };
   }
@@ -214,7 +193,7 @@ function toText(time: Date | null): string | null {
 export type KeyState = 'active' | 'expired' | 'revoked';
 
 /** What operators may see of a key, never the key itself. */
-export function describeKey(key: ListedKey, now: number) {
+export function describeKey(key: ApiKey, now: number) {
   return {
     id: key.id,
     client: key.client.name,
@@ -233,4 +212,9 @@ function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt
     return 'revoked';
   }
   return expiresAt !== null && expiresAt.getTime() <= now ? 'expired' : 'active';
+}
+
+/** When the ban of a key ends; null if it is not banned. */
+export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now: number): Date | null {
+  return bannedUntil !== null && now < bannedUntil.getTime() ? bannedUntil : null;
 }

@@ -8,7 +8,7 @@ import { SETTINGS, type Settings } from '../../settings';
 import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
-import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
+import { USAGE_DAYS, UsageDay } from './quotas.entity';
 import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
@@ -72,11 +72,9 @@ const QUOTA_STORE: Provider[] = [
   },
 ];
 
-const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
-
 /** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
-  imports: [REPOSITORIES, ClientAdministrationModule],
+  imports: [TypeOrmModule.forFeature([UsageDay]), ClientAdministrationModule],
   providers: [QuotaRecords, QuotasService],
   exports: [QuotaRecords, QuotasService],
 })

@@ -1,26 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** The last ban of a key. Kept after its end, because the next ban depends on its level. */
-@Entity('key_bans')
-export class KeyBan {
-  @ForeignKey('ApiKey', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ name: 'key_id', type: 'bigint' })
-  keyId!: number;
-
-  @Column('int')
-  level!: number;
-
-  @Column({ name: 'banned_until', type: 'timestamptz' })
-  bannedUntil!: Date;
-
-  @Column('boolean', { name: 'by_operator', default: false })
-  byOperator!: boolean;
-
-  /** Later with each change. */
-  @Column({ name: 'changed_at', type: 'timestamptz', default: () => 'now()' })
-  changedAt!: Date;
-}
-
 /** Days of usage that are kept, including today. */
 export const USAGE_DAYS = 90;
 
@@ -52,23 +31,4 @@ export class UsageDay {
 
   @Column('int', { name: 'minute_refunds', default: 0 })
   minuteRefunds!: number;
-}
-
-/** The last reset of a client's windows by an operator. */
-@Entity('quota_resets')
-export class QuotaReset {
-  @ForeignKey('Client', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ name: 'client_id', type: 'bigint' })
-  clientId!: number;
-
-  /** The UTC day of the reset, `YYYY-MM-DD`. */
-  @Column('date')
-  day!: string;
-
-  /** Requests of that day that no longer count against the limit. */
-  @Column({ type: 'bigint' })
-  requests!: number;
-
-  @Column({ name: 'reset_at', type: 'timestamptz' })
-  resetAt!: Date;
 }

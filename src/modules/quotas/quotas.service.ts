@@ -1,20 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Between, In, MoreThan, Repository } from 'typeorm';
+import { Between, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { Database, type Transaction } from '#libs/database';
+import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { ClientsService, KeysService, describeKey } from '../auth';
-import { KeyBan, QuotaReset, UsageDay } from './quotas.entity';
+import { banEndOf, ClientsService, describeKey, type IssuedKey, KeysService } from '../auth';
+import { UsageDay } from './quotas.entity';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, saveBans } from './stores/quota-records';
+
+type StoredKey = IssuedKey['record'];
 
 /** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class QuotasService {
   constructor(
-    @InjectRepository(KeyBan) private readonly bans: Repository<KeyBan>,
     @InjectRepository(UsageDay) private readonly usage: Repository<UsageDay>,
     private readonly database: Database,
     private readonly clock: Clock,
@@ -31,7 +32,7 @@ export class QuotasService {
    */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
-      const bans = await lockedBans(keyId, transaction);
+      const bans = banStateOf(await this.keys.locked(transaction, keyId));
       banByOperator(bans, this.clock.now(), durationMs);
       await saveBans(transaction, [{ keyId, ...bans }]);
       const details = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
@@ -43,7 +44,7 @@ export class QuotasService {
   /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
-      const bans = await lockedBans(keyId, transaction);
+      const bans = banStateOf(await this.keys.locked(transaction, keyId));
       const now = this.clock.now();
       const wasBanned = isBanned(bans, now);
       const before = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
@@ -61,20 +62,6 @@ export class QuotasService {
     });
   }
 
-  /** When the active bans end, by key id. Bans of the last second may be missing. */
-  async activeBans(): Promise<Map<number, Date>> {
-    const active = await this.bans.findBy({ bannedUntil: MoreThan(new Date(this.clock.now())) });
-    return new Map(active.map(({ keyId, bannedUntil }) => [keyId, bannedUntil]));
-  }
-
-  /** Copies a ban to the key that replaces the banned one; otherwise rotation would lift bans. */
-  async inheritBan(transaction: Transaction, fromKeyId: number, toKeyId: number): Promise<void> {
-    const inherited = await transaction.findOneBy(KeyBan, { keyId: fromKeyId });
-    if (inherited) {
-      await transaction.insert(KeyBan, { ...inherited, keyId: toKeyId });
-    }
-  }
-
   /**
    * Restarts a client's windows; bans stay. Past requests stay in the client's usage. Requests that an instance has not
    * written yet (up to a second) count against the day again after a restart.
@@ -84,14 +71,12 @@ export class QuotasService {
     const now = this.clock.now();
     const day = utcDate(now);
     return this.database.transaction(async (transaction) => {
-      const lock = { mode: 'pessimistic_write' } as const;
-      const last = await transaction.findOne(QuotaReset, { where: { clientId }, lock });
       const used = await transaction.findOneBy(UsageDay, { clientId, day });
       // Later than the last one: instances apply each reset once.
-      const resetAt = new Date(Math.max(now, (last?.resetAt.getTime() ?? 0) + 1));
-      await transaction.upsert(QuotaReset, { clientId, day, requests: used?.requests ?? 0, resetAt }, [
-        'clientId',
-      ]);
+      await transaction.query(
+        `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond'), reset_requests = $3 WHERE id = $1`,
+        [clientId, toText(now), used?.requests ?? 0],
+      );
       await transaction.update(UsageDay, { clientId, day }, { refunds: 0 });
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
     });
@@ -117,8 +102,6 @@ export class QuotasService {
     const limits = limitsOf(client);
     const { windows } = await this.records.usageOf(client.id);
     const [minute, day] = windowStatuses(windows, limits, now);
-    const stored = await this.bans.findBy({ keyId: In(keys.map(({ id }) => id)) });
-    const bans = new Map(stored.map((one) => [one.keyId, toBanState(one)]));
     return {
       client: client.name,
       plan: client.plan,
@@ -126,15 +109,14 @@ export class QuotasService {
       day: { ...windowOf(day!, windows.dayCount), resetAt: toText(day!.resetAt) },
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
-        const ban = bans.get(id) ?? newBanState();
-        const banned = isBanned(ban, now);
+        const banEnd = banEndOf(key, now);
         return {
           id,
           endsWith,
           // Revoked and expired take precedence over banned.
-          state: banned && state === 'active' ? 'banned' : state,
-          bannedUntil: banned ? toText(ban.bannedUntil) : null,
-          banLevel: banLevel(ban, now),
+          state: banEnd !== null && state === 'active' ? 'banned' : state,
+          bannedUntil: banEnd?.toISOString() ?? null,
+          banLevel: banLevel(banStateOf(key), now),
         };
       }),
     };
@@ -154,13 +136,8 @@ export class QuotasService {
   }
 }
 
-async function lockedBans(keyId: number, transaction: Transaction): Promise<BanState> {
-  const stored = await transaction.findOne(KeyBan, { where: { keyId }, lock: { mode: 'pessimistic_write' } });
-  return stored ? toBanState(stored) : newBanState();
-}
-
-function toBanState({ level, bannedUntil, byOperator }: KeyBan): BanState {
-  return { ...newBanState(), level, bannedUntil: bannedUntil.getTime(), byOperator };
+function banStateOf({ banLevel: level, bannedUntil, bannedByOperator: byOperator }: StoredKey): BanState {
+  return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
 }
 
 function toText(milliseconds: number): string {

@@ -4,7 +4,8 @@ import { LessThanOrEqual, Repository } from 'typeorm';
 import { Clock, utcDate, WriteBehind } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { QuotaReset, UsageDay } from '../quotas.entity';
+import { ClientsService } from '../../auth';
+import { UsageDay } from '../quotas.entity';
 import type { BanState, StoredBan } from '../rules/decision';
 import { DAY_MS, type WindowState } from '../rules/limits';
 
@@ -51,7 +52,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   constructor(
     @InjectRepository(UsageDay) private readonly usage: Repository<UsageDay>,
-    @InjectRepository(QuotaReset) private readonly resets: Repository<QuotaReset>,
+    private readonly clients: ClientsService,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
@@ -90,11 +91,11 @@ export class QuotaRecords implements OnApplicationShutdown {
     const [used, reset] = await Promise.all([
       // The minute may have started on the day before.
       this.usage.findOne({ where: { clientId, day: LessThanOrEqual(day) }, order: { day: 'DESC' } }),
-      this.resets.findOneBy({ clientId }),
+      this.clients.lastReset(clientId),
     ]);
+    const resetAt = reset.resetAt?.getTime() ?? 0;
     const counted = used?.day === day ? used.requests : 0;
-    const forgiven = reset?.day === day ? reset.requests : 0;
-    const resetAt = reset?.resetAt.getTime() ?? 0;
+    const forgiven = utcDate(resetAt) === day ? reset.resetRequests : 0;
     // A reset ends the minute.
     const minute = (used?.minuteStart?.getTime() ?? 0) > resetAt ? used : null;
     return {
@@ -174,18 +175,14 @@ type UnsavedBan = Omit<StoredBan, 'changedAt'> & { keyId: number | string };
  * @returns ids of the keys; those that have been deleted are missing
  */
 export async function saveBans(transaction: Transaction, bans: readonly UnsavedBan[]): Promise<number[]> {
-  // SQL, because TypeORM cannot skip keys that have been deleted: one of them would make the batch fail repeatedly.
-  const saved = await transaction.query<{ key_id: number }[]>(
-    `INSERT INTO key_bans (key_id, level, banned_until, by_operator, changed_at)
-     SELECT banned.*, clock_timestamp()
-     FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[])
-       AS banned (key_id, level, banned_until, by_operator)
-     WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
-     ORDER BY banned.key_id
-     ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until,
-       by_operator = excluded.by_operator,
-       changed_at = greatest(clock_timestamp(), key_bans.changed_at + interval '1 microsecond')
-     RETURNING key_id`,
+  // Rows are locked in the order of ids, so that instances with the same clients wait for each other without a deadlock.
+  const saved = await transaction.query<[{ id: number }[], number]>(
+    `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
+     UPDATE api_keys SET ban_level = banned.level, banned_until = banned.until, banned_by_operator = banned.by_operator,
+       ban_changed_at = greatest(clock_timestamp(), ban_changed_at + interval '1 microsecond')
+     FROM locked JOIN unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[])
+       AS banned (id, level, until, by_operator) USING (id)
+     WHERE api_keys.id = locked.id RETURNING api_keys.id`,
     [
       bans.map(({ keyId }) => keyId),
       bans.map(({ level }) => level),
@@ -193,5 +190,5 @@ export async function saveBans(transaction: Transaction, bans: readonly UnsavedB
       bans.map(({ byOperator }) => byOperator),
     ],
   );
-  return saved.map((row) => row.key_id);
+  return saved[0].map(({ id }) => id);
 }

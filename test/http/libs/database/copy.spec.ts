@@ -46,10 +46,8 @@ const FILLING = [
   `INSERT INTO inventory SELECT id, 2147483647 FROM pets WHERE $1::text[] IS NOT NULL`,
   `INSERT INTO orders (pet_id, quantity, ship_date) SELECT id, 1, '0001-01-01T00:00:00Z' FROM pets, unnest($1::text[])`,
   `INSERT INTO clients (name, plan) SELECT md5(name), 'free' FROM unnest($1::text[]) AS name`,
-  `INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, name, '1234', $1 FROM clients`,
+  `INSERT INTO api_keys (client_id, digest, last4, scopes, banned_until) SELECT id, name, '1234', $1, 'infinity' FROM clients`,
   `INSERT INTO usage_days SELECT id, date '2026-11-22', 9007199254740991 FROM clients WHERE $1::text[] IS NOT NULL`,
-  `INSERT INTO key_bans (key_id, level, banned_until) SELECT id, 1, 'infinity' FROM api_keys WHERE $1::text[] IS NOT NULL`,
-  `INSERT INTO quota_resets SELECT id, date '2026-11-22', 1, now() FROM clients WHERE $1::text[] IS NOT NULL`,
   `INSERT INTO deprecated_calls SELECT id, 'getPet', date '2026-11-22', 5, now() FROM api_keys WHERE $1::text[] IS NOT NULL`,
   `INSERT INTO idempotency_records (name, fingerprint, status, body) SELECT '1 ' || name, 'f', 201, name FROM unnest($1::text[]) AS name`,
   `INSERT INTO audit_entries (at, actor_kind, actor, action, details)

@@ -25,7 +25,7 @@ async function stored(keyId: number): Promise<StoredKey> {
 }
 
 function rotate(keyId: number, overlapMs: number) {
-  return service.app.get(KeysService).rotate(keyId, overlapMs, () => Promise.resolve());
+  return service.app.get(KeysService).rotate(keyId, overlapMs);
 }
 
 describe('200', () => {

@@ -62,8 +62,6 @@ const FILLING = [
   `INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, md5(id::text), '0000', '{read}' FROM clients`,
   `INSERT INTO usage_days (client_id, day, requests)
    SELECT id, DATE '${TODAY}' - day, 10 FROM clients, generate_series(1, 5) day`,
-  `INSERT INTO key_bans (key_id, level, banned_until) SELECT id, 1, '2020-01-01' FROM api_keys`,
-  `INSERT INTO quota_resets (client_id, day, requests, reset_at) SELECT id, '2020-01-01', 1, '2020-01-01' FROM clients`,
   `INSERT INTO idempotency_records (name, fingerprint, status, body)
    SELECT id || ' key', 'fingerprint', 201, '{}' FROM clients`,
   // All of them are updates of pets.
