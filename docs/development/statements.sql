@@ -3,10 +3,9 @@
 -- A key that this instance does not know yet
 
 SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-  k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
-  (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
+  k.overlap_ends_at, k.name, k.ban_level, k.banned_until, k.banned_by_operator,
+  (extract(epoch FROM k.ban_changed_at) * 1000000)::bigint, c.reset_at
   FROM api_keys k JOIN clients c ON c.id = k.client_id
-  LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL;
 
 -- Get a pet
