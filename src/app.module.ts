@@ -15,8 +15,8 @@ import { CategoriesService, NewCategoryDto } from './modules/categories';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
 import { StockOperations } from './modules/inventory';
-import { OpenOrders } from './modules/orders';
-import { PetDependents } from './modules/pets';
+import { OrderOperations } from './modules/orders';
+import { OrdersOfPets, StockOfPets } from './modules/pets';
 import { PlanThrottlerGuard } from './modules/quotas';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
@@ -37,9 +37,6 @@ const PIPELINE = [
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
-
-/** A new pet gets stock, and open orders prevent its deletion. */
-const PET_DEPENDENTS: PetDependents = { stock: StockOperations, openOrders: OpenOrders };
 
 /** What a catalogue lists besides pets. */
 const LISTS: CatalogueList[] = [
@@ -115,7 +112,8 @@ function commonModule(settings: Settings, actor: Actor): DynamicModule {
     { provide: SETTINGS, useValue: settings },
     { provide: Actor, useValue: actor },
     { provide: Clock, useClass: SystemClock },
-    { provide: PetDependents, useValue: PET_DEPENDENTS },
+    { provide: StockOfPets, useValue: StockOperations satisfies StockOfPets },
+    { provide: OrdersOfPets, useValue: OrderOperations satisfies OrdersOfPets },
     { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ ofClient = [] }) => ofClient) },
     { provide: CATALOGUE_LISTS, useValue: LISTS },
     {

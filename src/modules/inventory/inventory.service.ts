@@ -13,8 +13,8 @@ import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
 import {
   type KnownPet,
+  OrdersOfPets,
   PetOperations,
-  PetDependents,
   PetNotFoundError,
   type PetStatus,
   type StockChange,
@@ -42,7 +42,7 @@ export class InventoryService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly dependents: PetDependents,
+    private readonly orders: OrdersOfPets,
   ) {}
 
   async list(query: ListInventoryQuery, caller?: number): Promise<Page<InventoryItemDto>> {
@@ -64,10 +64,7 @@ export class InventoryService {
     precondition: Precondition,
     origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.change(petId, quantity === 0, origin, (item) => {
-      precondition.assertHolds(toInventoryItemDto(item));
-      return quantity;
-    });
+    return this.change(petId, () => quantity, quantity === 0, precondition, origin);
   }
 
   /** Adds units to the stock, or removes them. */
@@ -77,34 +74,34 @@ export class InventoryService {
     precondition: Precondition,
     origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.change(petId, delta < 0, origin, (item) => {
-      precondition.assertHolds(toInventoryItemDto(item));
-      return sumOf(item, delta);
-    });
+    return this.change(petId, (item) => sumOf(item, delta), delta < 0, precondition, origin);
   }
 
   /** @param mayEmpty whether nothing may be left, so that the status depends on open orders */
   private change(
     petId: number,
+    quantityAfter: (item: InventoryItem) => number,
     mayEmpty: boolean,
+    precondition: Precondition,
     origin: Origin,
-    quantityOf: (item: InventoryItem) => number,
   ): Promise<InventoryItemDto> {
-    const { openOrders } = this.dependents;
     const command = {
       needs: [
         PetOperations.lock(petId),
         StockOperations.load(petId),
-        ...(mayEmpty ? [openOrders.count(petId)] : []),
+        ...(mayEmpty ? [this.orders.countOpen(petId)] : []),
       ],
       decide: (state: State) => {
         const pet = PetOperations.find(state, petId);
         if (pet === null) {
           throw new PetNotFoundError(petId);
         }
-        const quantity = quantityOf({ petId, quantity: unitsOf(state, petId), status: pet.status });
+        const item = { petId, quantity: unitsOf(state, petId), status: pet.status };
+        precondition.assertHolds(toInventoryItemDto(item));
+        const quantity = quantityAfter(item);
         const change = setUnits(state, petId, quantity);
-        const status = PetOperations.followStock(state, petId, change, () => openOrders.exist(state, petId));
+        const hasOpenOrders = () => this.orders.hasOpen(state, petId);
+        const status = PetOperations.followStock(state, petId, change, hasOpenOrders);
         return toInventoryItemDto({ petId, quantity, status });
       },
     };

@@ -5,7 +5,7 @@ import { Order } from './order.entity';
 import { OrdersController } from './orders.controller';
 import { ORDERS_TABLE, OrdersService } from './orders.service';
 
-export { OpenOrders, OrdersService } from './orders.service';
+export { OrderOperations, OrdersService } from './orders.service';
 
 /** Orders. */
 @Module({

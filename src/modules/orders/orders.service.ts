@@ -39,10 +39,10 @@ const COUNT = countById(
     GROUP BY asked.id`,
 );
 
-/** The number of a pet's open orders, for commands. */
-export const OpenOrders = {
-  count: (petId: number): Need => ({ lookup: COUNT, key: petId }),
-  exist: (state: State, petId: number): boolean => state.lookUp(COUNT, petId) > 0,
+/** The operations on orders that commands of pets and of their stock use. */
+export const OrderOperations = {
+  countOpen: (petId: number): Need => ({ lookup: COUNT, key: petId }),
+  hasOpen: (state: State, petId: number): boolean => state.lookUp(COUNT, petId) > 0,
   opened: (state: State, petId: number): void => state.note(COUNT, petId, (count) => count + 1),
   closed: (state: State, petId: number): void => state.note(COUNT, petId, (count) => count - 1),
 };
@@ -76,7 +76,7 @@ export class OrdersService {
       needs: [
         PetOperations.lock(petId),
         StockOperations.load(petId),
-        ...(complete ? [OpenOrders.count(petId)] : []),
+        ...(complete ? [OrderOperations.countOpen(petId)] : []),
         { newId: Order },
       ],
       decide: (state) => {
@@ -86,9 +86,14 @@ export class OrdersService {
         const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
         state.insert(Order, id, order);
         if (!complete) {
-          OpenOrders.opened(state, petId);
+          OrderOperations.opened(state, petId);
         }
-        PetOperations.followStock(state, petId, taken, () => !complete || OpenOrders.exist(state, petId));
+        PetOperations.followStock(
+          state,
+          petId,
+          taken,
+          () => !complete || OrderOperations.hasOpen(state, petId),
+        );
         return toOrderDto(order);
       },
     };
@@ -104,7 +109,8 @@ export class OrdersService {
   ): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
     const command: Command<OrderDto> = {
-      needs: petId === undefined ? [lockOrder(id)] : [...orderNeeds(id, petId), OpenOrders.count(petId)],
+      needs:
+        petId === undefined ? [lockOrder(id)] : [...orderNeeds(id, petId), OrderOperations.countOpen(petId)],
       decide: (state) => {
         const before = foundOrder(state, id, precondition);
         const { complete = before.complete } = patch;
@@ -115,10 +121,10 @@ export class OrdersService {
         const after: Order = { ...before, complete, shipDate };
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
-          OpenOrders.closed(state, petId);
+          OrderOperations.closed(state, petId);
           const left = StockOperations.left(state, petId);
           const unchanged = { before: left, after: left };
-          PetOperations.followStock(state, petId, unchanged, () => OpenOrders.exist(state, petId));
+          PetOperations.followStock(state, petId, unchanged, () => OrderOperations.hasOpen(state, petId));
         }
         return toOrderDto(after);
       },
@@ -137,7 +143,7 @@ export class OrdersService {
           throw new OrderAlreadyCompleteError(id);
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
-        OpenOrders.closed(state, petId);
+        OrderOperations.closed(state, petId);
         const returned = StockOperations.giveBack(state, petId, order.quantity);
         // The pet exists, because it cannot be deleted while an order is open. Some stock is left, so others do not matter.
         PetOperations.followStock(state, petId, returned, () => true);

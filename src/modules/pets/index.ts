@@ -7,7 +7,7 @@ import { PETS_TABLE, PetsService } from './pets.service';
 
 export { PET_STATUSES, type PetStatus, type StockChange } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
-export { type KnownPet, PetOperations, PetDependents, PetsService } from './pets.service';
+export { type KnownPet, OrdersOfPets, PetOperations, PetsService, StockOfPets } from './pets.service';
 
 /** Pets. */
 @Module({

@@ -25,7 +25,14 @@ export function statusAfter(
   return status !== 'sold' && hasOpenOrders() ? 'pending' : 'sold';
 }
 
+/** What a caller may change a status to. */
+const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
+  available: ['available', 'pending', 'sold'],
+  pending: ['available', 'pending', 'sold'],
+  sold: ['available', 'sold'],
+};
+
 /** Whether a caller may make this change. An available pet can always be ordered, so it needs stock. */
 export function mayChangeByHand(from: PetStatus, to: PetStatus, stock: number): boolean {
-  return to === 'available' ? stock > 0 : from !== 'sold' || to === 'sold';
+  return BY_HAND[from].includes(to) && (to !== 'available' || stock > 0);
 }

@@ -31,18 +31,18 @@ import {
 /** What other modules may see of a pet. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
 
-/** The modules that depend on pets, as far as the commands of pets need them. The assembly names them. */
-export abstract class PetDependents {
-  abstract readonly stock: {
-    load(petId: number): Need;
-    left(state: State, petId: number): number;
-    /** Each new pet gets its stock. */
-    create(state: State, pet: KnownPet, quantity?: number): void;
-  };
-  abstract readonly openOrders: {
-    count(petId: number): Need;
-    exist(state: State, petId: number): boolean;
-  };
+/** What the commands of pets need of their stock. Stock depends on pets, so the assembly provides it. */
+export abstract class StockOfPets {
+  abstract load(petId: number): Need;
+  abstract left(state: State, petId: number): number;
+  /** Each new pet gets its stock. */
+  abstract create(state: State, pet: KnownPet, quantity?: number): void;
+}
+
+/** What the commands of pets and of their stock need of orders, which depend on both. */
+export abstract class OrdersOfPets {
+  abstract countOpen(petId: number): Need;
+  abstract hasOpen(state: State, petId: number): boolean;
 }
 
 /** The use cases of pets. */
@@ -53,7 +53,8 @@ export class PetsService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly dependents: PetDependents,
+    private readonly stock: StockOfPets,
+    private readonly orders: OrdersOfPets,
   ) {}
 
   async get(id: number, caller?: number): Promise<PetDto> {
@@ -84,7 +85,7 @@ export class PetsService {
         const id = state.newId(Pet);
         const pet: Pet = { status: 'available', ...body, id, formerCategoryId: null, deletedAt: null };
         state.insert(Pet, id, pet);
-        this.dependents.stock.create(state, pet, quantity);
+        this.stock.create(state, pet, quantity);
         return toPetDto(pet);
       },
     };
@@ -94,17 +95,16 @@ export class PetsService {
   /** Changes the given fields. A replacement gives all but the status, which stays as it is then. */
   update(id: number, changes: PetPatchDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
     const { categoryId, status } = changes;
-    const { stock } = this.dependents;
     const command: Command<PetDto> = {
       needs: [
         PetOperations.lock(id),
         ...(categoryId === undefined ? [] : [CategoryOperations.keep(categoryId)]),
-        ...(status === undefined ? [] : [stock.load(id)]),
+        ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
         const changed: Pet = { ...pet, ...changes };
-        if (status !== undefined && !mayChangeByHand(pet.status, status, stock.left(state, id))) {
+        if (status !== undefined && !mayChangeByHand(pet.status, status, this.stock.left(state, id))) {
           throw new InvalidStatusTransitionError(pet.status, status);
         }
         if (categoryId !== undefined) {
@@ -119,12 +119,11 @@ export class PetsService {
 
   /** The row is kept for the records, but no longer uses its category. */
   delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
-    const { openOrders } = this.dependents;
     const command: Command<void> = {
-      needs: [PetOperations.lock(id), openOrders.count(id)],
+      needs: [PetOperations.lock(id), this.orders.countOpen(id)],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
-        if (openOrders.exist(state, id)) {
+        if (this.orders.hasOpen(state, id)) {
           throw new PetHasOpenOrdersError(id);
         }
         const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };

@@ -4,7 +4,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../features';
-import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
@@ -36,21 +35,9 @@ class WebhookAdministrationModule {}
   imports: [EventsModule, WebhookAdministrationModule],
   controllers: [WebhooksController],
   providers: [
-    {
-      provide: AddressPolicy,
-      inject: [SETTINGS],
-      useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
-    },
-    {
-      provide: SecretVault,
-      inject: [SETTINGS],
-      useFactory: ({ webhookKey }: Settings) => new SecretVault(webhookKey),
-    },
-    {
-      provide: Sender,
-      inject: [AddressPolicy],
-      useFactory: (policy: AddressPolicy) => new Sender(policy),
-    },
+    AddressPolicy,
+    SecretVault,
+    Sender,
     WebhooksService,
     WebhookKeyCheck,
     DeliveryQueue,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, IsNull, Repository } from 'typeorm';
+import { IsNull, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import {
   type Command,
@@ -118,11 +118,11 @@ export class WebhookAdministration {
     id: number,
     enabled: boolean,
     reason?: string,
-    applies: (webhook: Webhook) => boolean = () => true,
+    applies?: (webhook: Webhook) => boolean,
   ): Promise<void> {
     const decide = (state: State): void => {
       const webhook = state.find(Webhook, id);
-      if (webhook?.deletedAt === null && webhook.enabled !== enabled && applies(webhook)) {
+      if (webhook?.deletedAt === null && webhook.enabled !== enabled && applies?.(webhook) !== false) {
         state.update(Webhook, id, switched(webhook, enabled, reason));
         const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
         const details = { webhookId: id, reason };
@@ -208,10 +208,8 @@ export const WEBHOOKS_OF_CLIENT = {
   async end(transaction: Transaction, clientId: number): Promise<void> {
     const lock = { mode: 'for_no_key_update' } as const;
     const where = { clientId, deletedAt: IsNull() };
-    const order = { id: 'ASC' } as const;
-    const ended = await transaction.find(Webhook, { select: { id: true }, where, order, lock });
-    const change = { enabled: false, secrets: [], deletedAt: () => 'now()' };
-    await transaction.update(Webhook, { id: In(ended.map(({ id }) => id)) }, change);
+    await transaction.find(Webhook, { select: { id: true }, where, order: { id: 'ASC' }, lock });
+    await transaction.update(Webhook, where, { enabled: false, secrets: [], deletedAt: () => 'now()' });
   },
 
   async whatGoesOn(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined> {

@@ -1,12 +1,24 @@
 // Signing secrets: their format, how long a replaced one stays valid, and how they are encrypted.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  Logger,
+  type NestInterceptor,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import type { FastifyReply } from 'fastify';
+import { type Observable, map } from 'rxjs';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
 import { OperatorError } from '../../operator-error';
+import { SETTINGS, type Settings } from '../../settings';
 import { type KeptSecret, Webhook } from './webhook.entity';
+import type { WebhookWithSecretDto } from './webhooks.dto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -37,19 +49,18 @@ export function validSecrets(secrets: readonly KeptSecret[], now: Date): KeptSec
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
-interface SignedMessage {
-  secrets: KeptSecret[];
-  webhookId: number;
-  eventId: string;
-}
-
 /**
  * Encrypts signing secrets with a key that is not in the database, so that a leaked table is useless. Each secret is bound
  * to its webhook and cannot be decrypted for another one.
  */
+@Injectable()
 export class SecretVault {
-  /** @param key 32 bytes; without a key, nothing can be sealed or opened */
-  constructor(private readonly key: Buffer | undefined) {}
+  private readonly key: Buffer | undefined;
+
+  /** Without a key, nothing can be sealed or opened. */
+  constructor(@Inject(SETTINGS) { webhookKey }: Pick<Settings, 'webhookKey'>) {
+    this.key = webhookKey;
+  }
 
   /** Prefix of everything sealed with this key. Identifies the key without revealing it. Undefined without a key. */
   get fingerprint(): string | undefined {
@@ -81,7 +92,11 @@ export class SecretVault {
    * One signature per valid secret (Standard Webhooks 1.0), separated by spaces.
    * @returns undefined if there is none, or one cannot be decrypted
    */
-  sign({ secrets, webhookId, eventId }: SignedMessage, body: string, now: Date): string | undefined {
+  sign(
+    { secrets, webhookId, eventId }: { secrets: KeptSecret[]; webhookId: number; eventId: string },
+    body: string,
+    now: Date,
+  ): string | undefined {
     try {
       const signatures = validSecrets(secrets, now).map(({ sealed }) =>
         new Signer(this.open(sealed, webhookId)).sign(eventId, now, body),
@@ -103,6 +118,32 @@ export class SecretVault {
 
 function boundTo(webhookId: number): Buffer {
   return Buffer.from(`webhook ${webhookId}`);
+}
+
+/**
+ * Opens the secret in a response on its way out. Before, it is sealed wherever the response stands: with an Idempotency-Key it is
+ * kept as it is, and a replay comes this way as well.
+ */
+@Injectable()
+export class SecretOpener implements NestInterceptor<WebhookWithSecretDto, WebhookWithSecretDto> {
+  constructor(private readonly vault: SecretVault) {}
+
+  intercept(
+    context: ExecutionContext,
+    next: CallHandler<WebhookWithSecretDto>,
+  ): Observable<WebhookWithSecretDto> {
+    const opened = (webhook: WebhookWithSecretDto): WebhookWithSecretDto => {
+      try {
+        return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
+      } catch {
+        void context.switchToHttp().getResponse<FastifyReply>().removeHeader('Idempotent-Replayed');
+        throw new UnavailableError(
+          'A kept response has the secret of a webhook, sealed with another WEBHOOK_KEY.',
+        );
+      }
+    };
+    return next.handle().pipe(map(opened));
+  }
 }
 
 /** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */

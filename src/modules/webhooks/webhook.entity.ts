@@ -86,6 +86,15 @@ export class Webhook {
   since?: number;
 }
 
+/** What a webhook knows of a receiver that it has sent nothing to. */
+export const NEW_RECEIVER = {
+  failingSince: null,
+  pausedUntil: null,
+  proven: false,
+  quick: false,
+  probeAfter: null,
+};
+
 /** The only place that enables or disables. Enabling starts afresh. */
 export function switched(webhook: Webhook, enabled: boolean, disabledReason: string | null = null): Webhook {
   if (enabled === webhook.enabled) {

@@ -3,8 +3,8 @@ import type { Origin } from '#libs/database';
 import { IfMatch, Precondition, Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, CommandOrigin } from '../idempotency';
-import { SecretOpener } from './secret-opener';
 import { CALLBACKS } from './webhook-callbacks';
+import { SecretOpener } from './webhook-secrets';
 import { WebhooksService } from './webhooks.service';
 import {
   DeliveryDto,

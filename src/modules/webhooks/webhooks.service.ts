@@ -14,7 +14,7 @@ import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { dueNow, lockOf, testOf } from './webhook-administration';
 import { MAX_SECRETS, SecretVault, newSecret, rotated, validSecrets } from './webhook-secrets';
-import { DELIVERY_STATUSES, Webhook, WebhookDelivery, switched } from './webhook.entity';
+import { DELIVERY_STATUSES, NEW_RECEIVER, Webhook, WebhookDelivery, switched } from './webhook.entity';
 import {
   type DeliveryDto,
   DeliveryNotFoundError,
@@ -93,11 +93,7 @@ export class WebhooksService {
             description: body.description ?? null,
             enabled: body.enabled ?? true,
             disabledReason: null,
-            failingSince: null,
-            pausedUntil: null,
-            proven: false,
-            quick: false,
-            probeAfter: null,
+            ...NEW_RECEIVER,
             secrets: [{ sealed, until: null }],
             createdAt: state.now,
             deletedAt: null,
@@ -124,15 +120,7 @@ export class WebhooksService {
       precondition.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const types = patch.types === undefined ? webhook.types : storedTypes(patch.types);
-      // Another receiver has neither failed, nor asked for a pause, nor accepted anything.
-      const another = {
-        failingSince: null,
-        proven: false,
-        quick: false,
-        pausedUntil: null,
-        probeAfter: null,
-      };
-      const receiver = url === webhook.url ? {} : another;
+      const receiver = url === webhook.url ? {} : NEW_RECEIVER;
       const changed = { ...switched(webhook, enabled), url, types, description, ...receiver };
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);

@@ -1,11 +1,13 @@
 // Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
 import { isIP } from 'node:net';
-import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
+import { Inject, Injectable } from '@nestjs/common';
+import * as ipaddr from 'ipaddr.js';
+import { SETTINGS, type Settings } from '../../../settings';
 
 /** Other ports below 1024 belong to other services. */
 const PORTS_BELOW_1024 = [80, 443];
 /** All publicly routed addresses. ipaddr.js reports others, such as ::7f00:1, as unicast too. */
-const PUBLIC_IPV6 = parseCIDR('2000::/3');
+const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
 /** A public address at which Azure serves each machine its own metadata. */
 const METADATA = '168.63.129.16';
 /** URL ignores it. */
@@ -16,14 +18,15 @@ const EMPTY_LABEL = /^\.|\.\./;
 const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-type Network = ReturnType<typeof parseCIDR>;
-
+@Injectable()
 export class AddressPolicy {
-  private readonly networks: Network[];
+  /** Networks and addresses that are allowed although they are not public, also over http. */
+  private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
 
-  /** @param networks networks (10.0.0.0/8) and addresses that are allowed although not public, also over http */
-  constructor(networks: readonly string[]) {
-    this.networks = networks.map(networkOf);
+  constructor(@Inject(SETTINGS) { webhookNetworks }: Pick<Settings, 'webhookNetworks'>) {
+    this.named = webhookNetworks.map((text) =>
+      ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
+    );
   }
 
   /** Whether this address may be connected to. `http` is allowed only to the configured networks. */
@@ -31,8 +34,10 @@ export class AddressPolicy {
     if (isIP(address) === 0) {
       return false;
     }
-    const parsed = unmapped(address);
-    return this.isNamed(parsed) || (protocol === 'https:' && isPublic(parsed));
+    // An IPv4-mapped IPv6 address leads to the IPv4 address.
+    const parsed = ipaddr.process(address);
+    const isNamed = ipaddr.subnetMatch(parsed, { named: this.named }, '') === 'named';
+    return isNamed || (protocol === 'https:' && isPublic(parsed));
   }
 
   /** Why a URL is not allowed, to follow "url"; undefined if it passes all checks that need no DNS lookup. */
@@ -44,7 +49,7 @@ export class AddressPolicy {
       return 'must be an absolute URL, such as https://shop.example/events';
     }
     const url = new URL(text);
-    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.networks.length === 0)) {
+    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.named.length === 0)) {
       return 'must use https';
     }
     if (url.username !== '' || url.password !== '') {
@@ -67,12 +72,6 @@ export class AddressPolicy {
     }
     return undefined;
   }
-
-  private isNamed(address: IPv4 | IPv6): boolean {
-    return this.networks.some(
-      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
-    );
-  }
 }
 
 /** The addresses of `localhost` and names below it; undefined for others. */
@@ -80,19 +79,7 @@ export function localAddresses(name: string): readonly string[] | undefined {
   return LOCAL_NAME.test(name) ? LOOPBACK : undefined;
 }
 
-/** An IPv4-mapped IPv6 address leads to the IPv4 address. */
-function unmapped(text: string): IPv4 | IPv6 {
-  const address = parse(text);
-  return 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()
-    ? address.toIPv4Address()
-    : address;
-}
-
-function networkOf(text: string): Network {
-  return parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`);
-}
-
-function isPublic(address: IPv4 | IPv6): boolean {
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.range() !== 'unicast' || address.toString() === METADATA) {
     return false;
   }

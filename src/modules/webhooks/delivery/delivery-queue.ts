@@ -90,8 +90,8 @@ const LEASE = `WITH leased AS (
       ) AS next WHERE webhooks.id = ANY($3) AND ${MAY_SEND}))
     RETURNING *
   )
-  SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url, secrets,
-    event_id AS "eventId", type, position, leased.created_at AS "createdAt"
+  SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
+    secrets::json, event_id AS "eventId", type, position, leased.created_at AS "createdAt"
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
@@ -133,23 +133,12 @@ const RECORD = {
 /** A delivery whose attempt has ended. */
 export type Finished = StartedDelivery & { attempt: Attempt };
 
-/** A receiver that wants nothing more, or accepts nothing. */
-interface LostReceiver {
-  webhookId: number;
-  reason: string;
-  /** False if the webhook has been changed, or its receiver has accepted something meanwhile. */
-  isStillLost: (webhook: Webhook) => boolean;
-}
-
 interface RecordedRow {
   id: number;
   url: string;
   gone: boolean;
   failing_since: Date | null;
 }
-
-/** As the driver reports it. */
-type LeasedRow = Omit<LeasedDelivery, 'secrets'> & { secrets: string };
 
 /**
  * Deliveries that are due, in the table that all instances share. An instance leases a delivery, so that no other sends it;
@@ -176,18 +165,17 @@ export class DeliveryQueue {
     return found.length === 0 ? [] : this.lease(found, ids, now);
   }
 
-  private lease(found: { id: number }[], except: number[], now: Date): Promise<LeasedDelivery[]> {
+  private lease(found: { id: number }[], started: number[], now: Date): Promise<LeasedDelivery[]> {
     const until = new Date(now.getTime() + LEASE_MS).toISOString();
     return this.database.transaction(async (transaction) => {
       const locked = await transaction.query<{ id: number }[]>(LOCK, [found.map(({ id }) => id)]);
-      const values = [now.toISOString(), except, locked.map(({ id }) => id), until];
-      const rows = await transaction.query<LeasedRow[]>(LEASE, values);
-      return rows.map((row) => ({ ...row, secrets: JSON.parse(row.secrets) as KeptSecret[] }));
+      const values = [now.toISOString(), started, locked.map(({ id }) => id), until];
+      return transaction.query<LeasedDelivery[]>(LEASE, values);
     });
   }
 
-  /** May be repeated after a failure. @returns the receivers whose webhooks must be disabled */
-  async recordOutcomes(finished: readonly Finished[], now: Date): Promise<LostReceiver[]> {
+  /** May be repeated after a failure. @returns the webhooks to disable: their receivers want nothing more, or accept nothing */
+  async recordOutcomes(finished: readonly Finished[], now: Date) {
     const outcomes = JSON.stringify(finished.map((one) => outcomeOf(one, now)));
     const rows = await this.database.run<RecordedRow>(RECORD, [outcomes, now.toISOString(), PAUSES_MS]);
     const deadSince = now.getTime() - DISABLED_AFTER_MS;
@@ -196,7 +184,8 @@ export class DeliveryQueue {
       .map(({ id, url, gone }) => ({
         webhookId: id,
         reason: gone ? GONE : DEAD,
-        isStillLost: (webhook) => webhook.url === url && (gone || webhook.failingSince !== null),
+        // Not if the webhook has been changed, or its receiver has accepted something meanwhile.
+        applies: (webhook: Webhook) => webhook.url === url && (gone || webhook.failingSince !== null),
       }));
   }
 }

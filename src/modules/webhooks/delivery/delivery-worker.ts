@@ -23,9 +23,8 @@ const EXPIRED = 'The event is older than 30 days.';
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
-  /** Until its outcome is written, a delivery is not taken again. */
-  private readonly started = new Set<StartedDelivery>();
-  private readonly underWay = new Set<Promise<void>>();
+  /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
+  private readonly started = new Map<StartedDelivery, Promise<void>>();
   private isStopping = false;
   private readonly task = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
@@ -56,7 +55,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
     await this.task.stop();
-    await Promise.race([Promise.all(this.underWay), pause(DRAIN_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all(this.started.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // If the database is unavailable, the leases expire.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
@@ -76,21 +75,19 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.vault.fingerprint === undefined) {
       return 0;
     }
-    const leased = await this.queue.take(new Date(this.clock.now()), [...this.started]);
+    const leased = await this.queue.take(new Date(this.clock.now()), [...this.started.keys()]);
     const positions = leased.flatMap(({ position }) => position ?? []);
     const events = positions.length === 0 ? [] : await this.events.at(positions);
     const byPosition = new Map(events.map((event) => [event.position, event]));
     for (const delivery of leased) {
-      const attempt = this.attempt(delivery, byPosition.get(delivery.position!));
-      this.underWay.add(attempt);
-      void attempt.then(() => this.underWay.delete(attempt));
+      const started: StartedDelivery = { delivery, quick: delivery.quick };
+      this.started.set(started, this.attempt(started, byPosition.get(delivery.position!)));
     }
     return leased.length;
   }
 
-  private async attempt(delivery: LeasedDelivery, event?: StoredEvent): Promise<void> {
-    const started: StartedDelivery = { delivery, quick: delivery.quick };
-    this.started.add(started);
+  private async attempt(started: StartedDelivery, event?: StoredEvent): Promise<void> {
+    const { delivery } = started;
     const since = this.clock.now();
     const cancelSlowMark = this.clock.later(QUICK_MS, () => (started.quick = false));
     started.attempt = await this.send(delivery, bodyOf(delivery, event));
@@ -122,14 +119,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** If that fails, outcomes are written in the next turn. */
   private async writeOutcomes(): Promise<void> {
-    const finished = [...this.started].filter((one): one is Finished => one.attempt !== undefined);
+    const finished = [...this.started.keys()].filter((one): one is Finished => one.attempt !== undefined);
     if (finished.length === 0) {
       return;
     }
     const lost = await this.queue.recordOutcomes(finished, new Date(this.clock.now()));
     finished.forEach((one) => this.started.delete(one));
-    for (const { webhookId, reason, isStillLost } of lost) {
-      await this.webhooks.disable(webhookId, reason, isStillLost);
+    for (const { webhookId, reason, applies } of lost) {
+      await this.webhooks.disable(webhookId, reason, applies);
     }
   }
 }

@@ -48,17 +48,15 @@ export function slowDownMs({ status, retryAfter = '' }: Attempt, now: number): n
 
 /** The time that a `Retry-After` asks for (RFC 9110, section 10.2.3); NaN if it is invalid. */
 export function retryAfterMs(text: string, now: number): number {
-  return /^\d+$/.test(text) ? Number(text) * SECOND : dateOf(text) - now;
+  if (/^\d+$/.test(text)) {
+    return Number(text) * SECOND;
+  }
+  return HTTP_DATE.test(text) ? Date.parse(`${text.replace(/ GMT$/, '')} GMT`) - now : NaN;
 }
 
 /** The three forms of RFC 9110, section 5.6.7; the third has no zone. `Date.parse` takes many other texts for dates. */
 const HTTP_DATE =
   /^(?:\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT|\w{6,9}, \d\d-\w{3}-\d\d \d\d:\d\d:\d\d GMT|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
-
-/** @returns milliseconds; NaN if the text is no date of HTTP */
-function dateOf(text: string): number {
-  return HTTP_DATE.test(text) ? Date.parse(`${text.replace(/ GMT$/, '')} GMT`) : NaN;
-}
 
 /** Why an attempt failed, for the delivery's `error`; null on success. */
 export function errorOf({ status, failure }: Attempt): string | null {

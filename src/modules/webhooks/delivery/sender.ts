@@ -6,7 +6,8 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { AddressPolicy } from './address-policy';
+import { Injectable, Optional } from '@nestjs/common';
+import { AddressPolicy } from './address-policy';
 import { type FindAddresses, checkedLookup, machineLookup, withCode } from './name-lookup';
 import type { Attempt } from './retry-schedule';
 
@@ -32,13 +33,14 @@ const FAILURES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The response had too many headers.',
 };
 
-export interface Message {
+interface Message {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
 }
 
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
+@Injectable()
 export class Sender {
   private readonly http: HttpAgent;
   private readonly https: HttpsAgent;
@@ -46,7 +48,7 @@ export class Sender {
   /** @param find replaces the machine's lookup in tests */
   constructor(
     private readonly policy: AddressPolicy,
-    find: FindAddresses = machineLookup(),
+    @Optional() find: FindAddresses = machineLookup(),
   ) {
     this.http = new HttpAgent({ ...CONNECTIONS, lookup: checkedLookup(find, policy, 'http:') });
     this.https = new HttpsAgent({ ...CONNECTIONS, lookup: checkedLookup(find, policy, 'https:') });
@@ -91,13 +93,12 @@ export class Sender {
 async function attemptOf(request: ClientRequest, body: string): Promise<Attempt> {
   const deadline = setTimeout(() => request.destroy(withCode('ESILENT')), TIMEOUT_MS);
   let interim = 0;
-  const onInterim = (): void => {
+  request.on('information', () => {
     interim += 1;
     if (interim > INTERIM_RESPONSES) {
       request.destroy(withCode('EINTERIM'));
     }
-  };
-  request.on('information', onInterim).on('continue', onInterim);
+  });
   const closed = once(request, 'close').then(() => Promise.reject(withCode('ECONNRESET')));
   try {
     const answered = once(request.end(body), 'response') as Promise<[IncomingMessage]>;

@@ -6,7 +6,7 @@ const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
 const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
 
 describe('the vault', () => {
-  const vault = new SecretVault(Buffer.alloc(32, 1));
+  const vault = new SecretVault({ webhookKey: Buffer.alloc(32, 1) });
 
   it('decrypts what it encrypted, and encrypts the same secret differently each time', () => {
     const secret = newSecret();
@@ -18,7 +18,7 @@ describe('the vault', () => {
 
   test.each([
     ['for another webhook', vault, 8, (text: string) => text],
-    ['with another key', new SecretVault(Buffer.alloc(32, 2)), 7, (text: string) => text],
+    ['with another key', new SecretVault({ webhookKey: Buffer.alloc(32, 2) }), 7, (text: string) => text],
     ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
     ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
   ])('does not decrypt it %s, and reveals nothing', (_name, other, webhookId, change) => {
@@ -35,12 +35,12 @@ describe('the vault', () => {
   });
 
   it('cannot encrypt without a key, and names the variable', () => {
-    expect(() => new SecretVault(undefined).seal('x', 1)).toThrow('WEBHOOK_KEY is not set');
+    expect(() => new SecretVault({ webhookKey: undefined }).seal('x', 1)).toThrow('WEBHOOK_KEY is not set');
   });
 
   it('a fingerprint identifies a key without revealing it', () => {
     const key = Buffer.alloc(32, 3);
-    const { fingerprint } = new SecretVault(key);
+    const { fingerprint } = new SecretVault({ webhookKey: key });
     expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
     expect(fingerprint).not.toBe(vault.fingerprint);
     expect(key.toString('hex')).not.toContain(fingerprint!.slice(0, 8));
