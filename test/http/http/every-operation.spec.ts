@@ -5,25 +5,161 @@ import { routeFactsOf } from '#libs/http';
 import { KeysService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
-import { type Operation, type Schema, operationsOf, plain } from '../../support/document';
+import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 
-const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
+/** A request of an operation that succeeds, and what of it can be wrong. */
+interface Sample {
+  method: string;
+  /** With one of the resources that `beforeAll` creates. */
+  path: string;
+  status: number;
+  /** The query parameters besides `cursor`, which lists have. */
+  query?: string;
+  body?: object;
+  /** The fields of the body; an asterisk marks those that are required. */
+  fields?: string;
+  /** Any valid key may call it. */
+  forAnyKey?: boolean;
+  /** What another id is told; the path has an id then. */
+  unknown?: string;
+}
+
+const PET = 'pet_not_found';
+const CATEGORY = 'category_not_found';
+const ORDER = 'order_not_found';
+const WEBHOOK = 'webhook_not_found';
+const URL = 'https://shop.example/events';
+const PAGE = 'limit cursor';
+
+const get = (path: string, more: Partial<Sample> = {}): Sample => ({
+  method: 'GET',
+  path,
+  status: 200,
+  ...more,
+});
+const change = (call: string, status: number, more: Partial<Sample> = {}): Sample => {
+  const [method, path] = call.split(' ') as [string, string];
+  return { method, path, status, ...more };
+};
+
+/** Written by hand, so that an operation is missed when a decorator no longer declares it. */
+const OPERATIONS: Record<string, Sample> = {
+  getKey: get('/key', { forAnyKey: true }),
+  getRateLimit: get('/rate-limit', { forAnyKey: true }),
+  getUsage: get('/usage', { query: 'days' }),
+  listCategories: get('/categories', { query: `${PAGE} name` }),
+  createCategory: change('POST /categories', 201, { body: { name: 'Dogs' }, fields: 'name* description' }),
+  getCategory: get('/categories/1', { unknown: CATEGORY }),
+  replaceCategory: change('PUT /categories/1', 200, {
+    ...{ body: { name: 'Dogs' }, fields: 'name* description', unknown: CATEGORY },
+  }),
+  deleteCategory: change('DELETE /categories/2', 204, { unknown: CATEGORY }),
+  listPets: get('/pets', { query: `${PAGE} status categoryId name id` }),
+  createPet: change('POST /pets', 201, {
+    ...{ body: { name: 'Rex', categoryId: 1 }, fields: 'name* categoryId* status' },
+  }),
+  getPet: get('/pets/1', { unknown: PET }),
+  replacePet: change('PUT /pets/1', 200, {
+    ...{ body: { name: 'Rex', categoryId: 1 }, fields: 'name* categoryId* status', unknown: PET },
+  }),
+  updatePet: change('PATCH /pets/1', 200, { body: {}, fields: 'name categoryId status', unknown: PET }),
+  deletePet: change('DELETE /pets/2', 204, { unknown: PET }),
+  listInventory: get('/store/inventory', { query: `${PAGE} status` }),
+  getInventory: get('/store/inventory/1', { unknown: PET }),
+  setInventory: change('PUT /store/inventory/1', 200, {
+    ...{ body: { quantity: 9 }, fields: 'quantity*', unknown: PET },
+  }),
+  adjustInventory: change('POST /store/inventory/1/adjustments', 200, {
+    ...{ body: { delta: -2 }, fields: 'delta*', unknown: PET },
+  }),
+  listOrders: get('/store/orders', { query: `${PAGE} petId complete` }),
+  placeOrder: change('POST /store/orders', 201, {
+    ...{ body: { petId: 1 }, fields: 'petId* quantity shipDate complete' },
+  }),
+  getOrder: get('/store/orders/1', { unknown: ORDER }),
+  updateOrder: change('PATCH /store/orders/1', 200, {
+    body: {},
+    fields: 'shipDate complete',
+    unknown: ORDER,
+  }),
+  cancelOrder: change('DELETE /store/orders/2', 204, { unknown: ORDER }),
+  listEvents: get('/events', { query: `${PAGE} type petId wait` }),
+  listWebhooks: get('/webhooks', { query: PAGE }),
+  createWebhook: change('POST /webhooks', 201, {
+    ...{ body: { url: URL }, fields: 'url* description types enabled' },
+  }),
+  getWebhook: get('/webhooks/1', { unknown: WEBHOOK }),
+  updateWebhook: change('PATCH /webhooks/1', 200, {
+    ...{ body: {}, fields: 'url description types enabled', unknown: WEBHOOK },
+  }),
+  deleteWebhook: change('DELETE /webhooks/2', 204, { unknown: WEBHOOK }),
+  rotateWebhookSecret: change('POST /webhooks/1/secret', 200, { unknown: WEBHOOK }),
+  testWebhook: change('POST /webhooks/1/test', 202, { unknown: WEBHOOK }),
+  listDeliveries: get('/webhooks/1/deliveries', { query: `${PAGE} status`, unknown: WEBHOOK }),
+  retryDelivery: change('POST /webhooks/1/deliveries/1/retry', 202, { unknown: WEBHOOK }),
+};
+
 const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%00=1', '=', 'id[]=1'];
 const BAD_CURSORS = ['', '20', 'YWZ0ZXI6MA', 'YWZ0ZXI6MjAg', '%F0%9F%90%95', 'a'.repeat(5_000)];
-const FOREIGN = 'application/json-patch+json';
-/** What any valid key may call. */
-const ANY_KEY = ['/key', '/rate-limit'];
+const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
 
 /** What a request of the operation is turned into, with the error that it then gets. */
 interface Defect {
   what: string;
-  status: number;
-  code: string;
   target?: string;
   body?: unknown;
-  fields?: Record<string, string>;
+  headers?: Record<string, string>;
+  /** By default 400 and `validation_failed`. */
+  status?: number;
+  code?: string;
   message?: string;
+}
+
+function defectsOf(sample: Sample): Defect[] {
+  const { method, path, query = '', unknown } = sample;
+  const [parameters, isList] = [query.split(' ').filter(Boolean), query.startsWith(PAGE)];
+  const at = (id: string): string => path.replace(/\d+/, id);
+  return [
+    ...UNKNOWN_QUERIES.slice(0, path === '/pets' ? undefined : 2).map((text) => ({
+      ...{ what: text, target: `${path}?${text}` },
+    })),
+    ...(unknown === undefined ? [] : ['0', '9007199254740992', 'x']).map((id) => ({
+      ...{ what: `id ${id}`, target: at(id), message: `Id ${ID_RANGE}` },
+    })),
+    ...(unknown === undefined
+      ? []
+      : [{ what: 'unknown id', target: at('4711'), status: 404, code: unknown }]),
+    ...parameters
+      .filter((name) => name !== 'cursor')
+      .map((name) => ({ what: name, target: `${path}?${name}=`, message: `${name} must be` })),
+    ...(isList ? BAD_CURSORS : []).map((cursor) => ({
+      ...{ what: 'cursor', target: `${path}?cursor=${cursor}`, status: 400, code: 'invalid_cursor' },
+    })),
+    ...(method === 'GET' ? [] : bodyDefectsOf(sample)),
+    { what: 'ETag', headers: { 'If-Match': '"stale"' }, status: 412, code: 'precondition_failed' },
+  ];
+}
+
+function bodyDefectsOf({ method, body, fields = '' }: Sample): Defect[] {
+  if (body === undefined) {
+    return [{ what: 'body', body: {}, message: 'takes no body' }];
+  }
+  const names = fields.replaceAll('*', '').split(' ');
+  const required = fields.split(' ').flatMap((name) => (name.endsWith('*') ? name.slice(0, -1) : []));
+  const types = method === 'PATCH' ? 'application/json or application/merge-patch+json' : 'application/json';
+  return [
+    ...names.map((name) => ({ what: name, body: { ...body, [name]: {} }, message: `${name} must be` })),
+    ...required.map((name) => ({
+      ...{ what: `no ${name}`, body: { ...body, [name]: undefined }, message: `${name} is required` },
+    })),
+    { what: 'unknown field', body: { ...body, colour: 'red' }, message: '"colour"' },
+    { what: 'id in the body', body: { ...body, id: 1 }, message: '"id"' },
+    {
+      ...{ what: 'media type', headers: { 'Content-Type': 'application/json-patch+json' } },
+      ...{ status: 415, code: 'unsupported_media_type', message: `Content-Type must be ${types}` },
+    },
+  ];
 }
 
 /** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/access-rules.ts). */
@@ -49,104 +185,22 @@ describe('every operation', () => {
   let reader: ApiClient;
   let writer: ApiClient;
 
+  /** Of each resource the first is read and changed, and the second is deleted. */
   beforeAll(async () => {
     const { key, client } = await service.issueKey();
-    const only = (scope: 'read' | 'write') => service.app.get(KeysService).issue({ client, scopes: [scope] });
-    const keys = [key, (await only('read')).key, (await only('write')).key];
-    [caller, reader, writer] = keys.map((text) => service.callerWith(text)) as [
-      ApiClient,
-      ApiClient,
-      ApiClient,
-    ];
+    const only = async (scope: 'read' | 'write') =>
+      service.callerWith((await service.app.get(KeysService).issue({ client, scopes: [scope] })).key);
+    [caller, reader, writer] = [service.callerWith(key), await only('read'), await only('write')];
     const arrange = new Arrange(caller);
-    for (let count = 0; count < 2; count += 1) {
-      await arrange.order((await arrange.pet(undefined, 5)).id);
-      await caller.post('/webhooks', { url: 'https://shop.example/events' });
-    }
+    await arrange.pet(undefined, 9);
+    await caller.post('/categories', { name: 'Cats' });
+    await caller.post('/pets', { name: 'Max', categoryId: 1 });
+    await arrange.order(1);
+    await arrange.order(1);
+    await caller.post('/webhooks', { url: URL, enabled: false });
+    await caller.post('/webhooks', { url: URL, enabled: false });
+    await caller.post('/webhooks/1/test');
   });
-
-  /** Operations with what a request of theirs can have wrong. Deletions come last, and those of what refers to others first. */
-  function operations() {
-    const all = [...operationsOf(service.document)].map(([name, operation]) =>
-      describeOperation(name, operation),
-    );
-    const [deletions, others] = [true, false].map((deletes) =>
-      all.filter(({ method }) => (method === 'DELETE') === deletes),
-    );
-    return [...others!, ...deletions!.toReversed()];
-  }
-
-  function describeOperation(name: string, operation: Operation) {
-    const [method, template] = name.split(' ') as [string, string];
-    const path = template.replace(/\{\w+\}/g, method === 'DELETE' ? '2' : '1');
-    const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
-    const body = example && (method === 'PATCH' ? {} : (example.value as object));
-    const status = Number(Object.keys(operation.responses)[0]);
-    return { method, path, status, body, defects: defectsOf(operation, method, path, body) };
-  }
-
-  function defectsOf(
-    { parameters, responses, requestBody }: Operation,
-    method: string,
-    path: string,
-    body?: object,
-  ): Defect[] {
-    const invalid = { status: 400, code: 'validation_failed' };
-    const types = Object.keys(requestBody?.content ?? {});
-    const parameter = parameters.find((candidate) => candidate.in === 'path')?.name;
-    const isList = parameters.some(({ name }) => name === 'cursor');
-    const queries = parameters.filter(({ name, in: place }) => place === 'query' && name !== 'cursor');
-    const schema = plain(
-      service.document,
-      (requestBody?.content['application/json']?.schema ?? {}) as Schema,
-    );
-    const at = (id: string) => path.replace(/\d+/, id);
-    return [
-      ...UNKNOWN_QUERIES.slice(0, path === '/pets' ? undefined : 2).map((query) => ({
-        ...{ ...invalid, what: query, target: `${path}?${query}` },
-      })),
-      ...(parameter === undefined ? [] : ['0', '9007199254740992', 'x']).map((id) => ({
-        ...{ ...invalid, what: 'id', target: at(id), message: `${parameter} ${ID_RANGE}` },
-      })),
-      ...queries.map(({ name }) => ({
-        ...{ ...invalid, what: name, target: `${path}?${name}=`, message: `${name} must be` },
-      })),
-      ...(isList ? BAD_CURSORS : []).map((cursor) => ({
-        ...{ what: 'cursor', status: 400, code: 'invalid_cursor', target: `${path}?cursor=${cursor}` },
-      })),
-      ...(body === undefined
-        ? method === 'GET'
-          ? []
-          : [{ ...invalid, what: 'body', body: {}, message: 'takes no body' }]
-        : [
-            ...Object.keys(schema.properties ?? {}).map((name) => ({
-              ...{ ...invalid, what: name, body: { ...body, [name]: {} }, message: `${name} must be` },
-            })),
-            ...(schema.required ?? []).map((name) => ({
-              ...{ ...invalid, what: `no ${name}`, body: { ...body, [name]: undefined } },
-              message: `${name} is required`,
-            })),
-            { ...invalid, what: 'unknown field', body: { ...body, colour: 'red' }, message: '"colour"' },
-            { ...invalid, what: 'id in the body', body: { ...body, id: 1 }, message: '"id"' },
-            {
-              ...{ what: 'media type', status: 415, code: 'unsupported_media_type' },
-              ...{
-                fields: { 'Content-Type': FOREIGN },
-                message: `Content-Type must be ${types.join(' or ')}`,
-              },
-            },
-          ]),
-      ...('404' in responses
-        ? [{ what: 'unknown id', status: 404, code: codeOf(path), target: at('4711') }]
-        : []),
-      { what: 'ETag', status: 412, code: 'precondition_failed', fields: { 'If-Match': '"stale"' } },
-    ];
-  }
-
-  async function aDelivery(): Promise<number> {
-    const { body } = await caller.get<[{ id: number }]>('/webhooks/1/deliveries');
-    return body[0].id;
-  }
 
   /** Everything that has happened in the store. */
   async function lastEvent(): Promise<unknown> {
@@ -154,47 +208,46 @@ describe('every operation', () => {
     return rows[0];
   }
 
-  it('declares who may call it, and is public only if it is a health check', () => {
+  it('is listed here, and declares who may call it; only health checks are public', () => {
+    const declared = [...operationsOf(service.document).values()].map(({ operationId }) => operationId);
+    expect(declared.sort()).toEqual(Object.keys(OPERATIONS).sort());
     const modules = [...service.app.get(ModulesContainer).values()];
     const controllers = modules.flatMap((module) => [...module.controllers.values()]);
     const routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
     const named = (wanted: unknown) => routes.filter(({ rule }) => rule === wanted).map(({ name }) => name);
-    expect(routes).toHaveLength(operationsOf(service.document).size + 2);
+    expect(routes).toHaveLength(declared.length + 2);
     expect(named(undefined)).toEqual([]);
     expect(named('public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
   });
 
-  it('refuses whoever may not call it and what is wrong, and has then done nothing', async () => {
-    for (const { method, path, status, body, defects } of operations()) {
-      const operation = `${method} ${path}`;
-      const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
-      expect([operation, anonymous.status, anonymous.body.code]).toEqual([operation, 401, 'missing_api_key']);
-      const before = await lastEvent();
+  it.each(Object.entries(OPERATIONS))(
+    '%s refuses whoever may not call it and what is wrong, and has then done nothing',
+    async (_operation, sample) => {
+      const { method, path, status, body, forAnyKey } = sample;
       const [allowed, others, scope] =
         method === 'GET' ? [reader, writer, 'read'] : [writer, reader, 'write'];
-      for (const sent of ANY_KEY.includes(path) ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method]) {
-        const { status: refusal, headers } = await others.send(sent, path, body);
-        expect([operation, refusal]).toEqual([operation, 403]);
-        expect(headers.get('www-authenticate')).toMatch(`error="insufficient_scope", scope="${scope}"`);
+      const before = await lastEvent();
+      const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
+      expect([anonymous.status, anonymous.body.code]).toEqual([401, 'missing_api_key']);
+      for (const sent of forAnyKey ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method]) {
+        const refused = await others.send(sent, path, body);
+        expect(refused.status).toBe(403);
+        expect(refused.headers.get('www-authenticate')).toMatch(
+          `error="insufficient_scope", scope="${scope}"`,
+        );
       }
-      for (const { what, message = '', fields = {}, ...defect } of defects) {
-        const answer = await caller
-          .with(fields)
-          .send<ErrorBody>(method, defect.target ?? path, defect.body ?? body);
-        const seen = [operation, what, answer.status, answer.body.code];
-        expect(seen).toEqual([operation, what, defect.status, defect.code]);
+      for (const { what, status: refusal = 400, code = 'validation_failed', ...defect } of defectsOf(
+        sample,
+      )) {
+        const { target = path, headers = {}, message = '' } = defect;
+        const answer = await caller.with(headers).send<ErrorBody>(method, target, defect.body ?? body);
+        expect([what, answer.status, answer.body.code]).toEqual([what, refusal, code]);
         expect(answer.body.message).toContain(message);
       }
-      expect([operation, await lastEvent()]).toEqual([operation, before]);
-      const target = path.endsWith('/retry') ? `/webhooks/1/deliveries/${await aDelivery()}/retry` : path;
-      expect([operation, (await allowed.send(method, target, body)).status]).toEqual([operation, status]);
-      if (ANY_KEY.includes(path)) expect((await others.get(path)).status).toBe(200);
-    }
-  });
+      expect(await lastEvent()).toEqual(before);
+      for (const client of forAnyKey ? [allowed, others] : [allowed]) {
+        expect((await client.send(method, path, body)).status).toBe(status);
+      }
+    },
+  );
 });
-
-function codeOf(path: string): string {
-  const [, collection] = /^\/(?:store\/)?(\w+)/.exec(path)!;
-  const codes: Record<string, string> = { categories: 'category', orders: 'order', webhooks: 'webhook' };
-  return `${codes[collection!] ?? 'pet'}_not_found`;
-}
