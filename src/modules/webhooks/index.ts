@@ -4,6 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../features';
+import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
@@ -35,7 +36,11 @@ class WebhookAdministrationModule {}
   imports: [EventsModule, WebhookAdministrationModule],
   controllers: [WebhooksController],
   providers: [
-    AddressPolicy,
+    {
+      provide: AddressPolicy,
+      inject: [SETTINGS],
+      useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
+    },
     SecretVault,
     Sender,
     WebhooksService,

@@ -1,8 +1,6 @@
 // Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
 import { isIP } from 'node:net';
-import { Inject, Injectable } from '@nestjs/common';
 import * as ipaddr from 'ipaddr.js';
-import { SETTINGS, type Settings } from '../../../settings';
 
 /** Other ports below 1024 belong to other services. */
 const PORTS_BELOW_1024 = [80, 443];
@@ -18,13 +16,12 @@ const EMPTY_LABEL = /^\.|\.\./;
 const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-@Injectable()
 export class AddressPolicy {
-  /** Networks and addresses that are allowed although they are not public, also over http. */
   private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
 
-  constructor(@Inject(SETTINGS) { webhookNetworks }: Pick<Settings, 'webhookNetworks'>) {
-    this.named = webhookNetworks.map((text) =>
+  /** @param networks networks (10.0.0.0/8) and addresses that are allowed although not public, also over http */
+  constructor(networks: readonly string[]) {
+    this.named = networks.map((text) =>
       ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
     );
   }

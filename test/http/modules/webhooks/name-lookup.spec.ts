@@ -129,7 +129,7 @@ it('A name server that is replaced is asked from the next lookup on', async () =
 
 it('The failure of a name server is not blamed on the receiver', async () => {
   const { port } = await nameServer({ 'shop.test': 'failure' });
-  const policy = new AddressPolicy({ webhookNetworks: ['127.0.0.0/8'] });
+  const policy = new AddressPolicy(['127.0.0.0/8']);
   const failureWith = async (ports: number[], name: string) => {
     const sender = new Sender(policy, machine({ ports }).find);
     const { failure } = await sender.send({ url: `http://${name}:8080/`, headers: {}, body: '{}' });
@@ -164,7 +164,7 @@ it.each(['localhost', 'LOCALHOST.', 'shop.localhost', '127.0.0.1', '0x7f.1'])(
   'http://%s is delivered to, with its name as the host, where the network is allowed',
   async (host) => {
     const receiver = await Receiver.start();
-    const sender = new Sender(new AddressPolicy({ webhookNetworks: ['127.0.0.0/8'] }));
+    const sender = new Sender(new AddressPolicy(['127.0.0.0/8']));
     const { port } = new URL(receiver.url);
     const url = `http://${host}:${port}/`;
     expect(await sender.send({ url, headers: {}, body: '{}' })).toMatchObject({ status: 204 });

@@ -6,7 +6,7 @@ import { type FindAddresses, checkedLookup } from '../../../../src/modules/webho
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { Receiver } from '../../../support/receiver';
 
-const LOCAL = new AddressPolicy({ webhookNetworks: ['127.0.0.0/8'] });
+const LOCAL = new AddressPolicy(['127.0.0.0/8']);
 const FORBIDDEN = { status: null, failure: 'The URL leads to an address that webhooks may not be sent to.' };
 const message = (url: string) => ({ url, headers: { 'webhook-id': 'evt_1' }, body: '{}' });
 
@@ -46,7 +46,7 @@ describe('forbidden addresses', () => {
     const port = new URL(receiver.url).port;
     const before = receiver.connections;
     for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']) {
-      const sender = new Sender(new AddressPolicy({ webhookNetworks: [] }), onlyTo(address));
+      const sender = new Sender(new AddressPolicy([]), onlyTo(address));
       expect(await sender.send(message(`https://shop.example:${port}/`))).toEqual(FORBIDDEN);
       sender.close();
     }
@@ -55,7 +55,7 @@ describe('forbidden addresses', () => {
 
   it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {
     let asked = 0;
-    const policy = new AddressPolicy({ webhookNetworks: ['127.0.0.1'] });
+    const policy = new AddressPolicy(['127.0.0.1']);
     const sender = new Sender(policy, (name) => {
       asked += 1;
       return onlyTo(`127.0.0.${asked}`)(name);
@@ -69,17 +69,14 @@ describe('forbidden addresses', () => {
   });
 
   it('of several addresses only the allowed ones are tried', async () => {
-    const sender = new Sender(
-      new AddressPolicy({ webhookNetworks: ['127.0.0.1'] }),
-      onlyTo('127.0.0.9', '127.0.0.1'),
-    );
+    const sender = new Sender(new AddressPolicy(['127.0.0.1']), onlyTo('127.0.0.9', '127.0.0.1'));
     const url = receiver.url.replace('127.0.0.1', 'shop.example');
     expect(await sender.send(message(url))).toMatchObject({ status: 204 });
     sender.close();
   });
 
   it('a literal address in the table is checked as well', async () => {
-    const sender = new Sender(new AddressPolicy({ webhookNetworks: [] }));
+    const sender = new Sender(new AddressPolicy([]));
     for (const host of [
       '127.0.0.1',
       '0x7f.1',
@@ -106,7 +103,7 @@ describe('forbidden addresses', () => {
 });
 
 describe('The addresses of a name', () => {
-  const policy = new AddressPolicy({ webhookNetworks: [] });
+  const policy = new AddressPolicy([]);
   const addressesOf = (find: FindAddresses) =>
     new Promise((done) => {
       checkedLookup(find, policy, 'https:')('shop.example', { all: true }, (error, found) =>

@@ -1,6 +1,6 @@
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
 
-const open = new AddressPolicy({ webhookNetworks: [] });
+const open = new AddressPolicy([]);
 
 /** What leads inside, or nowhere, in every spelling that has been seen in an attack. */
 const FORBIDDEN = Object.entries({
@@ -43,7 +43,7 @@ test('public addresses are connected to over https, not over http', () => {
 });
 
 test('allowed networks are connected to over http and https, and their neighbours are not', () => {
-  const policy = new AddressPolicy({ webhookNetworks: ['10.20.0.0/16', '192.168.7.9', 'fd00::/8'] });
+  const policy = new AddressPolicy(['10.20.0.0/16', '192.168.7.9', 'fd00::/8']);
   const addresses = '10.20.0.1 10.20.255.255 192.168.7.9 fd12::1 ::ffff:10.20.3.4';
   expect(allowed(policy, addresses).sort()).toEqual(
     [...over('http', addresses), ...over('https', addresses)].sort(),
