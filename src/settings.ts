@@ -1,59 +1,150 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { readDatabaseUrl } from './runtime/database-url';
+import { databaseUrl } from './runtime/database-url';
 import {
   type Environment,
   EnvironmentError,
-  EnvironmentReader,
-  decodeText,
+  type Reader,
+  integer,
   isWellFormedUrl,
+  list,
+  oneOf,
+  path,
+  secretIn,
+  text,
+  textIn,
+  url,
 } from './runtime/environment';
-
-export interface Settings {
-  host: string;
-  port: number;
-  /** Absent: an embedded PostgreSQL in `dataDirectory`. */
-  databaseUrl: string | undefined;
-  dataDirectory: string;
-  databasePool: number;
-  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
-  redisUrl: string | undefined;
-  /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
-  instances: number;
-  /** Addresses and networks of the proxies whose forwarding header fields are trusted. */
-  trustProxy: string[];
-  corsOrigins: string[];
-  /** Where metrics are served; absent: disabled. */
-  metrics: { host: string; port: number } | undefined;
-  logLevel: LogLevel;
-  afterSunset: 'serve' | 'gone';
-  /** Networks and addresses that webhooks may call although they are not public. */
-  webhookNetworks: string[];
-  /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
-  webhookKey: Buffer | undefined;
-  /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
-  shutdownDelaySeconds: number;
-  /** Processes that share the port. More than one need `redisUrl`. */
-  workers: number;
-  /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
-  tracesUrl: string | undefined;
-}
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const PORTS = { min: 0, max: 65_535 };
+const MAX_PORT = 65_535;
 const MAX_WORKERS = 256;
 export const WEBHOOK_KEY_BYTES = 32;
+
+/** What ioredis would make nothing of, it would ignore, or fail with at each connection. */
+const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
+
+/** The errors omit the value: it may contain a password. */
+const redisUrl: Reader<string> = (value, variable) => {
+  const urls = value.split(',').map((one) => one.trim());
+  if (!urls.every((one) => REDIS_URL.test(one) && isWellFormedUrl(one))) {
+    const expected =
+      'redis:// or rediss:// URLs, separated by commas for a cluster, with no path but the number of a database';
+    throw new EnvironmentError(variable, expected, '…');
+  }
+  if (urls.length > 1 && urls.some((one) => /[1-9]/.test(new URL(one).pathname))) {
+    const expected = 'several URLs without a database, because a cluster has only one';
+    throw new EnvironmentError(variable, expected, '…');
+  }
+  return urls.join(',');
+};
+
+const origins: Reader<string[]> = (value, variable) => {
+  const isOrigin = (one: string) => one === '*' || (URL.canParse(one) && new URL(one).origin === one);
+  const named = list('* or origins such as https://shop.example', isOrigin)(value, variable);
+  if (named.length > 1 && named.includes('*')) {
+    throw new EnvironmentError(variable, '* alone, or origins without it', named.join(','));
+  }
+  return named.length === 0 ? ['*'] : named;
+};
+
+/** A port on the loopback address, another address with a port, or `off`. */
+const metricsAddress: Reader<{ host: string; port: number } | undefined> = (value, variable) => {
+  if (value === 'off') {
+    return undefined;
+  }
+  const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(value) ?? [];
+  if (port === '' || Number(port) > MAX_PORT) {
+    throw new EnvironmentError(variable, 'a port, an address with a port (0.0.0.0:9464), or off', value);
+  }
+  // An IPv6 address is in brackets if a port follows.
+  return { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
+};
+
+/** The error omits the value. */
+const webhookKey: Reader<Buffer> = (value, variable) => {
+  const key = Buffer.from(value, 'base64');
+  if (key.length !== WEBHOOK_KEY_BYTES || key.toString('base64') !== value) {
+    throw new EnvironmentError(variable, '32 random bytes in base64 (openssl rand -base64 32)', '…');
+  }
+  return key;
+};
+
+const workerCount: Reader<number> = (value, variable) =>
+  value === 'auto' ? usableCores() : integer(1, MAX_WORKERS, ', or auto')(value, variable);
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const hasPrefix = prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits);
+  return isIP(address) !== 0 && hasPrefix && rest.length === 0;
+}
+
+const networks = (of: string) => list(`${of}, such as 10.0.0.0/8`, isNetwork);
+
+/** @param secret whether `<name>_FILE` may name a file with it */
+function variable<Value, Fallback extends Value | undefined>(
+  name: string,
+  read: Reader<Value>,
+  fallback: Fallback,
+  { secret = false } = {},
+) {
+  return { name, read, fallback, secret };
+}
+
+/** Every setting with its variable, what that takes, and what applies without it. */
+const VARIABLES = {
+  host: variable('HOST', text, '127.0.0.1'),
+  port: variable('PORT', integer(0, MAX_PORT), 3000),
+  /** Absent: an embedded PostgreSQL in `dataDirectory`. */
+  databaseUrl: variable('DATABASE_URL', databaseUrl, undefined, { secret: true }),
+  dataDirectory: variable('DATA_DIR', path, '.petstore'),
+  databasePool: variable('DATABASE_POOL', integer(2, 1_000), 10),
+  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
+  redisUrl: variable('REDIS_URL', redisUrl, undefined, { secret: true }),
+  /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
+  instances: variable('INSTANCES', integer(1, 10_000), 1),
+  /** Addresses and networks of the proxies whose forwarding header fields are trusted. */
+  trustProxy: variable('TRUST_PROXY', networks('addresses or networks of proxies'), []),
+  corsOrigins: variable('CORS_ORIGINS', origins, ['*']),
+  /** Where metrics are served; absent: disabled. */
+  metrics: variable('METRICS_PORT', metricsAddress, { host: '127.0.0.1', port: 9464 }),
+  logLevel: variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
+  afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),
+  /** Networks and addresses that webhooks may call although they are not public. */
+  webhookNetworks: variable('WEBHOOK_NETWORKS', networks('networks or addresses'), []),
+  /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
+  webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
+  /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
+  shutdownDelaySeconds: variable('SHUTDOWN_DELAY', integer(0, 300), 0),
+  /** Processes that share the port. More than one need `redisUrl`. */
+  workers: variable('WORKERS', workerCount, 1),
+  /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
+  tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', url('http://', 'https://'), undefined),
+};
+
+type Variables = typeof VARIABLES;
+
+export type Settings = {
+  [Name in keyof Variables]: ReturnType<Variables[Name]['read']> | Widened<Variables[Name]['fallback']>;
+};
+/** Only whether a setting may be absent follows from what applies without it. */
+type Widened<Fallback> = Fallback extends undefined ? undefined : never;
 
 /**
  * Reads and checks the environment.
  * @throws EnvironmentError whose one-line message names the variable and its valid values
  */
 export function readSettings(environment: Environment): Settings {
-  const reader = new EnvironmentReader(withSecrets(environment));
-  const settings = readAll(reader);
+  const settings = Object.fromEntries(
+    Object.entries(VARIABLES).map(([setting, { name, read, fallback, secret }]) => {
+      const value = (secret ? secretIn : textIn)(environment, name);
+      return [setting, value === undefined ? fallback : read(value, name)];
+    }),
+  ) as Settings;
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
@@ -62,67 +153,10 @@ export function readSettings(environment: Environment): Settings {
 
 /** The variables that operators set. */
 export function settingNames(): ReadonlySet<string> {
-  const reader = new EnvironmentReader({});
-  readAll(reader);
-  return new Set([...reader.names, ...SECRETS.map((name) => `${name}_FILE`)]);
-}
-
-/** Variables that may be in a file, as container platforms mount secrets: `DATABASE_URL_FILE` names it. */
-const SECRETS = ['DATABASE_URL', 'REDIS_URL', 'WEBHOOK_KEY'] as const;
-
-function withSecrets(environment: Environment): Environment {
-  const reader = new EnvironmentReader(environment);
-  const inFiles = SECRETS.flatMap((name) => {
-    const file = reader.path(`${name}_FILE`);
-    if (file !== undefined && reader.text(name) !== undefined) {
-      throw new EnvironmentError(`${name}_FILE`, `a file only without ${name}`, file);
-    }
-    return file === undefined ? [] : [[name, readSecret(`${name}_FILE`, file)]];
-  });
-  return { ...environment, ...(Object.fromEntries(inFiles) as Environment) };
-}
-
-function readSecret(variable: string, file: string): string {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    throw new EnvironmentError(variable, 'a file that can be read', file);
-  }
-  const text = decodeText(bytes)?.trim();
-  if (text === undefined) {
-    throw new EnvironmentError(variable, 'a file with text in UTF-8', file);
-  }
-  // Whoever names a file wants the secret: without it, the service would run on a database or key of its own.
-  if (text === '') {
-    throw new EnvironmentError(variable, 'a file that is not empty', file);
-  }
-  return text;
-}
-
-function readAll(reader: EnvironmentReader): Settings {
-  return {
-    host: reader.text('HOST', '127.0.0.1'),
-    port: reader.integer('PORT', 3000, PORTS),
-    databaseUrl: readDatabaseUrl(reader, 'DATABASE_URL'),
-    dataDirectory: reader.path('DATA_DIR') ?? '.petstore',
-    databasePool: reader.integer('DATABASE_POOL', 10, { min: 2, max: 1_000 }),
-    redisUrl: readRedisUrl(reader),
-    instances: reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }),
-    trustProxy: reader.list('TRUST_PROXY', 'addresses or networks of proxies, such as 10.0.0.0/8', isNetwork),
-    corsOrigins: readOrigins(reader),
-    metrics: readMetricsAddress(reader),
-    logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
-    afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
-    webhookNetworks: reader.list('WEBHOOK_NETWORKS', 'networks or addresses, such as 10.0.0.0/8', isNetwork),
-    webhookKey: readWebhookKey(reader),
-    shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
-    workers:
-      reader.text('WORKERS') === 'auto'
-        ? usableCores()
-        : reader.integer('WORKERS', 1, { min: 1, max: MAX_WORKERS }, ', or auto'),
-    tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
-  };
+  const names = Object.values(VARIABLES).map(({ name, secret }) =>
+    secret ? [name, `${name}_FILE`] : [name],
+  );
+  return new Set(names.flat());
 }
 
 /** Where Linux reports the CPU limit of a container (control groups, version 2). */
@@ -145,71 +179,6 @@ function readLimit(): string {
   } catch {
     return 'max';
   }
-}
-
-/** What ioredis would make nothing of, it would ignore, or fail with at each connection. */
-const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
-
-function readRedisUrl(reader: EnvironmentReader): string | undefined {
-  const urls = reader
-    .text('REDIS_URL')
-    ?.split(',')
-    .map((url) => url.trim());
-  if (urls?.every((url) => REDIS_URL.test(url) && isWellFormedUrl(url)) === false) {
-    // The value is omitted: it may contain a password.
-    const expected =
-      'redis:// or rediss:// URLs, separated by commas for a cluster, with no path but the number of a database';
-    throw new EnvironmentError('REDIS_URL', expected, '…');
-  }
-  if (urls && urls.length > 1 && urls.some((url) => /[1-9]/.test(new URL(url).pathname))) {
-    throw new EnvironmentError(
-      'REDIS_URL',
-      'several URLs without a database, because a cluster has only one',
-      '…',
-    );
-  }
-  return urls?.join(',');
-}
-
-function readOrigins(reader: EnvironmentReader): string[] {
-  const origins = reader.list('CORS_ORIGINS', '* or origins such as https://shop.example', (origin) => {
-    return origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
-  });
-  if (origins.length > 1 && origins.includes('*')) {
-    throw new EnvironmentError('CORS_ORIGINS', '* alone, or origins without it', origins.join(','));
-  }
-  return origins.length === 0 ? ['*'] : origins;
-}
-
-/** A port on the loopback address, another address with a port, or `off`. */
-function readMetricsAddress(reader: EnvironmentReader): Settings['metrics'] {
-  const text = reader.text('METRICS_PORT', '9464');
-  if (text === 'off') {
-    return undefined;
-  }
-  const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === '' || Number(port) > PORTS.max) {
-    throw new EnvironmentError('METRICS_PORT', 'a port, an address with a port (0.0.0.0:9464), or off', text);
-  }
-  // An IPv6 address is in brackets if a port follows.
-  return { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
-}
-
-/** The message omits the value. */
-function readWebhookKey(reader: EnvironmentReader): Buffer | undefined {
-  const text = reader.text('WEBHOOK_KEY');
-  const key = text === undefined ? undefined : Buffer.from(text, 'base64');
-  if (key !== undefined && (key.length !== WEBHOOK_KEY_BYTES || key.toString('base64') !== text)) {
-    throw new EnvironmentError('WEBHOOK_KEY', '32 random bytes in base64 (openssl rand -base64 32)', '…');
-  }
-  return key;
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const bits = isIP(address) === 6 ? 128 : 32;
-  const hasPrefix = prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits);
-  return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
 /** Injection token of the Settings. */

@@ -7,8 +7,7 @@ import { Command, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
-import { readDatabaseUrl } from '../runtime/database-url';
-import { EnvironmentReader } from '../runtime/environment';
+import { databaseUrl } from '../runtime/database-url';
 import { PETSTORE } from '../runtime/messages';
 import { type OpenDatabase, WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
@@ -70,7 +69,7 @@ const isUrl = (target: string) => target.includes('://');
 /** A URL as settings have it, or a folder. */
 function copyTarget(text: string): string {
   try {
-    return isUrl(text) ? readDatabaseUrl(new EnvironmentReader({ '--to': text }), '--to')! : text;
+    return isUrl(text) ? databaseUrl(text, '--to') : text;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

@@ -1,6 +1,6 @@
 // DATABASE_URL takes what libpq takes, and becomes a URL with a host that the driver reads alike.
 import { existsSync } from 'node:fs';
-import { EnvironmentError, type EnvironmentReader, WELL_FORMED, isWellFormedUrl } from './environment';
+import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
@@ -15,15 +15,8 @@ const PARAMETERS = [
 ];
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/**
- * Reads a URL of PostgreSQL. The error omits its values, because one of them may be a password.
- * @throws EnvironmentError that names the variable, and the parameter if that is wrong
- */
-export function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | undefined {
-  const text = reader.text(variable);
-  if (text === undefined) {
-    return undefined;
-  }
+/** Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password, but name a wrong parameter. */
+export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
     throw new EnvironmentError(variable, 'a URL that starts with postgres:// or postgresql://', '…');
   }
@@ -49,7 +42,7 @@ export function readDatabaseUrl(reader: EnvironmentReader, variable: string): st
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
   return withTls(new URL(url), parameters, variable).href;
-}
+};
 
 /** `user:password@host:port/database`, where parameters win; a socket's folder is a host. */
 function placed(parameters: URLSearchParams, user = '', address = '', database = ''): string {

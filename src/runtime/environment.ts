@@ -48,85 +48,104 @@ export function problemOfPath(path: string): string | undefined {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables of the environment into values; an empty variable counts as absent. */
-export class EnvironmentReader {
-  /** The variables that were asked for. */
-  readonly names = new Set<string>();
+/**
+ * Makes a value of the text of a variable.
+ * @throws EnvironmentError that names the variable and what it takes
+ */
+export type Reader<Value> = (text: string, variable: string) => Value;
 
-  constructor(private readonly environment: Environment) {}
+export const text: Reader<string> = (value) => value;
 
-  text(variable: string): string | undefined;
-  text(variable: string, fallback: string): string;
-  text(variable: string, fallback?: string): string | undefined {
-    this.names.add(variable);
-    const value = this.environment[variable]?.trim() || fallback;
-    if (value !== undefined && !isDecoded(value)) {
-      throw new EnvironmentError(variable, 'text in UTF-8', '…');
-    }
-    return value;
+export const path: Reader<string> = (value, variable) => {
+  const problem = problemOfPath(value);
+  if (problem !== undefined) {
+    throw new EnvironmentError(variable, problem, value);
   }
+  return value;
+};
 
-  path(variable: string): string | undefined {
-    const path = this.text(variable);
-    const problem = path && problemOfPath(path);
-    if (problem) {
-      throw new EnvironmentError(variable, problem, path);
+export function integer(min: number, max: number, alternative = ''): Reader<number> {
+  return (value, variable) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+    if (!(number >= min && number <= max)) {
+      throw new EnvironmentError(variable, `a whole number from ${min} to ${max}${alternative}`, value);
     }
-    return path;
-  }
+    return number;
+  };
+}
 
-  integer(variable: string, fallback: number, range: { min: number; max: number }, alternative = ''): number {
-    const text = this.text(variable);
-    if (text === undefined) {
-      return fallback;
-    }
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= range.min && value <= range.max)) {
-      throw new EnvironmentError(
-        variable,
-        `a whole number from ${range.min} to ${range.max}${alternative}`,
-        text,
-      );
-    }
-    return value;
-  }
-
-  oneOf<Choice extends string>(variable: string, choices: readonly Choice[], fallback: Choice): Choice {
-    const text = this.text(variable) ?? fallback;
-    const choice = choices.find((candidate) => candidate === text);
+export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice> {
+  return (value, variable) => {
+    const choice = choices.find((candidate) => candidate === value);
     if (choice === undefined) {
-      throw new EnvironmentError(variable, `one of ${choices.join(', ')}`, text);
+      throw new EnvironmentError(variable, `one of ${choices.join(', ')}`, value);
     }
     return choice;
-  }
+  };
+}
 
-  /** A URL with one of these schemes (such as `postgres:`). The error omits the value, which may contain a password. */
-  url(variable: string, schemes: readonly string[]): string | undefined {
-    const text = this.text(variable);
-    if (text === undefined) {
-      return undefined;
-    }
-    const [scheme = ''] = /^[a-z][a-z\d+.-]*:(?=\/\/)/.exec(text) ?? [];
-    if (!schemes.includes(scheme)) {
-      throw new EnvironmentError(variable, `a URL that starts with ${schemes.join('// or ')}//`, '…');
-    }
-    if (!isWellFormedUrl(text)) {
-      throw new EnvironmentError(variable, WELL_FORMED, '…');
-    }
-    return text;
-  }
-
-  /** A comma-separated list; each entry must pass `accepts`. */
-  list(variable: string, expected: string, accepts: (entry: string) => boolean): string[] {
-    const text = this.text(variable) ?? '';
-    const entries = text.split(',').map((entry) => entry.trim());
+/** Texts separated by commas, each of which `accepts` must take. */
+export function list(expected: string, accepts: (entry: string) => boolean): Reader<string[]> {
+  return (value, variable) => {
+    const entries = value.split(',').map((entry) => entry.trim());
     const named = entries.filter((entry) => entry !== '');
     const wrong = named.find((entry) => !accepts(entry));
     if (wrong !== undefined) {
       throw new EnvironmentError(variable, expected, wrong);
     }
     return named;
+  };
+}
+
+/** A URL with one of these schemes. The error omits the value, which may contain a password. */
+export function url(...schemes: string[]): Reader<string> {
+  return (value, variable) => {
+    if (!schemes.some((scheme) => value.startsWith(scheme))) {
+      throw new EnvironmentError(variable, `a URL that starts with ${schemes.join(' or ')}`, '…');
+    }
+    if (!isWellFormedUrl(value)) {
+      throw new EnvironmentError(variable, WELL_FORMED, '…');
+    }
+    return value;
+  };
+}
+
+/** The text of a variable; undefined if it is absent or empty. @throws EnvironmentError if it is not UTF-8 */
+export function textIn(environment: Environment, variable: string): string | undefined {
+  const value = environment[variable]?.trim();
+  if (value !== undefined && !isDecoded(value)) {
+    throw new EnvironmentError(variable, 'text in UTF-8', '…');
   }
+  return value === '' ? undefined : value;
+}
+
+/**
+ * The text of a variable, or of the file that `…_FILE` names, as container platforms mount secrets. Whoever names a file wants
+ * the secret in it: without it, the service would run on a database or key of its own.
+ */
+export function secretIn(environment: Environment, variable: string): string | undefined {
+  const given = textIn(environment, variable);
+  const ofFile = `${variable}_FILE`;
+  const file = textIn(environment, ofFile);
+  if (file === undefined) {
+    return given;
+  }
+  const refuse = (expected: string) => new EnvironmentError(ofFile, expected, file);
+  path(file, ofFile);
+  if (given !== undefined) {
+    throw refuse(`a file only without ${variable}`);
+  }
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch {
+    throw refuse('a file that can be read');
+  }
+  const secret = decodeText(bytes)?.trim();
+  if (!secret) {
+    throw refuse(secret === undefined ? 'a file with text in UTF-8' : 'a file that is not empty');
+  }
+  return secret;
 }
 
 /**
