@@ -114,7 +114,8 @@ export async function explainAddress<Opened>(
     if (syscall === undefined) {
       throw error;
     }
-    const reason = code === 'EADDRINUSE' ? 'it is in use by another process; choose another' : message;
+    const remedy = variables === 'METRICS_PORT' ? 'choose another, or off for no metrics' : 'choose another';
+    const reason = code === 'EADDRINUSE' ? `it is in use by another process; ${remedy}` : message;
     throw new StartError(`${host} port ${port} (${variables}) cannot be listened on: ${reason}.`);
   }
 }

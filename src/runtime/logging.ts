@@ -8,7 +8,7 @@ import type { Environment } from './environment';
 
 /** Buffered lines are written after this time at the latest. */
 const WRITE_MS = 100;
-/** Lines are buffered until there are this many bytes, until a flush, or until the process ends. */
+/** Lines are buffered until there are this many bytes. */
 const WRITE_BYTES = 8_192;
 /** How much is buffered while nobody reads the output. More is dropped, so that a stalled reader cannot exhaust memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -42,9 +42,22 @@ export function createLogger(
     return pino(options, output);
   }
   const destination = openLogOutput(output);
-  const logger = pino(options, destination);
+  const logger = pino({ ...options, hooks: { streamWrite: flushSoon(destination) } }, destination);
   reportLostLines(destination, logger);
   return logger;
+}
+
+/** Unlike `periodicFlush`, it wakes no process that logs nothing. */
+function flushSoon(output: LogOutput): (line: string) => string {
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    timer = undefined;
+    output.flush();
+  };
+  return (line) => {
+    timer ??= setTimeout(flush, WRITE_MS).unref();
+    return line;
+  };
 }
 
 function reportLostLines(output: LogOutput, logger: Logger): void {
@@ -66,7 +79,6 @@ function openLogOutput(descriptor: number): LogOutput {
   const output = pino.destination({
     dest: descriptor,
     sync: false,
-    periodicFlush: WRITE_MS,
     minLength: cluster.isWorker ? PIPE_BYTES / 2 : WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
     maxWrite: cluster.isWorker ? PIPE_BYTES : undefined,

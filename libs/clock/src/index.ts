@@ -34,15 +34,8 @@ export interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */
   name: string;
   work: () => unknown;
-  /** Milliseconds from the end of a run to the start of the next; null to sleep until the next `start` or `runNow`. */
+  /** Milliseconds from `start`, or from the end of a run, to the next; null to sleep until the next `start` or `runNow`. */
   everyMs: number | (() => number | null);
-  /** Milliseconds from `start` to the first run. Default: `everyMs`. */
-  firstMs?: number;
-  /**
-   * Pass the injected clock if nothing else depends on the runs: the clock of tests starts none. Default: the system's
-   * clock.
-   */
-  clock?: Clock;
 }
 
 /**
@@ -51,7 +44,7 @@ export interface RepeatingTaskOptions {
  */
 export class RepeatingTask {
   private readonly logger = new Logger('BackgroundTask');
-  private cancel?: () => void;
+  private timer?: NodeJS.Timeout;
   private running?: Promise<void>;
   /** The run after the current one, for everybody who asks for one in the meantime. */
   private next?: Promise<void>;
@@ -63,7 +56,7 @@ export class RepeatingTask {
 
   start(): this {
     this.isStarted = true;
-    this.schedule(this.options.firstMs ?? this.pauseMs());
+    this.schedule();
     return this;
   }
 
@@ -85,7 +78,7 @@ export class RepeatingTask {
   /** Starts no more runs, and waits for the current one. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    this.cancel?.();
+    clearTimeout(this.timer);
     await this.running;
   }
 
@@ -93,18 +86,13 @@ export class RepeatingTask {
     if (this.isStopped) {
       return;
     }
-    this.cancel?.();
+    clearTimeout(this.timer);
     this.running = this.attempt();
     await this.running;
     this.running = undefined;
     if (this.isStarted && this.next === undefined) {
-      this.schedule(this.pauseMs());
+      this.schedule();
     }
-  }
-
-  private pauseMs(): number | null {
-    const { everyMs } = this.options;
-    return typeof everyMs === 'number' ? everyMs : everyMs();
   }
 
   private async attempt(): Promise<void> {
@@ -123,16 +111,15 @@ export class RepeatingTask {
     }
   }
 
-  private schedule(milliseconds: number | null): void {
-    this.cancel?.();
-    if (!this.isStopped && milliseconds !== null) {
-      const { clock = SYSTEM } = this.options;
-      this.cancel = clock.later(milliseconds, () => void this.runNow());
+  private schedule(): void {
+    clearTimeout(this.timer);
+    const { everyMs } = this.options;
+    const pauseMs = typeof everyMs === 'number' ? everyMs : everyMs();
+    if (!this.isStopped && pauseMs !== null) {
+      this.timer = setTimeout(() => void this.runNow(), pauseMs).unref();
     }
   }
 }
-
-const SYSTEM = new SystemClock();
 
 /**
  * Writes one batch atomically. If the promise rejects, the batch is written again. So a batch is written at least once,

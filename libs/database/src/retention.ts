@@ -20,10 +20,9 @@ export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired
 }
 
 const BATCH = 5_000;
-const EVERY_MS = 600_000;
 
 /**
- * Deletes expired rows, some time after the start and then again and again. Any number of instances may do so at once; each
+ * Deletes expired rows, again and again. Any number of instances may do so at once; each
  * skips rows that another is deleting. A failed run is logged, and the next one catches up.
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
@@ -31,15 +30,14 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly task: RepeatingTask;
   private isStopped = false;
 
-  /** @param firstMs milliseconds from the start to the first run */
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly tables: readonly ExpiredRows[],
-    firstMs = 30_000,
+    everyMs = 600_000,
   ) {
     const work = () => this.deleteExpired();
-    this.task = new RepeatingTask({ name: 'Deleting expired rows', work, firstMs, everyMs: EVERY_MS, clock });
+    this.task = new RepeatingTask({ name: 'Deleting expired rows', work, everyMs });
   }
 
   onApplicationBootstrap(): void {

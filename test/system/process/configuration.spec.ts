@@ -53,7 +53,8 @@ it('a port that is taken is reported in one line, also by workers, before a data
     ['PORT', { WORKERS: '2', REDIS_URL: redis.url }],
   ] as const) {
     const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port, ...more });
-    const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process`);
+    const remedy = variable === 'METRICS_PORT' ? 'choose another, or off for no metrics' : 'choose another';
+    const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process; ${remedy}\\.`);
     expect(outcome).toEqual(complaint(1, line));
     expect(existsSync(DATA_DIR)).toBe(false);
   }

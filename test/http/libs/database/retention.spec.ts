@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { SystemClock } from '#libs/clock';
 import { ManualClock } from '../../../support/manual-clock';
 import { Database, type ExpiredRows, Retention, olderThan } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
@@ -8,10 +7,7 @@ import { until } from '../../../support/eventually';
 
 let test: TestDatabase;
 let dataSource: DataSource;
-/** Its days are those of the test; what happens later happens by itself. */
-const clock = Object.assign(new ManualClock(Date.UTC(2026, 10, 21, 23, 59, 59, 999)), {
-  later: SystemClock.prototype.later,
-});
+const clock = new ManualClock(Date.UTC(2026, 10, 21, 23, 59, 59, 999));
 const started: Retention[] = [];
 
 beforeAll(async () => {
@@ -28,9 +24,9 @@ afterAll(async () => {
   await test.drop();
 });
 
-function keeping(options: Partial<ExpiredRows> = {}, firstMs?: number): Retention {
+function keeping(options: Partial<ExpiredRows> = {}, everyMs?: number): Retention {
   const rows = { table: 'things', expired: olderThan(3), ...options };
-  const retention = new Retention(new Database(dataSource), clock, [rows], firstMs);
+  const retention = new Retention(new Database(dataSource), clock, [rows], everyMs);
   started.push(retention);
   return retention;
 }
