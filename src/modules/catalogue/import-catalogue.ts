@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, type Origin, isDatabaseUnavailable } from '#libs/database';
+import { Database, type Origin, SERVICE, isDatabaseUnavailable } from '#libs/database';
 import { ApiError } from '#libs/http';
 import { AuditTrail } from '../audit';
 import { PetsService, UnknownCategoryError } from '../pets';
@@ -20,7 +20,7 @@ const GROUP_LINES = 50;
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 /** The operator is no client. */
-const ORIGIN: Origin = { owner: 0 };
+const ORIGIN: Origin = { owner: SERVICE };
 
 export interface ImportOptions {
   /** Lines before this one are in the store already: what pets refer to is found by its name. */

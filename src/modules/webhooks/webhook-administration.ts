@@ -7,14 +7,14 @@ import {
   CommandExecutor,
   Database,
   type Need,
+  SERVICE,
   type State,
   type Transaction,
 } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { MAX_PENDING, TEST_TYPE, Webhook, WebhookDelivery, switched } from './webhook.entity';
 
-/** Neither the operator nor the service is a client. */
-const BY_SERVICE = { owner: 0 };
+const BY_SERVICE = { owner: SERVICE };
 
 /** Counting stops here: it would take long, and the operator has to act anyway. */
 const COUNTED = 100_000;

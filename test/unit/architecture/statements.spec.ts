@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT, filesOf } from '../../support/files';
+
+const FILES = filesOf('src/modules', '.ts').map((file) => ({
+  file,
+  module: file.split('/')[2]!,
+  text: readFileSync(join(ROOT, file), 'utf8'),
+}));
+
+/** The module of each table. */
+const OWNERS = new Map(
+  FILES.flatMap(({ module, text }) =>
+    [...text.matchAll(/@Entity\('(\w+)'/g)].map(([, table]) => [table!, module] as const),
+  ),
+);
+
+/** What each module may know, by the rules of imports. */
+const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
+  '../../../.dependency-cruiser.cjs',
+);
+const MAY_KNOW = new Map(
+  forbidden.flatMap(({ name }) => {
+    const [, module, others] = /^(\w+) imports (?:no other module|only (.+))$/.exec(name) ?? [];
+    return module === undefined ? [] : [[module, others?.split(' and ') ?? []] as const];
+  }),
+);
+
+/** Statements that read of the key or the client that they are about. Each has its reason. */
+const EXCEPTIONS: Record<string, string> = {
+  'audit reads clients': 'the name of the client is copied in the round trip that writes the entry',
+  'audit reads api_keys': 'it finds the client of a key',
+  'deprecations reads clients': 'who calls, for the operator',
+  'deprecations reads api_keys': 'a key may be deleted before its calls are written',
+  'webhooks reads clients': 'whose webhook it is, for the operator',
+};
+
+/** `quotas reads pets`, of tables that the module may not know. */
+function foreignTables(module: string, text: string): string[] {
+  const tables = [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE|TABLE) (\w+)|Join\('(\w+)'/g)];
+  return tables
+    .map(([, table = '', joined = table]) => joined)
+    .filter((table) => ![undefined, module, ...MAY_KNOW.get(module)!].includes(OWNERS.get(table)))
+    .map((table) => `${module} reads ${table}`);
+}
+
+it('The statements of a module name the tables of modules that it may import', () => {
+  const found = FILES.flatMap(({ module, text }) => foreignTables(module, text));
+  expect([...new Set(found)].sort()).toEqual(Object.keys(EXCEPTIONS).sort());
+});
+
+it.each([
+  ['SELECT * FROM pets', ['categories reads pets']],
+  ['SELECT FROM categories JOIN orders ON true', ['categories reads orders']],
+  ['INSERT INTO events (id) VALUES ($1)', ['categories reads events']],
+  [`query.innerJoin('clients', 'client')`, ['categories reads clients']],
+  ['DELETE FROM categories; SELECT FROM pg_locks', []],
+])('It finds in a statement of categories: %s', (text, found) => {
+  expect(foreignTables('categories', text)).toEqual(found);
+});
