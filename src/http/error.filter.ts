@@ -20,7 +20,7 @@ import {
   RouteNotFoundError,
   ServiceUnavailableError,
   UnavailableError,
-  routeOf,
+  closeIfUnread,
 } from '#libs/http';
 import { accessRuleOf, assertMayCall, isPublic } from '../modules/auth';
 import { limitErrorOf, RequestLimiter } from '../modules/quotas';
@@ -47,7 +47,8 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     try {
-      const failure = (await this.refusalBefore(thrown, request)) ?? this.strayed(request) ?? thrown;
+      const failure =
+        (await this.refusalBefore(thrown, request)) ?? this.unknownPathOrMethod(request) ?? thrown;
       const error = toApiError(failure);
       if (error.status >= 500) {
         this.log(error, failure, request);
@@ -82,7 +83,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
-  private strayed({ is404, client, url }: FastifyRequest): ApiError | null {
+  private unknownPathOrMethod({ is404, client, url }: FastifyRequest): ApiError | null {
     if (!is404 || client?.admission === undefined) {
       return null;
     }
@@ -91,7 +92,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
-    const context = { requestId: request.id, operation: routeOf(request).url, code: error.code };
+    const context = { requestId: request.id, operation: request.routeOptions.url, code: error.code };
     if (error.status === 503) {
       this.logger.warn({ ...context, reason: failure instanceof Error ? failure.message : String(failure) });
     } else {
@@ -101,8 +102,9 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+  closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
-    // Fastify would close the connection before the rest of a body is read, which can discard the response.
+    // Fastify would close the connection after every body that it refuses, even one that has arrived completely.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);

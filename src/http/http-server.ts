@@ -13,10 +13,10 @@ import {
   type ParserError,
   acceptJson,
   assertReadable,
+  closeIfUnread,
   memberOf,
   originForm,
   prefixOf,
-  routeOf,
 } from '#libs/http';
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
@@ -77,9 +77,9 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
   const isProxy = memberOf(settings.trustProxy);
-  const connections = new Connections(fastify.server, {
-    ownerOf: (address) => (isProxy(address) ? undefined : countedAddress(address)),
-  });
+  const connections = new Connections(fastify.server, (address) =>
+    isProxy(address) ? undefined : countedAddress(address),
+  );
   // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
@@ -159,9 +159,10 @@ function checkRequests(fastify: FastifyInstance, limiter: RequestLimiter): void 
       done();
       return;
     }
-    void limiter
-      .headersFor(request, 204)
-      .then((limits) => reply.status(204).headers(limits).headers(preflightHeaders(request)).send(), done);
+    void limiter.headersFor(request, 204).then((limits) => {
+      closeIfUnread(reply);
+      void reply.status(204).headers(limits).headers(preflightHeaders(request)).send();
+    }, done);
   });
 }
 
@@ -215,7 +216,7 @@ function log(request: FastifyRequest, outcome: object): void {
     {
       reqId: request.id,
       method: request.method,
-      operation: routeOf(request).url ?? 'unknown',
+      operation: request.routeOptions.url ?? 'unknown',
       ...outcome,
       clientId: key?.clientId,
       keyId: key?.id,

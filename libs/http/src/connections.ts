@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
+import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
@@ -17,6 +19,8 @@ const GRACE_MS = 1_000;
 
 /** How long a refused connection is still read: closing it with unread bytes could discard the response. */
 const LINGER_MS = 1_000;
+/** How much of a body that is refused is still read: what proxies buffer by default. */
+const MAX_DROPPED_BYTES = 1024 * 1024;
 
 interface Connection {
   /** The response to its newest request, finished or not. */
@@ -25,37 +29,28 @@ interface Connection {
   queue: (() => void)[];
 }
 
-interface ConnectionOptions {
-  max?: number;
-  maxWaiting?: number;
-  /** Whose connections count together; undefined for a proxy, which may hold any number of them. */
-  ownerOf?: (address: string) => string | undefined;
-}
-
 /** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
   private readonly owned = new Map<string | undefined, number>();
-  private readonly maxWaiting: number;
   private waiting = 0;
   private ending = false;
 
-  /** @param server must not listen yet: existing connections would not be tracked */
+  /**
+   * @param server must not listen yet: existing connections would not be tracked
+   * @param ownerOf whose connections count together; undefined for a proxy, which may hold any number of them
+   */
   constructor(
     private readonly server: Server,
-    {
-      max = MAX_CONNECTIONS,
-      maxWaiting = MAX_WAITING_IN_TOTAL,
-      ownerOf = () => undefined,
-    }: ConnectionOptions = {},
+    ownerOf: (address: string) => string | undefined,
+    private readonly maxWaiting = MAX_WAITING_IN_TOTAL,
   ) {
-    this.maxWaiting = maxWaiting;
-    server.maxConnections = max;
+    server.maxConnections = MAX_CONNECTIONS;
     // Who closes only the sending side still reads.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
       const owner = ownerOf(socket.remoteAddress ?? '');
-      if (owner !== undefined && (this.owned.get(owner) ?? 0) >= max / 2) {
+      if (owner !== undefined && (this.owned.get(owner) ?? 0) >= server.maxConnections / 2) {
         socket.destroy();
         return;
       }
@@ -158,13 +153,11 @@ export class Connections {
     }
     // Nobody else handles them for a CONNECT, nor reads what else was sent.
     socket.on('error', () => undefined).resume();
-    if (newest?.headersSent && !newest.req.complete) {
-      // It was answered before its body had arrived.
-      socket.destroy();
-    } else if (newest?.req.complete && !isSent(newest)) {
-      await closed(newest);
+    if (newest?.req.complete && !isSent(newest)) {
+      await once(newest, 'close');
     }
     const headers = await headersOf();
+    // It is not if a response has ended it, to a request whose body is still arriving.
     if (socket.writable) {
       socket.end(messageOf(failure instanceof ApiError ? failure : refusalFor(failure), headers));
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
@@ -195,7 +188,7 @@ export class Connections {
     NetServer.prototype.close.call(this.server);
     const closing = setInterval(() => this.closeUnused(), GRACE_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);
-    await Promise.all([...this.all.keys()].map(closed));
+    await once(this.server, 'close');
     clearInterval(closing);
     clearTimeout(patience);
   }
@@ -223,8 +216,29 @@ function hasBegun(socket: Socket & { parser?: { finish(): Error | undefined } })
   return socket.parser?.finish() !== undefined;
 }
 
-function closed(stream: Socket | ServerResponse): Promise<void> {
-  return new Promise((resolve) => stream.once('close', () => resolve()));
+/**
+ * Lets the response close the connection if the body of its request is still arriving. Some of the rest is read and dropped,
+ * because closing with unread bytes could discard the response (RFC 9112, section 9.6).
+ */
+export function closeIfUnread({ raw: response }: FastifyReply): void {
+  const { req: request } = response;
+  if (request.complete) {
+    return;
+  }
+  const { socket } = request;
+  let left = MAX_DROPPED_BYTES;
+  request.on('data', ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) {
+      request.pause();
+    }
+  });
+  response.shouldKeepAlive = false;
+  // Node calls it once the response is sent, and would close immediately.
+  socket.destroySoon = () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
 }
 
 const ends = new WeakMap<Socket, AbortSignal>();

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
 import { requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Bench, expectError } from './support/bench';
@@ -206,33 +208,45 @@ describe.each(WAYS)('a body sent %s', (_way, frame) => {
     expect(answer.text).toContain('65536 bytes');
   });
 
-  test.each([
-    ['413', true, bodyOf(LIMIT * 8)],
-    ['401', false, bodyOf(LIMIT * 8)],
-    ['415', true, bodyOf(LIMIT)],
-  ])('leaves the connection usable after %s', async (status, withKey, body) => {
-    const [[type = '', framing = ''], sent] = frame(body);
-    const fields = [...(withKey ? [await bench.keyField()] : []), framing];
+  it('leaves the connection usable if it is refused when it has arrived', async () => {
+    const [[, framing = ''], sent] = frame(bodyOf(LIMIT));
     const connection = await bench.open();
-    connection.write(
-      requestText('POST /categories', [...fields, status === '415' ? 'Content-Type: a/b' : type], sent),
-    );
-    expect((await connection.answer()).status).toBe(Number(status));
+    const fields = [await bench.keyField(), framing, 'Content-Type: a/b'];
+    connection.write(requestText('POST /categories', fields, sent));
+    expect((await connection.answer()).status).toBe(415);
     connection.write(requestText('GET /health/live'));
     expect(await connection.answer()).toMatchObject({ status: 200, text: '{"status":"ok"}' });
     connection.close();
   });
 });
 
-it('A length above the limit is refused before the body is sent', async () => {
-  const answer = await bench.withKey('POST /categories', [JSON_TYPE, 'Content-Length: 1000000000000']);
-  expectError(answer, 413, 'payload_too_large', 'key');
-});
+describe('a body that is refused while it arrives ends the connection, and little of the rest is read', () => {
+  const MIB = 1024 * 1024;
+  const endless = `${(MIB * 100).toString(16)}\r\n`;
 
-it('A chunk that never ends is refused as soon as it is too large', async () => {
-  const body = `${(LIMIT * 100).toString(16)}\r\n${'x'.repeat(LIMIT + 1)}`;
-  const answer = await bench.withKey('POST /categories', [JSON_TYPE, CHUNKED], body);
-  expectError(answer, 413, 'payload_too_large', 'key');
+  test.each([
+    ['payload_too_large', 413, 'a length', ['Content-Length: 1000000000000'], ''],
+    ['payload_too_large', 413, 'a chunk that never ends', [CHUNKED], endless],
+    ['missing_api_key', 401, 'a chunk that never ends', [CHUNKED], endless],
+    ['route_not_found', 404, 'a length', ['Content-Length: 1000000000000'], ''],
+  ])('%s (%i), of %s', async (code, status, _what, framing, start) => {
+    const fields = [JSON_TYPE, ...framing, ...(status === 401 ? [] : [await bench.keyField()])];
+    bench.forgetAddress();
+    const connection = await bench.open();
+    const arrival = once(service.app.getHttpServer() as Server, 'request') as Promise<[IncomingMessage]>;
+    const path = status === 404 ? '/nope' : '/categories';
+    connection.write(requestText(`POST ${path}`, fields, start + 'x'.repeat(LIMIT + 1)));
+    const answer = await connection.answer();
+    expectError(answer, status, code, status === 401 ? 'address' : 'key');
+    expect(answer.headers.connection).toBe('close');
+    const [{ socket }] = await arrival;
+    const lost = once(socket, 'close');
+    connection.write('x'.repeat(16 * MIB));
+    await lost;
+    expect(socket.bytesRead).toBeGreaterThan(MIB);
+    expect(socket.bytesRead).toBeLessThan(4 * MIB);
+    connection.close();
+  });
 });
 
 it('A client that waits for 100 Continue gets it, and its body is read', async () => {

@@ -32,7 +32,8 @@ beforeEach(async () => {
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
-  connections = new Connections(server, { max: MAX, maxWaiting: MAX_WAITING, ownerOf: () => owner });
+  connections = new Connections(server, () => owner, MAX_WAITING);
+  server.maxConnections = MAX;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
