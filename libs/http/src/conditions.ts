@@ -24,7 +24,7 @@ function tagsOf(field: string): string[] {
  * Whether `If-None-Match` names what is there (weak comparison): a read is 304 then, and a change 412.
  * @param tag null if what is there has no tag
  */
-function noneMatchHits(ifNoneMatch: string | undefined, tag: string | null): boolean {
+function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string | null): boolean {
   if (ifNoneMatch === undefined) {
     return false;
   }
@@ -68,7 +68,7 @@ function assertMatch(ifMatch: string | undefined, tag: string | null): void {
  */
 export function isNotModified({ headers }: FastifyRequest, tag: string | null): boolean {
   assertMatch(headers['if-match'], tag);
-  return noneMatchHits(headers['if-none-match'], tag);
+  return matchesIfNoneMatch(headers['if-none-match'], tag);
 }
 
 /**
@@ -91,7 +91,7 @@ export class Precondition {
     }
     const tag = resource && entityTag(JSON.stringify(resource));
     assertMatch(ifMatch, tag);
-    if (noneMatchHits(ifNoneMatch, tag)) {
+    if (matchesIfNoneMatch(ifNoneMatch, tag)) {
       throw new PreconditionFailedError(
         ifNoneMatch!.trim() === '*'
           ? 'The resource exists, and If-None-Match: * asks that it does not.'

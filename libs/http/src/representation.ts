@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isNotModified } from './conditions';
 import type { HeaderNote } from './notes';
 import type { Page } from './paging';
-import { type Deprecation, isGone, routeOf, successorOf } from './routes';
+import { type Deprecation, isGone, successorOf } from './routes';
 
 type Body = string | Buffer;
 /** Undefined means no body. */
@@ -112,7 +112,7 @@ export function nextLink(request: FastifyRequest, cursor: string): string {
 
 function pathOf(request: FastifyRequest): string {
   const values = request.params as Record<string, string>;
-  return (routeOf(request).url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
+  return (request.routeOptions.url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent(values[name] ?? ''),
   );
 }
@@ -160,6 +160,6 @@ export function RepresentedBy(
 /** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
 function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
   const path =
-    read && isGone(read, request) ? successorOf(read, String(id)) : `${routeOf(request).url}/${id}`;
+    read && isGone(read, request) ? successorOf(read, String(id)) : `${request.routeOptions.url}/${id}`;
   return request.prefix + path;
 }

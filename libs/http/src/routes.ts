@@ -7,23 +7,6 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { defineError } from './errors';
 import { Documented } from './notes';
 
-const ROUTE = Symbol('route');
-
-type Route = FastifyRequest['routeOptions'];
-
-/**
- * `request.routeOptions`, cached because Fastify rebuilds it at each read. It is read a second time only if no route
- * matches in the end (`/pets/` begins as `/pets/:petId`).
- */
-export function routeOf(request: FastifyRequest): Route {
-  const known = request as FastifyRequest & { [ROUTE]?: Route };
-  const route = known[ROUTE];
-  if (route !== undefined && (route.url === undefined) === request.is404) {
-    return route;
-  }
-  return (known[ROUTE] = request.routeOptions);
-}
-
 /**
  * What the configuration of its route says of a request, also of one that fails before any guard. The facts of several
  * decorators add up, as those of Nest's `RouteConfig` do not.
@@ -157,7 +140,7 @@ const LINK =
 
 /** The deprecation of the operation that a request was routed to, if any. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
-  return routeOf(request).config.deprecation;
+  return request.routeOptions.config.deprecation;
 }
 
 /** The deprecation headers of a request; undefined if its operation is not deprecated. */

@@ -10,7 +10,6 @@ import {
   errorWith,
   RouteFacts,
   routeFactsOf,
-  routeOf,
   valuesOf,
 } from '#libs/http';
 import { KEY_SHAPE, type Scope } from './api-key';
@@ -136,7 +135,7 @@ export function Public(): MethodDecorator {
 
 /** What a request needs to be let in. Pages and documents are no operations, and declare nothing; nor do unknown paths. */
 export function accessRuleOf(request: FastifyRequest): AccessRule | undefined {
-  return routeOf(request).config.access;
+  return request.routeOptions.config.access;
 }
 
 /** Whether the path is outside of the API: it needs no key, has no limits and is not counted. */

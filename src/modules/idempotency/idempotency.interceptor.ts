@@ -12,7 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type Origin } from '#libs/database';
-import { Documented, EachOperation, ValidationFailedError, routeOf } from '#libs/http';
+import { Documented, EachOperation, ValidationFailedError } from '#libs/http';
 import { keyOf } from '../auth';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest, isKept } from './keyed-request';
 
@@ -102,7 +102,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 function fingerprintOf(request: FastifyRequest): string {
   const { method, params, body } = request;
   const value = body === undefined ? '' : jsonOf(body);
-  return hash('sha256', `${method} ${routeOf(request).url} ${JSON.stringify(params)}\n${value}`, 'base64url');
+  return hash('sha256', `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`, 'base64url');
 }
 
 function jsonOf(body: unknown): string {

@@ -1,7 +1,7 @@
 import { applyDecorators, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import { Documented, RouteFacts, routeOf } from '#libs/http';
+import { Documented, RouteFacts } from '#libs/http';
 import { RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, limitErrorOf } from './rate-limit-errors';
 import { RequestLimiter } from './request-limiter';
@@ -37,7 +37,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
     return (
-      routeOf(request).config.isCountedOnlyWithoutKey === true &&
+      request.routeOptions.config.isCountedOnlyWithoutKey === true &&
       (await this.limiter.identify(request)).key !== null
     );
   }
