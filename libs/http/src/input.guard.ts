@@ -18,13 +18,19 @@ export class InputGuard implements CanActivate {
       throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
     }
     if (!isRead(request) && !evaluatesConditions(context.getHandler())) {
-      new Precondition(request.headers).assertHolds(null);
+      conditionsOf(request).assertHolds(null);
     }
     if (request.body !== undefined && !takes(context, RouteParamtypes.BODY)) {
       throw new ValidationFailedError('The operation takes no body. Send the request without one.');
     }
     return true;
   }
+}
+
+/** A path that nobody can GET has no representation, and so nothing that `If-None-Match` could match. */
+function conditionsOf({ headers, server, routeOptions }: FastifyRequest): Precondition {
+  const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
+  return new Precondition(isReadable ? headers : { 'if-match': headers['if-match'] });
 }
 
 /** Whether the operation has parameters of this kind. */

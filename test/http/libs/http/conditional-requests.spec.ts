@@ -163,6 +163,12 @@ describe('conditional requests', () => {
     expect((await caller.with({ 'If-Match': '*' }).post(path, body)).status).toBe(201);
   });
 
+  it('If-None-Match: * on a POST fails where a GET would find something, and holds where there is no GET', async () => {
+    const exclusive = caller.with({ 'If-None-Match': '*' });
+    expect((await exclusive.post('/categories', { name: 'Dogs' })).status).toBe(412);
+    expect((await exclusive.post('/webhooks/4711/test')).status).toBe(404);
+  });
+
   it('404 takes precedence over conditions', async () => {
     expect((await caller.with({ 'If-None-Match': '*' }).get('/pets/4711')).status).toBe(404);
     expect((await caller.with({ 'If-Match': '*' }).delete('/pets/4711')).status).toBe(404);
