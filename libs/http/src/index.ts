@@ -8,7 +8,6 @@ export * from './message';
 export * from './notes';
 export * from './operation';
 export * from './paging';
-export * from './proxies';
 export * from './representation';
 export * from './routes';
 export * from './validation';
