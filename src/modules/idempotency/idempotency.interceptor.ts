@@ -102,7 +102,11 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 function fingerprintOf(request: FastifyRequest): string {
   const { method, params, body } = request;
   const value = body === undefined ? '' : jsonOf(body);
-  return hash('sha256', `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`, 'base64url');
+  return hash(
+    'sha256',
+    `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`,
+    'base64url',
+  );
 }
 
 function jsonOf(body: unknown): string {
