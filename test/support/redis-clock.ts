@@ -2,16 +2,7 @@ import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/stores/redis-connection';
 import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/quota-script';
 
-/** Goes before a script, which then gets the last argument for the time of Redis. */
-const TIME = `
-local server, time = redis, table.remove(ARGV)
-local redis = { call = function(name, ...)
-  if name == 'TIME' then return {math.floor(time / 1000), time % 1000 * 1000} end
-  return server.call(name, ...)
-end }
-`;
-
-/** A Redis whose script reads the time from a clock that a test moves; the clock of Redis may be ahead of it. */
+/** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
 export class RedisOnClock extends RedisConnection {
   aheadMs = 0;
 
@@ -19,11 +10,11 @@ export class RedisOnClock extends RedisConnection {
     url: string,
     private readonly clock: Clock,
   ) {
-    super(url, TIME + QUOTA_SCRIPT);
+    super(url, QUOTA_SCRIPT);
   }
 
-  override run(keys: string[], values: (string | number)[]): Promise<unknown> {
-    return super.run(keys, [...values, this.clock.now() + this.aheadMs]);
+  override run(keys: string[], [here, , ...values]: (string | number)[]): Promise<unknown> {
+    return super.run(keys, [here!, this.clock.now() + this.aheadMs, ...values]);
   }
 }
 

@@ -24,14 +24,13 @@ export function keysOf({ tracker, key }: LimitedClient): string[] {
  * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
  *
  * KEYS: the windows of the client or address; for a client also the bans of the key.
- * ARGV: the instance's time, the step (take, refund or look), requests per minute, requests per day (-1 for none), for take the
- * number of requests, for refund the time of Redis when the request was taken; for a client the last reset and the last ban of
- * the database (level, end, by an operator, stamp); and if the client's usage was read from the database: start, requests and
- * refunds of the minute, day, requests and refunds of it, the last reset applied.
+ * ARGV: the instance's time, that of Redis (empty for its own clock), the step (take, refund or look), requests per minute,
+ * requests per day (-1 for none), for refund the time of Redis when the request was taken; for a client the last reset and the
+ * last ban of the database (level, end, by an operator, stamp); and if the client's usage was read from the database: start,
+ * requests and refunds of the minute, day, requests and refunds of it, the last reset applied.
  * A look writes only what comes from the database, the end of a window, and the correction of a clock that was set back.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
- * windows and the bans}; {'unknown'} if the client's usage must be read from the database first; or {'one by one'} if several
- * requests are not all allowed, and nothing was changed.
+ * windows and the bans}; or {'unknown'} if the client's usage must be read from the database first.
  */
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
@@ -42,10 +41,12 @@ local floor, max, min = math.floor, math.max, math.min
 
 local is_client = KEYS[2] ~= nil
 local function argument(index) return tonumber(ARGV[index]) end
-local here, step, per_minute, per_day, given = argument(1), ARGV[2], argument(3), argument(4), argument(5)
+local here, now, step, per_minute, per_day, taken_at = argument(1), argument(2), ARGV[3], argument(4), argument(5), argument(6)
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + floor(time[2] / 1000)
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + floor(time[2] / 1000)
+end
 local ahead = now - here
 local today = floor(here / DAY)
 local writes = step ~= 'look'
@@ -57,19 +58,19 @@ end
 
 local start, minute, minute_refunds, day, used, day_refunds, known_reset = read(KEYS[1])
 if not start then
-  if is_client and not ARGV[11] then return {'unknown'} end
+  if is_client and not ARGV[12] then return {'unknown'} end
   start, minute, minute_refunds, day, used, day_refunds, known_reset = NOT_STARTED, 0, 0, today, 0, 0, 0
   if is_client then
     writes = true
     start, minute, minute_refunds, day, used, day_refunds, known_reset =
-      argument(11) + ahead, argument(12), argument(13), argument(14), argument(15), argument(16), argument(17)
+      argument(12) + ahead, argument(13), argument(14), argument(15), argument(16), argument(17), argument(18)
   end
 end
 local level, banned, by_operator, stamp, refusals, since, series_end = 0, 0, 0, 0, 0, 0, 0
 local function packed_bans() return cmsgpack.pack(level, banned, by_operator, stamp, refusals, since, series_end) end
 local bans_before
 if is_client then
-  local reset = argument(6)
+  local reset = argument(7)
   if reset > known_reset then
     writes = true
     start, minute, minute_refunds, day, used, day_refunds, known_reset = NOT_STARTED, 0, 0, today, 0, 0, reset
@@ -77,11 +78,11 @@ if is_client then
   local known = {read(KEYS[2])}
   if known[1] then level, banned, by_operator, stamp, refusals, since, series_end = unpack(known) end
   bans_before = packed_bans()
-  if argument(10) > stamp then
-    local banned_there = argument(8) + ahead
+  if argument(11) > stamp then
+    local banned_there = argument(9) + ahead
     -- Its own ban comes back from the database with the delay of two calls, which would make its announced end untrue.
-    if argument(9) == 1 or math.abs(banned_there - banned) > 1000 then banned = banned_there end
-    level, by_operator, stamp = argument(7), argument(9), argument(10)
+    if argument(10) == 1 or math.abs(banned_there - banned) > 1000 then banned = banned_there end
+    level, by_operator, stamp = argument(8), argument(10), argument(11)
   end
 end
 
@@ -97,10 +98,6 @@ elseif here < day * DAY - STEP_BACK then
 end
 
 local outcome, exhausted, newly = 'allowed', '', 0
-if step == 'take' and given > 1 then
-  local day_fits = per_day < 0 or used + given <= per_day
-  if now < banned or minute + given > per_minute or not day_fits then return {'one by one'} end
-end
 local minute_full, day_full = minute >= per_minute, per_day >= 0 and used >= per_day
 if step == 'take' and now < banned then
   outcome = 'banned'
@@ -124,13 +121,13 @@ elseif step == 'take' and (minute_full or day_full) then
   end
 elseif step == 'take' then
   if start == NOT_STARTED then start = now end
-  minute = minute + given
-  if per_day >= 0 then used = used + given end
+  minute = minute + 1
+  if per_day >= 0 then used = used + 1 end
 elseif step == 'refund' then
-  if given >= start and given < start + MINUTE and minute > 0 and minute_refunds < per_minute then
+  if taken_at >= start and taken_at < start + MINUTE and minute > 0 and minute_refunds < per_minute then
     minute, minute_refunds = minute - 1, minute_refunds + 1
   end
-  if floor((given - ahead) / DAY) == day and used > 0 and day_refunds < per_day then
+  if floor((taken_at - ahead) / DAY) == day and used > 0 and day_refunds < per_day then
     used, day_refunds, outcome = used - 1, day_refunds + 1, 'refunded'
   end
 end
@@ -148,17 +145,16 @@ return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used
   level, banned, by_operator, stamp, refusals, since, series_end}
 `;
 
-/**
- * The arguments of QUOTA_SCRIPT after the time.
- * @param given to take, the number of requests; to refund, the time when the request was taken
- */
+export type Step = 'take' | 'refund' | 'look';
+
+/** The arguments of QUOTA_SCRIPT after the times. @param takenAt for a refund */
 export function argumentsOf(
   { key, limits: { perMinute, perDay } }: LimitedClient,
-  step: 'take' | 'refund' | 'look',
-  given: number,
+  step: Step,
+  takenAt: number,
   usage?: StoredUsage,
 ): (string | number)[] {
-  const values = [step, perMinute, perDay ?? -1, given];
+  const values = [step, perMinute, perDay ?? -1, takenAt];
   if (key !== null) {
     const { level, bannedUntil, byOperator, changedAt } = key.ban;
     values.push(key.resetAt, level, bannedUntil, Number(byOperator), changedAt);
@@ -181,7 +177,7 @@ export type StateReply = [
   now: number,
   ...number[],
 ];
-export type Reply = StateReply | ['unknown'] | ['one by one'];
+export type Reply = StateReply | ['unknown'];
 
 /** The client's state after a step, and the result of the step. */
 export interface StateAfter extends QuotaState {

@@ -1,9 +1,16 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '#libs/clock';
 import type { WindowState } from '../rules/limits';
 import { type Decision, decisionAfter, type Outcome, type QuotaStatus, statusOf } from '../rules/decision';
 import type { QuotaRecords } from './quota-records';
-import { argumentsOf, keysOf, type Reply, type StateAfter, type StateReply, toState } from './quota-script';
+import {
+  argumentsOf,
+  keysOf,
+  type Reply,
+  type StateAfter,
+  type StateReply,
+  type Step,
+  toState,
+} from './quota-script';
 import type { LimitedClient, Taken } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
@@ -14,21 +21,8 @@ export class RedisUnavailableError extends Error {
   }
 }
 
-/** Requests of one turn of the event loop that count alike: by the same limits, with the same key or from the same address. */
-interface Group {
-  size: number;
-  /** After the last of them; null if not all of them are allowed. */
-  taken: Promise<StateAfter | null>;
-}
-
-/**
- * Counts in Redis, so that all instances share the limits. The calls of one turn of the event loop are sent together, and
- * requests that count alike are one call if all of them are allowed.
- */
+/** Counts in Redis, so that all instances share the limits. ioredis sends the calls of one turn of the event loop together. */
 export class RedisQuotaStore {
-  /** Those of the current turn. */
-  private groups = new Map<string, Group>();
-
   constructor(
     private readonly redis: Pick<RedisConnection, 'run'>,
     private readonly records: QuotaRecords,
@@ -38,14 +32,7 @@ export class RedisQuotaStore {
   ) {}
 
   async take(client: LimitedClient): Promise<Decision> {
-    const group = this.groupOf(client);
-    group.size += 1;
-    const place = group.size;
-    const together = await group.taken;
-    const state =
-      together === null
-        ? (await this.run(client, 'take', 1))!
-        : before(together, group.size - place, client.limits.perDay !== null);
+    const state = await this.run(client, 'take');
     const { outcome, exhausted, isNewlyBanned, windows, bans, now } = state;
     if (client.key !== null && outcome === 'allowed') {
       this.records.count(client.key.clientId, windows, 1);
@@ -59,7 +46,7 @@ export class RedisQuotaStore {
   }
 
   async refund(client: LimitedClient, { takenAt }: Taken): Promise<QuotaStatus> {
-    const state = (await this.run(client, 'refund', takenAt))!;
+    const state = await this.run(client, 'refund', takenAt);
     if (client.key !== null) {
       this.records.count(client.key.clientId, state.windows, state.outcome === 'refunded' ? -1 : 0);
     }
@@ -67,40 +54,15 @@ export class RedisQuotaStore {
   }
 
   async look(client: LimitedClient): Promise<QuotaStatus> {
-    return statusOf((await this.run(client, 'look', 0))!);
+    return statusOf(await this.run(client, 'look'));
   }
 
-  private groupOf(client: LimitedClient): Group {
-    const id = [...keysOf(client), ...argumentsOf(client, 'take', 1)].join(' ');
-    const known = this.groups.get(id);
-    if (known !== undefined) {
-      return known;
-    }
-    const group: Group = {
-      size: 0,
-      taken: this.endOfTurn().then(() => this.run(client, 'take', group.size)),
-    };
-    this.groups.set(id, group);
-    return group;
-  }
-
-  private async endOfTurn(): Promise<void> {
-    await setImmediate();
-    this.groups = new Map();
-  }
-
-  /** @returns null if several requests are not all allowed */
-  private async run(
-    client: LimitedClient,
-    step: 'take' | 'refund' | 'look',
-    given: number,
-  ): Promise<StateAfter | null> {
-    let reply = await this.call(client, argumentsOf(client, step, given));
+  private async run(client: LimitedClient, step: Step, takenAt = 0): Promise<StateAfter> {
+    let reply = await this.call(client, argumentsOf(client, step, takenAt));
     if (reply[0] === 'unknown' && client.key !== null) {
       const usage = await this.records.usageOf(client.key.clientId);
-      reply = await this.call(client, argumentsOf(client, step, given, usage));
+      reply = await this.call(client, argumentsOf(client, step, takenAt, usage));
     }
-    if (reply[0] === 'one by one') return null;
     const state = toState(reply as StateReply, client, this.clock.now());
     this.onCounted(client, state.windows);
     return state;
@@ -108,20 +70,9 @@ export class RedisQuotaStore {
 
   private async call(client: LimitedClient, values: (string | number)[]): Promise<Reply> {
     try {
-      return (await this.redis.run(keysOf(client), [this.clock.now(), ...values])) as Reply;
+      return (await this.redis.run(keysOf(client), [this.clock.now(), '', ...values])) as Reply;
     } catch (error) {
       throw new RedisUnavailableError(error);
     }
   }
-}
-
-/** The state before the last requests of a group. */
-function before(state: StateAfter, last: number, countsDays: boolean): StateAfter {
-  const { minuteCount, dayCount } = state.windows;
-  const windows = {
-    ...state.windows,
-    minuteCount: minuteCount - last,
-    dayCount: countsDays ? dayCount - last : dayCount,
-  };
-  return { ...state, windows };
 }
