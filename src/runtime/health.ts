@@ -97,7 +97,7 @@ export class HealthController {
       // With the Error body, like every failure: the reason is only in the log.
       throw new HttpException(`Not ready: ${reason}.`, 503);
     }
-    const limits = { ...UP, degraded: this.quotas.redis.isDegraded };
+    const limits = { ...UP, degraded: this.quotas.isDegraded };
     return { status: 'ok', details: { database: UP, migrations: UP, limits } };
   }
 }

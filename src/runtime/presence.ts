@@ -76,7 +76,7 @@ export class Presence implements OnModuleDestroy {
   /** @param address where the instance listens from now on */
   async begin({ host, port }: { host: string; port: number }): Promise<void> {
     const renew = () => {
-      const { isDegraded } = this.quotas.redis;
+      const { isDegraded } = this.quotas;
       return this.database.run(RENEW, [this.id, VERSION, hostname(), process.pid, host, port, isDegraded]);
     };
     this.task = new RepeatingTask({

@@ -13,7 +13,7 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
     aggregator: 'max',
     registers,
     collect() {
-      this.set(Number(store.redis.isDegraded));
+      this.set(Number(store.isDegraded));
     },
   });
   const decisions = new Counter({

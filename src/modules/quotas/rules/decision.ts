@@ -186,21 +186,15 @@ export function decisionAfter(
   isNewlyBanned: boolean,
   state: QuotaState,
 ): Decision {
-  const { windows, bans, refusalsBeforeBan: left, acceptedAt, decidedAt } = statusOf(state);
-  const waitEnd = acceptedAt ?? windows.find(({ name }) => name === exhausted)?.resetAt;
-  // Each field by name: to spread an object costs more than everything else here.
-  return {
-    windows,
-    bans,
-    refusalsBeforeBan: left,
-    acceptedAt,
-    decidedAt,
+  const status = statusOf(state);
+  const waitEnd = status.acceptedAt ?? status.windows.find(({ name }) => name === exhausted)?.resetAt;
+  return Object.assign(status, {
     outcome,
     exhausted,
     retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - state.now),
     earnedBanLevel: isNewlyBanned ? state.bans!.level : 0,
     takenAt: outcome === 'allowed' ? state.now : NOTHING_TAKEN,
-  };
+  });
 }
 
 export function statusOf({ windows, bans, limits, perMinute, now }: QuotaState): QuotaStatus {

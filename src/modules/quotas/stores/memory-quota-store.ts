@@ -30,7 +30,7 @@ const IDLE_MS = 10 * MINUTE_MS;
 /** Entries of a kind. Callers without a key can use any number of addresses; the least recently used leave first. */
 const MAX_ENTRIES = 200_000;
 
-const NOT_READ = -1;
+const NEVER = -1;
 
 interface ClientEntry {
   windows: WindowState;
@@ -38,8 +38,8 @@ interface ClientEntry {
   usedBefore: number;
   /** The last reset applied to the windows, in unix milliseconds; 0 for none. */
   resetAt: number;
-  /** In which round of `daysRead` the day was read; it must be read again before use in a later one. */
-  dayReadIn: number;
+  /** In which round of counting alone the day was read from the database; it is read again in a later one. */
+  readInRound: number;
 }
 
 /** Counts in this process, and saves counts and bans in the database, from where a client's are read on first use. */
@@ -49,7 +49,8 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, WindowState>;
   private readonly sweeper: RepeatingTask;
-  private daysRead = 0;
+  /** Rounds of counting alone: another one begins when this instance counts alone again. */
+  private round = 0;
 
   constructor(
     private readonly records: QuotaRecords,
@@ -73,8 +74,9 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       // Whoever waits for it still counts in it.
       ignoreFetchAbort: true,
     });
-    this.bans = new LRUCache<number, BanState>(bounds);
-    this.addresses = new LRUCache<string, WindowState>(bounds);
+    this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
+    const memoMethod = () => newWindowState(this.clock.now());
+    this.addresses = new LRUCache<string, WindowState>({ ...bounds, memoMethod });
     const caches = [this.clients, this.bans, this.addresses];
     const work = () => caches.forEach((cache) => cache.purgeStale());
     this.sweeper = new RepeatingTask({ name: 'Evicting idle counters', work, everyMs: SWEEP_MS }).start();
@@ -122,13 +124,13 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       this.addresses.set(client.tracker, windows);
     } else {
       const { clientId, resetAt } = client.key;
-      this.clients.set(clientId, { windows, usedBefore: 0, resetAt, dayReadIn: NOT_READ });
+      this.clients.set(clientId, { windows, usedBefore: 0, resetAt, readInRound: NEVER });
     }
   }
 
   /** Other instances may have counted: days are read again before use. Minutes are kept. */
   forgetDays(): void {
-    this.daysRead += 1;
+    this.round += 1;
   }
 
   /** The instances count together again, so what this one has counted alone is over. */
@@ -142,11 +144,11 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const { perMinute } = agreed;
     if (key === null) {
       const now = this.clock.now();
-      const windows = this.windowsOf(tracker, now);
+      const windows = this.addresses.memo(tracker);
       return { windows, bans: null, limits: this.shareOf(agreed), perMinute, now };
     }
     const known = this.clients.get(key.clientId);
-    const isUsable = known?.dayReadIn === this.daysRead;
+    const isUsable = known?.readInRound === this.round;
     const client = isUsable
       ? known
       : (await this.clients.fetch(key.clientId, { forceRefresh: known !== undefined }))!;
@@ -165,21 +167,8 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.instances === 1 ? limits : shareOf(limits, this.instances, usedBefore);
   }
 
-  private windowsOf(address: string, now: number): WindowState {
-    let windows = this.addresses.get(address);
-    if (windows === undefined) {
-      windows = newWindowState(now);
-      this.addresses.set(address, windows);
-    }
-    return windows;
-  }
-
   private bansOf({ id, ban }: LimitedKey): BanState {
-    let bans = this.bans.get(id);
-    if (bans === undefined) {
-      bans = newBanState();
-      this.bans.set(id, bans);
-    }
+    const bans = this.bans.memo(id);
     // A ban that is not yet written is newer than what the database has.
     if (!this.records.hasUnsavedBan(id)) {
       applyStoredBan(bans, ban);
@@ -189,7 +178,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
 
   /** @param before what was known here: its minute goes on, unless it was reset */
   private async readClient(clientId: number, before?: ClientEntry): Promise<ClientEntry> {
-    const dayReadIn = this.daysRead;
+    const readInRound = this.round;
     const { windows, resetAt } = await this.records.usageOf(clientId);
     const goesOn = before !== undefined && before.resetAt >= resetAt;
     if (goesOn || this.instances > 1) {
@@ -198,6 +187,6 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
         : newWindowState(this.clock.now());
       Object.assign(windows, { minuteStart, minuteCount, minuteRefunds });
     }
-    return { windows, usedBefore: windows.dayCount, resetAt, dayReadIn };
+    return { windows, usedBefore: windows.dayCount, resetAt, readInRound };
   }
 }

@@ -18,8 +18,8 @@ export type Taken = Pick<Decision, 'takenAt' | 'takenLocally'>;
 
 /** Counts requests. Every method is one atomic step on the client's windows and bans. */
 export abstract class QuotaStore {
-  /** `isDegraded` while this instance allows only its share of the limits, because Redis is unavailable. */
-  readonly redis = { isDegraded: false };
+  /** True while this instance allows only its share of the limits, because Redis is unavailable. */
+  isDegraded = false;
 
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
   abstract take(client: LimitedClient): Promise<Decision>;

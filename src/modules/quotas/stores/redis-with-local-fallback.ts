@@ -28,7 +28,7 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
     work: () => this.probe(),
-    everyMs: () => (this.redis.isDegraded ? RETRY_MS : PROBE_MS),
+    everyMs: () => (this.isDegraded ? RETRY_MS : PROBE_MS),
   });
 
   constructor(
@@ -87,7 +87,7 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
     inRedis: () => Promise<Result>,
     locally: () => Promise<Result>,
   ): Promise<Result> {
-    if (!this.redis.isDegraded) {
+    if (!this.isDegraded) {
       try {
         const result = await inRedis();
         this.hasShared = true;
@@ -117,24 +117,24 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
       // A step that writes, because a replica refuses only those.
       await this.shared.take(PROBE);
       this.failedProbes = 0;
-      if (this.redis.isDegraded) {
+      if (this.isDegraded) {
         // Also a warning, so that a log of warnings shows when an outage ended.
         this.logger.warn('Redis is back: limits are shared again.');
         this.local.forgetCounts();
       }
-      this.redis.isDegraded = false;
+      this.isDegraded = false;
     } catch (error) {
       this.failedProbes += 1;
       if (this.failedProbes % PROBES_OF_A_CONNECTION === 0) {
         this.connection.close();
       }
-      if (!this.redis.isDegraded) {
+      if (!this.isDegraded) {
         const cause = error instanceof RedisUnavailableError ? error.cause : error;
         const reason = (cause as Error).message.replace(/\.$/, '');
         const share = `this instance counts alone, with 1/${this.instances} of every limit`;
         this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
       }
-      this.redis.isDegraded = true;
+      this.isDegraded = true;
     }
   }
 }

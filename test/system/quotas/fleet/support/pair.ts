@@ -30,7 +30,7 @@ export class Pair {
 
   /** Whether each instance counts alone. */
   get degraded(): boolean[] {
-    return this.services.map(({ app }) => app.get(QuotaStore).redis.isDegraded);
+    return this.services.map(({ app }) => app.get(QuotaStore).isDegraded);
   }
 
   /** What /health/ready of each says; both have to be ready in any case. */
