@@ -17,12 +17,6 @@ export interface KeyRequest {
   expiresAt?: Date | null;
 }
 
-/** What a new key takes over from the one that it replaces. */
-type KeyTerms = Pick<ApiKey, 'clientId' | 'name' | 'expiresAt'> &
-  Partial<Pick<ApiKey, 'banLevel' | 'bannedUntil' | 'bannedByOperator' | 'banChangedAt'>> & {
-    scopes: readonly Scope[];
-  };
-
 /** A new key, in plain text for the only time. */
 export interface IssuedKey {
   key: string;
@@ -49,7 +43,12 @@ export class KeysService {
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
       const client = await this.clients.locked(clientName, transaction);
-      const issued = await this.insert(transaction, { clientId: client.id, name, scopes, expiresAt });
+      const issued = await this.insert(transaction, {
+        clientId: client.id,
+        name,
+        scopes: [...scopes],
+        expiresAt,
+      });
       await this.trail.record(transaction, {
         action: 'key.issued',
         keyId: issued.record.id,
@@ -121,7 +120,10 @@ export class KeysService {
           'key_rotated',
         );
       }
-      const issued = await this.insert(transaction, old);
+      const { clientId, name, scopes, banLevel, bannedUntil, bannedByOperator, banChangedAt } = old;
+      const ban = { banLevel, bannedUntil, bannedByOperator, banChangedAt };
+      const terms = { clientId, name, scopes, expiresAt: old.expiresAt, ...ban };
+      const issued = await this.insert(transaction, terms);
       const expiresAt = new Date(Math.min(now + overlapMs, old.expiresAt?.getTime() ?? Infinity));
       await transaction.update(ApiKey, { id }, { expiresAt, overlapEndsAt: expiresAt });
       await this.trail.record(transaction, {
@@ -168,20 +170,10 @@ export class KeysService {
     return this.byId(id, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
   }
 
-  /** A new key like another one, or with these terms. */
-  private async insert(transaction: Transaction, terms: KeyTerms): Promise<IssuedKey> {
-    const { clientId, name, scopes, expiresAt, banLevel, bannedUntil, bannedByOperator, banChangedAt } =
-      terms;
+  private async insert(transaction: Transaction, terms: Partial<Omit<ApiKey, 'client'>>): Promise<IssuedKey> {
     const key = newApiKey();
-    const { identifiers } = await transaction.insert(ApiKey, {
-      clientId,
-      name,
-      scopes: [...scopes],
-      expiresAt,
-      ...{ banLevel, bannedUntil, bannedByOperator, banChangedAt },
-      digest: digestOf(key),
-      last4: key.slice(-4),
-    });
+    const stored = { ...terms, digest: digestOf(key), last4: key.slice(-4) };
+    const { identifiers } = await transaction.insert(ApiKey, stored);
     return { key, record: await this.byId(identifiers[0]!.id as number, transaction) };
   }
 }

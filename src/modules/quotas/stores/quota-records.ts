@@ -128,27 +128,19 @@ export class QuotaRecords implements OnApplicationShutdown {
       // refund adds one to requests + 2 * refunds.
       // In the order of ids, so that instances that count for the same clients wait for each other without a deadlock.
       `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
-       SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests, counted.refunds,
-         to_timestamp(minute_start / 1000.0), minute_requests, minute_refunds
-       FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::int[])
-         AS counted (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
-       WHERE EXISTS (SELECT FROM clients WHERE clients.id = counted.client_id)
-       ORDER BY counted.client_id, counted.day
+       SELECT "clientId", DATE '1970-01-01' + day, requests, refunds, to_timestamp("minuteStart" / 1000.0),
+         "minuteCount", "minuteRefunds"
+       FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day int, requests bigint, refunds bigint,
+         "minuteStart" bigint, "minuteCount" int, "minuteRefunds" int)
+       WHERE EXISTS (SELECT FROM clients WHERE clients.id = "clientId")
+       ORDER BY "clientId", day
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
          refunds = usage_days.refunds + excluded.refunds,
          (minute_start, minute_requests, minute_refunds) = (
            SELECT * FROM (VALUES (usage_days.minute_start, usage_days.minute_requests, usage_days.minute_refunds),
              (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS seen (start, requests, refunds)
            ORDER BY start DESC NULLS LAST, requests + 2 * refunds DESC LIMIT 1)`,
-      [
-        counts.map(({ clientId }) => clientId),
-        counts.map(({ day }) => day),
-        counts.map(({ requests }) => requests),
-        counts.map(({ refunds }) => refunds),
-        counts.map(({ minuteStart }) => minuteStart),
-        counts.map(({ minuteCount }) => minuteCount),
-        counts.map(({ minuteRefunds }) => minuteRefunds),
-      ],
+      [JSON.stringify(counts)],
     );
   }
 
@@ -178,17 +170,13 @@ export async function saveBans(transaction: Transaction, bans: readonly UnsavedB
   // Rows are locked in the order of ids, so that instances with the same clients wait for each other without a deadlock.
   const saved = await transaction.query<[{ id: number }[], number]>(
     `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
-     UPDATE api_keys SET ban_level = banned.level, banned_until = banned.until, banned_by_operator = banned.by_operator,
+     UPDATE api_keys SET ban_level = level, banned_until = to_timestamp("bannedUntil" / 1000.0),
+       banned_by_operator = "byOperator",
        ban_changed_at = greatest(clock_timestamp(), ban_changed_at + interval '1 microsecond')
-     FROM locked JOIN unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[])
-       AS banned (id, level, until, by_operator) USING (id)
+     FROM locked JOIN jsonb_to_recordset($2) AS banned ("keyId" bigint, level int, "bannedUntil" bigint, "byOperator" boolean)
+       ON "keyId" = locked.id
      WHERE api_keys.id = locked.id RETURNING api_keys.id`,
-    [
-      bans.map(({ keyId }) => keyId),
-      bans.map(({ level }) => level),
-      bans.map(({ bannedUntil }) => new Date(bannedUntil).toISOString()),
-      bans.map(({ byOperator }) => byOperator),
-    ],
+    [bans.map(({ keyId }) => keyId), JSON.stringify(bans)],
   );
   return saved[0].map(({ id }) => id);
 }

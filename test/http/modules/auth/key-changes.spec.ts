@@ -85,14 +85,6 @@ describe('every instance soon applies', () => {
     }
   });
 
-  it('an undone revocation', async () => {
-    const { keyId, callers } = await aKnownKey();
-    await here.app.get(KeysService).revoke(keyId);
-    await allGet(401, callers);
-    await sql(`UPDATE api_keys SET revoked_at = NULL WHERE id = $1`, keyId);
-    await allGet(200, callers);
-  });
-
   it('a key that was looked up before it existed', async () => {
     const { client } = await here.issueKey();
     const early = newApiKey();

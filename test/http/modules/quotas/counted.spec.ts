@@ -66,29 +66,6 @@ describe('a request is refunded, and the headers of the response show it', () =>
     expect(limitsIn(failed)).toMatchObject({ limit: 60, remaining: 59 });
     expect((await standing(caller)).day.remaining).toBe(999);
   });
-
-  it('at most as often per window as its limit: from then on 304 counts, and is finally refused', async () => {
-    const caller = await service.caller({ perMinute: 3, perDay: 4 });
-    const answers = await call(caller.with({ 'If-None-Match': '*' }), 8, `/pets/${petId}`);
-    expect(answers.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual([
-      [304, 3],
-      [304, 3],
-      [304, 3],
-      [304, 2],
-      [304, 1],
-      [304, 0],
-      [429, 0],
-      [429, 0],
-    ]);
-    expect((await standing(caller)).day.remaining).toBe(2);
-    service.clock.advance(MINUTE);
-    const next = await call(caller.with({ 'If-None-Match': '*' }), 3, `/pets/${petId}`);
-    expect(next.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual([
-      [304, 1],
-      [304, 0],
-      [429, 0],
-    ]);
-  });
 });
 
 describe('never counted, with or without a key:', () => {
