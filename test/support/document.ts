@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
 interface Content {
-  schema?: unknown;
+  schema?: Schema;
   example?: unknown;
   examples?: Record<string, { value: unknown }>;
 }
@@ -71,6 +71,7 @@ export function resolve(document: OpenAPIObject, reference: string): unknown {
 }
 
 export interface Schema {
+  example?: unknown;
   $ref?: string;
   allOf?: Schema[];
   properties?: Record<string, Schema>;
@@ -82,4 +83,13 @@ export function plain(document: OpenAPIObject, schema: Schema): Schema {
   const { $ref, allOf = [], ...own } = schema;
   const others = [...($ref === undefined ? [] : [resolve(document, $ref) as Schema]), ...allOf];
   return others.reduce<Schema>((all, other) => ({ ...plain(document, other), ...all }), own);
+}
+
+/** The first example of an operation's body, or what a tool makes of the examples of its fields. */
+export function bodyOf(document: OpenAPIObject, { requestBody }: Operation): object | undefined {
+  const { schema, examples = {} } = requestBody?.content['application/json'] ?? {};
+  const [example] = Object.values(examples);
+  const fields = schema ? Object.entries(plain(document, schema).properties!) : [];
+  const made = Object.fromEntries(fields.map(([name, field]) => [name, field.example]));
+  return schema && ((example?.value as object | undefined) ?? made);
 }

@@ -27,10 +27,13 @@ document.components.schemas = Object.fromEntries(
     .filter(([name]) => !Object.values(NAMES).includes(name))
     .map(([name, schema]) => [NAMES[name] ?? name, schema]),
 );
-const renamed = JSON.stringify(document).replace(
-  /"#\/components\/schemas\/(\w+)"/g,
-  (_reference, name) => `"#/components/schemas/${NAMES[name] ?? name}"`,
-);
+// Codes may be added: others read them as text, but editors of TypeScript suggest those that there are.
+const renamed = JSON.stringify(document)
+  .replaceAll('"x-extensible-enum"', '"enum"')
+  .replace(
+    /"#\/components\/schemas\/(\w+)"/g,
+    (_all, name) => `"#/components/schemas/${NAMES[name] ?? name}"`,
+  );
 
 const nodes = await openapiTS(JSON.parse(renamed));
 const components = nodes.find(({ name }) => name?.text === 'components');

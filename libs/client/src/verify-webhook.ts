@@ -1,5 +1,5 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import type { StoreEvent, TestEvent } from './generated/types.ts';
+import type { WebhookEvent } from './generated/types.ts';
 
 /** Header fields of a request: from Node, from Fetch, or a plain object. */
 export type WebhookHeaders =
@@ -19,7 +19,7 @@ export function verifyWebhook(
   headers: WebhookHeaders,
   body: string | Uint8Array | ArrayBuffer,
   secret: string,
-): StoreEvent | TestEvent {
+): WebhookEvent {
   const key: unknown = typeof secret === 'string' ? secret.trim() : secret;
   if (typeof key !== 'string' || !SECRET.test(key)) {
     const problem = key === undefined || key === '' ? 'is missing' : 'is not one of a webhook';
@@ -32,7 +32,7 @@ export function verifyWebhook(
       'The body is empty. If it was not when it came, something has read it before.',
     );
   }
-  return new Webhook(key).verify(text, fields) as StoreEvent | TestEvent;
+  return new Webhook(key).verify(text, fields) as WebhookEvent;
 }
 
 function textOf(body: string | Uint8Array | ArrayBuffer): string {

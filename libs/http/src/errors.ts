@@ -37,8 +37,6 @@ export interface ErrorDefinition {
   readonly when: string;
   /** An example of the actual message. */
   readonly example: string;
-  /** Tells this example from the catalogue's, where an operation has its own. */
-  readonly variant?: string;
   /** The header fields sent with that message. */
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }

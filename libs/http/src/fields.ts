@@ -76,8 +76,11 @@ export function Id(options: FieldOptions): PropertyDecorator {
   return Field(options, ID_SCHEMA, EXPECTED_ID, (rule) => [IsInt(rule), Min(1, rule), Max(MAX_ID, rule)]);
 }
 
-/** Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`. */
-export function IdParam(name: string, description: string): ParameterDecorator {
+/**
+ * Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`.
+ * @param example tools send it as it is: what is deleted with one must not be what other operations read with theirs
+ */
+export function IdParam(name: string, description: string, example = 1): ParameterDecorator {
   const transform = (text: string) => {
     const id = literalOf(text);
     if (!Number.isSafeInteger(id) || id === 0) {
@@ -88,7 +91,7 @@ export function IdParam(name: string, description: string): ParameterDecorator {
   return (target, key, index) => {
     Param(name, { transform })(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
-    const schema = { ...ID_SCHEMA, example: 1 };
+    const schema = { ...ID_SCHEMA, example };
     ApiParam({ name, description, required: true, schema } as never)(target, key!, descriptor);
   };
 }

@@ -1,7 +1,7 @@
 import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ApiTags, DECORATORS } from '@nestjs/swagger';
-import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
+import type { AnyDefinedError } from './errors';
 
 /**
  * What decorators note about an operation while they guard it, so that the OpenAPI document describes what the code does. Notes
@@ -10,34 +10,17 @@ import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
  */
 export const NOTES = 'x-operation-notes';
 
-export interface HeaderNote {
-  /** Name of one of the OpenAPI document's shared header fields. */
-  name: string;
-  /** Its value for this operation, where `{path}` stands for the operation's path; by default the shared value. */
-  example?: string;
-  /** Its meaning for this operation; by default the shared description. */
-  description?: string;
-  /** Whether each of these responses has it; by default as for other operations. */
-  required?: boolean;
-}
-
 /** Examples of a body by name, in OpenAPI's format. */
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/**
- * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
- * all.
- */
-type HeaderCondition = 'success' | 'kept' | 'any';
-
 /** What one decorator notes. */
 export interface Notes {
-  /** Errors that the operation can return. The last one with a code applies. */
-  errors?: readonly (AnyDefinedError | ErrorDefinition)[];
+  /** Errors that the operation can return. */
+  errors?: readonly AnyDefinedError[];
   /** Errors that every other operation can return, but not this one. */
   never?: readonly AnyDefinedError[];
-  /** Shared header fields of its responses, by the condition on which they are there. */
-  headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
+  /** Names of the OpenAPI document's header fields that its successful responses have, or all of them. */
+  headers?: { success?: readonly string[]; always?: readonly string[] };
   /** Names of the OpenAPI document's shared parameters. Only reads support `If-None-Match`. */
   parameters?: readonly string[];
   /** Examples of its bodies. */
@@ -54,19 +37,6 @@ export function Documented(notes: Notes): MethodDecorator {
     const extended = { ...extensions, [NOTES]: [...known, notes] };
     Reflect.defineMetadata(DECORATORS.API_EXTENSION, extended, handler as object);
   };
-}
-
-/**
- * An error with details other than those of the catalogue's example.
- * @param variant names this example among those of the error
- */
-export function errorWith<Details extends unknown[]>(
-  error: DefinedError<Details>,
-  variant: string,
-  ...details: Details
-): ErrorDefinition {
-  const { message, headers } = new error(...details);
-  return { ...error.definition, variant, example: message, exampleHeaders: headers };
 }
 
 /**

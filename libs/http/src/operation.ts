@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { AnyDefinedError } from './errors';
 import { Documented, type Examples } from './notes';
-import { InvalidCursorError, MAX_PAGE_SIZE, cursorAfter } from './paging';
+import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
 import { type RepresentationOptions, RepresentedBy } from './representation';
 import { type Deprecation, Deprecated } from './routes';
 
@@ -93,17 +93,14 @@ function responding(response: ResponseOptions): MethodDecorator[] {
 }
 
 /** The header fields that a resource or a page has, and what their requests may ask. */
-function noted({ status, resource, page, paging: { link, single } = {} }: ResponseOptions): MethodDecorator {
-  const next = { name: 'Link', example: `<{path}?cursor=${cursorAfter(20)}>; rel="next"`, ...link };
-  const description = `Of the only entry. Present if the request has one \`${single}\` and nothing else.`;
-  const headers = [
-    ...(page ? [next] : []),
-    ...(resource ? ['ETag'] : []),
-    ...(single ? [{ name: 'ETag', description, required: false }] : []),
-    ...(status === 201 ? [{ name: 'Location', example: '{path}/1' }] : []),
+function noted({ status, resource, page, paging: { single } = {} }: ResponseOptions): MethodDecorator {
+  const success = [
+    ...(page ? ['Link'] : []),
+    ...(resource || single ? ['ETag'] : []),
+    ...(status === 201 ? ['Location'] : []),
   ];
   return Documented({
-    headers: { success: headers },
+    headers: { success },
     parameters: resource || single ? ['If-None-Match'] : [],
     errors: page ? [InvalidCursorError] : [],
   });

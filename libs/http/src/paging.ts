@@ -22,14 +22,16 @@ export function cursorAfter(id: number, name?: string): string {
   return Buffer.from(`after:${id}${name === undefined ? '' : `:${name}`}`).toString('base64url');
 }
 
+/** The start of any list. */
+const FIRST_PAGE = cursorAfter(0);
+
 /** @throws ApiError 400 `invalid_cursor` */
 function positionOf(cursor: string): ListPosition {
   const [, digits, name] =
     /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = Number(digits);
-  const smallest = name === undefined ? 1 : 0;
   // Each cursor has only one spelling: encoding the result again must give the same text.
-  if (!Number.isSafeInteger(id) || id < smallest || cursorAfter(id, name) !== cursor) {
+  if (!Number.isSafeInteger(id) || cursorAfter(id, name) !== cursor) {
     throw new InvalidCursorError();
   }
   return { id, name };
@@ -53,14 +55,14 @@ export class PageQuery {
     min: 1,
     max: MAX_PAGE_SIZE,
     times: 1,
-    description: 'Maximum number of entries on a page.',
-    default: DEFAULT_PAGE_SIZE,
+    description: `Maximum number of entries on a page. If it is left out, ${DEFAULT_PAGE_SIZE}, or ${MAX_PAGE_SIZE} in a list by \`id\`.`,
     example: 20,
   })
   limit?: number;
 
   @Cursor({
     description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',
+    example: FIRST_PAGE,
   })
   cursor?: string;
 }
@@ -70,7 +72,8 @@ export class PageQuery {
  * @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order
  */
 export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {
-  const after: ListPosition = cursor === undefined ? { id: 0, name: name && '' } : positionOf(cursor);
+  const given = cursor === undefined || cursor === FIRST_PAGE ? undefined : positionOf(cursor);
+  const after: ListPosition = given ?? { id: 0, name: name && '' };
   if ((after.name === undefined) !== (name === undefined)) {
     throw new InvalidCursorError();
   }

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { SetMetadata } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isNotModified } from './conditions';
-import type { HeaderNote } from './notes';
 import type { Page } from './paging';
 import { type Deprecation, isGone, successorOf } from './routes';
 
@@ -33,8 +32,6 @@ function asSingleResource(
 }
 
 interface PageOptions {
-  /** What its `Link` promises, if that is more than the next page of a list. */
-  link?: Omit<HeaderNote, 'name'>;
   /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
   single?: string;
 }

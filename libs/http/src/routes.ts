@@ -122,21 +122,12 @@ export const OperationGoneError = defineError({
 
 /** Announces the removal in the document and, through the route's configuration, in the header fields of every response. */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  // As they read for the first resource.
-  const headers = Object.entries(announcementOf(deprecation, '', '1')).map(([name, example]) => ({
-    name,
-    example,
-    ...(name === 'Link' ? { description: LINK } : {}),
-  }));
   return applyDecorators(
     RouteFacts({ deprecation }),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    Documented({ headers: { any: headers }, errors: [OperationGoneError] }),
+    Documented({ headers: { always: ['Deprecation', 'Sunset', 'Link'] }, errors: [OperationGoneError] }),
   );
 }
-
-const LINK =
-  'The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829). Absent if the request could not be read.';
 
 /** The deprecation of the operation that a request was routed to, if any. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {

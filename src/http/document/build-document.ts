@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import {
   DocumentBuilder,
   type OpenAPIObject,
+  type ReferenceObject,
   type SchemaObject,
   SwaggerModule,
   getSchemaPath,
@@ -65,50 +66,42 @@ function tagParts(): object {
 
 /** What every response has, beyond what the specification requires of Pet and Order. */
 const ALWAYS_PRESENT = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
-const STORED = new Map(
-  Object.keys(ALWAYS_PRESENT).map((name) => [getSchemaPath(name), getSchemaPath(`Stored${name}`)]),
-);
 
-/** Requests have schemas of their own, so that every reference to Pet and Order belongs to a response. */
-function withStoredSchema(_key: string, value: { $ref?: string } | null): unknown {
-  const $ref = STORED.get(value?.$ref ?? '');
-  return $ref === undefined ? value : { $ref };
-}
-
-/** Adds `StoredPet` and `StoredOrder`. Some generators require a field only where its type is stated as well. */
-function addStoredSchemas(schemas: Record<string, SchemaObject>): void {
+/**
+ * The document with `StoredPet` and `StoredOrder` for responses. Requests have schemas of their own, so that every reference to
+ * Pet and Order belongs to a response. Some generators require a field only where its type is stated as well.
+ */
+function withStoredSchemas(document: OpenAPIObject): OpenAPIObject {
+  const names = Object.keys(ALWAYS_PRESENT);
+  const text = names.reduce(
+    (all, name) => all.replaceAll(`"${getSchemaPath(name)}"`, `"${getSchemaPath(`Stored${name}`)}"`),
+    JSON.stringify(document),
+  );
+  const stored = JSON.parse(text) as OpenAPIObject;
+  const schemas = stored.components!.schemas as Record<string, SchemaObject>;
   for (const [name, required] of Object.entries(ALWAYS_PRESENT)) {
     const fields = required.map((field) => {
       const { allOf, type, format, minimum, maximum } = schemas[name]!.properties![field] as SchemaObject;
       return [field, allOf?.[0] ?? { type, format, minimum, maximum }];
     });
+    const properties = Object.fromEntries(fields) as SchemaObject['properties'];
     schemas[`Stored${name}`] = {
       description: `${name} as every response has it.`,
-      allOf: [
-        { $ref: getSchemaPath(name) },
-        { type: 'object', required, properties: Object.fromEntries(fields) as SchemaObject['properties'] },
-      ],
+      allOf: [{ $ref: getSchemaPath(name) }, { type: 'object', required, properties }],
     };
   }
+  addTypes(schemas);
+  return stored;
 }
 
-/**
- * Generators that take a field with a `default` for one that is always there read it right inside an `allOf`. Beside an `allOf`
- * or `oneOf`, Scalar needs the type.
- */
-function arrangeTypes(schemas: Record<string, SchemaObject>): void {
+/** Scalar needs the type beside `allOf` and `oneOf`. */
+function addTypes(schemas: Record<string, SchemaObject>): void {
   Object.values(schemas).forEach((schema) => (schema.type ??= 'object'));
-  for (const { properties = {} } of Object.values(schemas)) {
-    for (const [name, property] of Object.entries(properties) as [string, SchemaObject][]) {
-      if ('default' in property) {
-        const { description, ...type } = property;
-        properties[name] = { allOf: [type], description };
-      }
-      const [whole] = (properties[name] as SchemaObject).allOf ?? [];
-      if (whole !== undefined) {
-        const { type } = '$ref' in whole ? schemas[whole.$ref.split('/').at(-1)!]! : whole;
-        Object.assign(properties[name]!, { type });
-      }
+  const properties = Object.values(schemas).flatMap((schema) => Object.values(schema.properties ?? {}));
+  for (const property of properties as SchemaObject[]) {
+    const [whole] = (property.allOf ?? []) as ReferenceObject[];
+    if (whole) {
+      property.type = schemas[whole.$ref.split('/').at(-1)!]!.type;
     }
   }
 }
@@ -144,11 +137,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
   const ordered = { openapi, info, externalDocs, servers, security, ...tagParts(), paths, components };
-  const withStored = JSON.parse(JSON.stringify(ordered), withStoredSchema) as OpenAPIObject;
-  const schemas = withStored.components!.schemas as Record<string, SchemaObject>;
-  addStoredSchemas(schemas);
-  arrangeTypes(schemas);
-  return withStored;
+  return withStoredSchemas(ordered);
 }
 
 /** The OpenAPI document as text for people: indented. */

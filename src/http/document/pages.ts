@@ -38,7 +38,7 @@ export function referencePage({ paths }: OpenAPIObject, library: string): string
       .filter(([, operation]) => 'x-hideTryItPanel' in operation)
       .map(([method]) => `section[id$="/${method.toUpperCase()}${path}"] .show-api-client-button`),
   );
-  const head = `<link rel="preload" href="/openapi.json" as="fetch" crossorigin>
+  const head = `<link rel="preload" href="/docs/openapi.json" as="fetch" crossorigin>
 <style>${hidden.join()} { display: none }</style>
 <script src="${library}" defer></script>
 <script src="/docs/reference.js" defer></script>`;

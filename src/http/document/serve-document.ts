@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, type ParameterObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
@@ -22,8 +22,10 @@ export function serveDocument(app: NestFastifyApplication): void {
   const servedAt = (address: string, text: string) => text.replaceAll(SHOWN_ADDRESS, () => address);
   // Written once: whoever sends another Host each time must not keep the process busy.
   const json = JSON.stringify(document);
+  const shown = JSON.stringify(document, withoutPrefilling);
   let yaml: Promise<string> | undefined;
   serveContent(fastify, '/openapi.json', (address) => servedAt(address, json));
+  serveContent(fastify, '/docs/openapi.json', (address) => servedAt(address, shown));
   serveContent(fastify, '/openapi.yaml', async (address) =>
     servedAt(address, await (yaml ??= documentText(document, 'yaml'))),
   );
@@ -36,6 +38,16 @@ export function serveDocument(app: NestFastifyApplication): void {
     serveReference(pages, document);
     serveSwaggerUi(pages, app);
   });
+}
+
+/** Right as an example for a program; on a page, it would be sent by everybody who tries an operation a second time. */
+const NOT_PREFILLED = ['Idempotency-Key', 'If-Match', 'If-None-Match', 'cursor', 'wait'];
+
+function withoutPrefilling(_key: string, value: unknown): unknown {
+  const { in: place, name = '', schema } = (value ?? {}) as Partial<ParameterObject>;
+  return place !== undefined && NOT_PREFILLED.includes(name)
+    ? { ...(value as ParameterObject), example: undefined, schema: { ...schema, example: undefined } }
+    : value;
 }
 
 /** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
@@ -125,7 +137,7 @@ function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): vo
   SwaggerModule.setup('swagger', host, () => undefined as unknown as OpenAPIObject, {
     raw: false,
     customSiteTitle: 'Pet Store',
-    swaggerUrl: 'openapi.json',
+    swaggerUrl: 'docs/openapi.json',
     swaggerOptions: {
       persistAuthorization: true,
       // Otherwise it shows the document to a host elsewhere.

@@ -1,12 +1,10 @@
 import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import {
   BadRequestError,
-  type ErrorDefinition,
   HeadersTooLargeError,
   InternalError,
   MAX_PAGE_SIZE,
   MalformedJsonError,
-  type Notes,
   PayloadTooLargeError,
   PreconditionFailedError,
   RequestTimeoutError,
@@ -19,37 +17,39 @@ import { FEATURES } from '../../features';
 import { isNotKept } from '../../modules/idempotency';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 
-/** All header fields of a request together are limited to 16 KiB. */
-const TAGS = {
-  type: 'string',
-  maxLength: 16_384,
-  pattern: '^(\\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$',
-} as const;
-
-/** Without an example: tools send it as it is, and these values are right only once. */
-function optionalHeader(name: string, description: string, schema: SchemaObject): ParameterObject {
-  return { name, in: 'header', required: false, description, schema };
+/** A header field of a request. Tools send its example as it is. */
+function optionalHeader(
+  name: string,
+  description: string,
+  example: string,
+  schema: SchemaObject = { type: 'string', maxLength: 16_384, pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' },
+): ParameterObject {
+  return { name, in: 'header', required: false, description, schema, example };
 }
 
-const PARAMETER_LIST = [
-  optionalHeader(
-    'Idempotency-Key',
-    'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
-    { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-  ),
-  optionalHeader(
+/** Header fields of requests that set conditions, by name. All fields of a request together are limited to 16 KiB. */
+export const CONDITIONS: Record<string, ParameterObject> = {
+  'If-Match': optionalHeader(
     'If-Match',
-    'The ETag that the resource must still have, with its quotes. Otherwise the response is 412.',
-    TAGS,
+    'The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.',
+    '*',
   ),
-  optionalHeader(
+  'If-None-Match': optionalHeader(
     'If-None-Match',
     'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
-    TAGS,
+    '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
-];
-/** Header fields of requests, by name. */
-export const PARAMETERS = Object.fromEntries(PARAMETER_LIST.map((header) => [header.name, header]));
+};
+
+/** Each operation has an example of its own: tools send all of them, and a key is for one request. */
+export function idempotencyKeyOf(operationId: string): ParameterObject {
+  return optionalHeader(
+    'Idempotency-Key',
+    'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
+    `${operationId}-1`,
+    { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  );
+}
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
 /** The last second of the year 9999. */
@@ -64,8 +64,7 @@ function alwaysText(...header: Parameters<typeof textHeader>) {
   return { ...textHeader(...header), required: true };
 }
 
-/** Header fields of every response of every operation, by name. */
-export const EVERY_RESPONSE: Record<string, HeaderObject> = {
+const OF_EVERY_RESPONSE: Record<string, HeaderObject> = {
   'X-RateLimit-Limit': {
     required: true,
     description:
@@ -117,16 +116,20 @@ export const EVERY_RESPONSE: Record<string, HeaderObject> = {
   ),
 };
 
+/** Names of the header fields of every response of every operation. */
+export const EVERY_RESPONSE = Object.keys(OF_EVERY_RESPONSE);
+
 /** All header fields of responses, by name. */
 export const HEADERS: Record<string, HeaderObject> = {
-  ...EVERY_RESPONSE,
+  ...OF_EVERY_RESPONSE,
   'Retry-After': {
-    description: 'Seconds to wait before the next request.',
+    description:
+      'Seconds to wait before the next request. Every 429 and 503 has it, and a 403 that reports a ban.',
     schema: { ...INT32, minimum: 1 },
     example: 42,
   },
   'WWW-Authenticate': textHeader(
-    'How to authenticate, and what is wrong with the key that was sent.',
+    'How to authenticate, and what is wrong with the key that was sent. Every 401 has it, and a 403 for a missing scope.',
     'Bearer realm="petstore"',
     '^Bearer realm="petstore"(, [a-z]+="[a-z_]+")*$',
     100,
@@ -138,15 +141,15 @@ export const HEADERS: Record<string, HeaderObject> = {
     '^identity$',
     8,
   ),
-  ETag: alwaysText(
-    'Version of the resource, for `If-Match` and `If-None-Match`.',
+  ETag: textHeader(
+    'Version of the resource, for `If-Match` and `If-None-Match`. A list has it only if it was requested with one `id` and nothing else.',
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
     '^"[A-Za-z0-9_-]{22}"$',
     24,
   ),
   Location: alwaysText('Path of the resource that was created.', '/pets/1', '^(/[^/ ]+)+/[1-9][0-9]*$', 2048),
   Link: textHeader(
-    'The next page, as `rel="next"` (RFC 8288). Absent on the last page.',
+    'Related pages (RFC 8288): of a list the next page, as `rel="next"`, absent on the last one (the feed of events always has a next one); of a deprecated operation what explains it, as `rel="deprecation"` (RFC 9745), and what replaces it, as `rel="successor-version"` (RFC 5829).',
     '</pets?cursor=YWZ0ZXI6MjA>; rel="next"',
     '^<[^<>]+>; rel="[a-z-]+"',
     8192,
@@ -171,13 +174,8 @@ export const HEADERS: Record<string, HeaderObject> = {
   },
 };
 
-/** Those whose shared values would be wrong for 429. */
-export const LIMITED: Record<string, HeaderObject> = {
-  'X-RateLimit-Remaining': { ...HEADERS['X-RateLimit-Remaining']!, example: 0 },
-  RateLimit: { ...HEADERS.RateLimit!, example: '"minute";r=0;t=42, "day";r=940;t=40211' },
-};
-
-const EVERY_OPERATION = [
+/** Errors of every operation. */
+export const EVERY_OPERATION = [
   BadRequestError,
   ValidationFailedError,
   RequestTimeoutError,
@@ -189,18 +187,8 @@ const EVERY_OPERATION = [
   InternalError,
   ServiceUnavailableError,
 ];
-/** Those of an operation with a body. */
-const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
-
-/** All errors that an operation can return. */
-export function possibleErrors({ method, notes }: { method: string; notes: Notes[] }): ErrorDefinition[] {
-  const never = notes.flatMap((note) => note.never ?? []).map(({ definition }) => definition.code);
-  const noted = notes.flatMap(({ errors = [] }) => errors);
-  const all = [...EVERY_OPERATION, ...(method === 'get' ? [] : BODY_ERRORS), ...noted].map((error) =>
-    'definition' in error ? error.definition : error,
-  );
-  return all.filter(({ code }) => !never.includes(code));
-}
+/** Errors of every operation with a body. */
+export const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
 
 /** Statuses that are not stored for an Idempotency-Key. Before the body was read, the key was not bound to a request. */
 export function isNotStored(status: number): boolean {
@@ -209,7 +197,7 @@ export function isNotStored(status: number): boolean {
 
 /** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */
 function errorSchema(): SchemaObject {
-  const codes = errorCatalogue().map(({ code }) => code);
+  const codes = { 'x-extensible-enum': errorCatalogue().map(({ code }) => code) };
   return {
     type: 'object',
     description: 'The body of every error response. Rely on the code; the message is for people.',
@@ -217,8 +205,10 @@ function errorSchema(): SchemaObject {
     properties: {
       code: {
         type: 'string',
-        enum: codes,
-        description: 'Machine-readable error code.',
+        ...codes,
+        pattern: '^[a-z_]+$',
+        maxLength: 64,
+        description: 'Machine-readable error code. There will be more.',
         example: 'pet_not_found',
       },
       message: {

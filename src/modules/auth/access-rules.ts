@@ -7,7 +7,6 @@ import {
   defineError,
   Documented,
   EachOperation,
-  errorWith,
   RouteFacts,
   routeFactsOf,
   valuesOf,
@@ -108,10 +107,9 @@ export const BEARER_SCHEME = 'bearer';
 export function ScopeByMethod(): ClassDecorator {
   return EachOperation((method, handler) => {
     const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
-    const refusal = errorWith(InsufficientScopeError, scope, scope);
     return routeFactsOf(handler)?.access
       ? undefined
-      : applyDecorators(openTo(scope), Documented({ errors: [refusal] }));
+      : applyDecorators(openTo(scope), Documented({ errors: [InsufficientScopeError] }));
   });
 }
 

@@ -4,6 +4,7 @@ import type { Feature } from '../../features';
 import { ApiKey, Client } from './api-key.entity';
 import { ApiKeyGuard, Authenticator, KeyDirectory } from './api-key.guard';
 import { ClientsService } from './clients.service';
+import { SCOPES } from './api-key';
 import { KeyController } from './key.controller';
 import { KeysService } from './keys.service';
 
@@ -40,4 +41,14 @@ export class ClientAdministrationModule {}
 })
 export class AuthModule {}
 
-export const AUTH: Feature = { module: AuthModule, commandModule: ClientAdministrationModule };
+export const AUTH: Feature = {
+  module: AuthModule,
+  commandModule: ClientAdministrationModule,
+  schemas: {
+    KeyScope: {
+      type: 'string',
+      enum: [...SCOPES],
+      description: 'What a key may do: `read` (GET and HEAD) or `write` (all other methods).',
+    },
+  },
+};

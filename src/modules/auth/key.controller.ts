@@ -45,7 +45,7 @@ export class KeyDto {
   @ApiProperty({
     description: 'What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.',
     type: 'array',
-    items: { type: 'string', enum: [...SCOPES] },
+    items: { $ref: '#/components/schemas/KeyScope' },
     minItems: 1,
     maxItems: SCOPES.length,
     example: ['read', 'write'],

@@ -93,7 +93,7 @@ export class CategoriesController {
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
   delete(
-    @IdParam('categoryId', CATEGORY_ID) categoryId: number,
+    @IdParam('categoryId', CATEGORY_ID, 7) categoryId: number,
     @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<void> {

@@ -1,5 +1,5 @@
 // Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
-import { type SchemaObject, getSchemaPath } from '@nestjs/swagger';
+import { type ReferenceObject, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
 import { TIMESTAMP_SCHEMA } from '#libs/http';
 import { EVENT_TYPES, RESOURCES, eventTypesOf } from './event.entity';
 import type { EventDto } from './events.dto';
@@ -19,7 +19,7 @@ export function eventSchema(event: {
   description: string;
   id: string;
   types: readonly string[];
-  data: SchemaObject;
+  data: SchemaObject | ReferenceObject;
 }): SchemaObject {
   const { description, id, types, data } = event;
   return {
@@ -36,7 +36,7 @@ export function eventSchema(event: {
       type: { type: 'string', enum: [...types], description: TYPE, example: types[0] },
       timestamp: {
         ...TIMESTAMP_SCHEMA,
-        description: 'When it happened, in UTC, to the microsecond.',
+        description: 'When it happened, in UTC.',
         example: EVENT_EXAMPLE.timestamp,
       },
       data,
@@ -65,7 +65,11 @@ function schemaName({ name }: Resource): string {
 
 /** By name, for `components.schemas`. */
 export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
-  EventType: { type: 'string', enum: [...EVENT_TYPES], description: TYPE },
+  EventName: {
+    type: 'string',
+    enum: [...EVENT_TYPES],
+    description: `${TYPE} There will be more: ask for what you know.`,
+  },
   Event: {
     description: 'Something that happened in the store. `type` says what, and what `data` is.',
     oneOf: RESOURCES.map((resource) => ({ $ref: getSchemaPath(schemaName(resource)) })),

@@ -9,7 +9,6 @@ import { EventTail } from './event-tail';
 import {
   type EventDto,
   EventsLostError,
-  EXAMPLE_CURSOR,
   ListEventsQuery,
   cursorAt,
   positionAt,
@@ -39,14 +38,6 @@ export class EventsController {
     response: {
       description: 'The next events; none if nothing has happened since.',
       page: 'Event',
-      paging: {
-        link: {
-          description:
-            'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
-          example: `<{path}?cursor=${EXAMPLE_CURSOR}>; rel="next"`,
-          required: true,
-        },
-      },
       example: [EVENT_EXAMPLE],
     },
     errors: [EventsLostError],

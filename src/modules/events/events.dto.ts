@@ -1,5 +1,5 @@
 import { Cursor, Id, Integer, InvalidCursorError, OneOf, PageQuery, defineError } from '#libs/http';
-import { EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event.entity';
+import { BEGINNING, EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event.entity';
 
 /** As in a link. */
 export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, before: 499 });
@@ -56,6 +56,7 @@ export class ListEventsQuery extends PageQuery {
   @Cursor({
     description:
       'Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque.',
+    example: cursorAt(BEGINNING),
   })
   override cursor?: string;
 
@@ -63,7 +64,7 @@ export class ListEventsQuery extends PageQuery {
     times: EVENT_TYPES.length,
     description: 'Only events of one of these types.',
     example: ['order.placed', 'order.cancelled'],
-    enumName: 'EventType',
+    enumName: 'EventName',
   })
   type?: EventType[];
 
@@ -76,7 +77,7 @@ export class ListEventsQuery extends PageQuery {
     times: 1,
     description: 'How many seconds to wait for an event if there is none yet.',
     default: 0,
-    example: 20,
+    example: 1,
   })
   wait: number = 0;
 }

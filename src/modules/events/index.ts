@@ -10,7 +10,7 @@ import { EventsController } from './events.controller';
 
 export { EVENT_TYPES, type EventType, type StoredEvent } from './event.entity';
 export { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
-export { EVENT_EXAMPLE, eventSchema } from './event-schemas';
+export { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from './event-schemas';
 export { EventTail } from './event-tail';
 export { type EventDto, toEventDto } from './events.dto';
 export { type NewEvent, type ReportedTable, reportedWrites } from './reported-writes';

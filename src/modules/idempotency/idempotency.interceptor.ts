@@ -79,7 +79,7 @@ export function IdempotentPosts(): ClassDecorator {
     UseInterceptors(IdempotencyInterceptor),
     Documented({
       parameters: ['Idempotency-Key'],
-      headers: { kept: ['Idempotent-Replayed'] },
+      headers: { success: ['Idempotent-Replayed'] },
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),
   );

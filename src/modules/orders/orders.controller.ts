@@ -50,6 +50,7 @@ export class OrdersController {
     response: { status: 201, description: 'The order was placed.', resource: OrderDto },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
     bodies: {
+      placed: { summary: 'One unit', value: { petId: 1 } },
       fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
     },
   })

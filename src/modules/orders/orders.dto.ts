@@ -11,7 +11,7 @@ const QUANTITY = {
   optional: true,
 };
 const SHIP_DATE = {
-  description: 'Expected or actual ship date.',
+  description: 'Expected or actual ship date, in the years 0001 to 9999.',
   example: '2026-11-24T09:30:00.000Z',
   optional: true,
 };
@@ -26,13 +26,13 @@ export class NewOrderDto {
   @Id(PET_ID)
   petId!: number;
 
-  @Integer({ ...QUANTITY, default: 1 })
+  @Integer({ ...QUANTITY, description: 'Number of units ordered; 1 if it is left out.' })
   quantity?: number;
 
   @Timestamp(SHIP_DATE)
   shipDate?: string;
 
-  @TrueOrFalse({ ...COMPLETE, default: false })
+  @TrueOrFalse({ ...COMPLETE, description: 'Whether the order has been fulfilled; false if it is left out.' })
   complete?: boolean;
 }
 
@@ -43,7 +43,7 @@ export class NewOrderDto {
 export class OrderPatchDto {
   @Timestamp({
     ...SHIP_DATE,
-    description: 'Expected or actual ship date. Null removes it.',
+    description: 'Expected or actual ship date, in the years 0001 to 9999. Null removes it.',
     nullable: true,
   })
   shipDate?: string | null;

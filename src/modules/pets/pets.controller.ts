@@ -129,7 +129,7 @@ export class PetsController {
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
   delete(
-    @IdParam('petId', PET_ID) petId: number,
+    @IdParam('petId', PET_ID, 2) petId: number,
     @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<void> {

@@ -1,14 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import {
-  DEFAULT_PAGE_SIZE,
-  defineError,
-  Id,
-  Integer,
-  MAX_PAGE_SIZE,
-  OneOf,
-  PageQuery,
-  Text,
-} from '#libs/http';
+import { defineError, Id, OneOf, PageQuery, Text } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
@@ -62,17 +53,6 @@ export class PetDto extends NewPetDto {
 }
 
 export class ListPetsQuery extends PageQuery {
-  @Integer({
-    min: 1,
-    max: MAX_PAGE_SIZE,
-    times: 1,
-    description:
-      'Maximum number of entries on a page. With `id`, the default is 100, so that all of them are on it.',
-    default: DEFAULT_PAGE_SIZE,
-    example: 20,
-  })
-  override limit?: number;
-
   @OneOf(PET_STATUSES, {
     times: PET_STATUSES.length,
     description: 'Only pets with one of these statuses.',

@@ -1,7 +1,12 @@
 // Deliveries in the OpenAPI document, as callbacks of createWebhook.
-import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
+import {
+  type OperationObject,
+  type ParameterObject,
+  type SchemaObject,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { ID_SCHEMA } from '#libs/http';
-import { EVENT_EXAMPLE, eventSchema } from '../events';
+import { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from '../events';
 import { TEST_TYPE } from './webhook.entity';
 
 type Callbacks = NonNullable<OperationObject['callbacks']>;
@@ -40,21 +45,33 @@ const RESPONSES = {
   default: { description: 'Retried later. Redirects are not followed.' },
 };
 
+const { Event: EVENT } = EVENT_SCHEMAS as { Event: SchemaObject };
+
 /** By name, for `components.schemas`. */
 export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
   TestEvent: eventSchema({
     description: 'The event that testWebhook sends. Nothing has happened.',
     id: '^evt_test_[0-9]+$',
     types: [TEST_TYPE],
-    data: {
-      type: 'object',
-      description: 'The webhook that is tested.',
-      required: ['webhookId'],
-      properties: {
-        webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
-      },
-    },
+    data: { $ref: getSchemaPath('TestEventData') },
   }),
+  TestEventData: {
+    type: 'object',
+    description: 'The webhook that is tested.',
+    required: ['webhookId'],
+    properties: {
+      webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
+    },
+  },
+  // Flat: some generators cannot nest a choice in another one.
+  WebhookEvent: {
+    description: 'What a webhook receives. `type` says what `data` is.',
+    oneOf: [...EVENT.oneOf!, { $ref: getSchemaPath('TestEvent') }],
+    discriminator: {
+      propertyName: 'type',
+      mapping: { ...EVENT.discriminator!.mapping, [TEST_TYPE]: getSchemaPath('TestEvent') },
+    },
+  },
 };
 
 export const CALLBACKS: Callbacks = {
@@ -72,9 +89,7 @@ export const CALLBACKS: Callbacks = {
           required: true,
           content: {
             'application/json': {
-              schema: {
-                oneOf: [{ $ref: '#/components/schemas/Event' }, { $ref: '#/components/schemas/TestEvent' }],
-              },
+              schema: { $ref: getSchemaPath('WebhookEvent') },
               example: EVENT_EXAMPLE,
             },
           },

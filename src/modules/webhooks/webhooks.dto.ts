@@ -19,7 +19,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus, type Webhook, type WebhookDeliv
 const TYPES_SCHEMA = {
   type: 'array',
   maxItems: EVENT_TYPES.length,
-  items: { type: 'string', enum: [...EVENT_TYPES] },
+  items: { $ref: '#/components/schemas/EventName' },
 };
 const EXPECTED_TYPES = `a list of at most ${EVENT_TYPES.length} types: ${EVENT_TYPES.join(', ')}`;
 
@@ -55,7 +55,11 @@ export class NewWebhookDto extends WebhookFields {
   @Types({ description: 'Types of events to send; all if left out, null or empty.', nullable: true })
   types?: string[] | null;
 
-  @TrueOrFalse({ ...ENABLED, default: true, optional: true })
+  @TrueOrFalse({
+    description: 'Whether events are sent; true if it is left out.',
+    example: true,
+    optional: true,
+  })
   enabled?: boolean;
 }
 
@@ -195,7 +199,12 @@ export class DeliveryDto {
 }
 
 export class ListDeliveriesQuery extends PageQuery {
-  @OneOf(DELIVERY_STATUSES, { times: 1, description: 'Only deliveries with this status.', example: 'failed' })
+  @OneOf(DELIVERY_STATUSES, {
+    times: 1,
+    description: 'Only deliveries with this status.',
+    example: 'failed',
+    enumName: 'DeliveryStatus',
+  })
   status?: DeliveryStatus;
 }
 

@@ -101,7 +101,7 @@ const OPERATIONS: Record<string, Sample> = {
 };
 
 const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%00=1', '=', 'id[]=1'];
-const BAD_CURSORS = ['', '20', 'YWZ0ZXI6MA', 'YWZ0ZXI6MjAg', '%F0%9F%90%95', 'a'.repeat(5_000)];
+const BAD_CURSORS = ['', '20', 'YWZ0ZXI6MjAg', '%F0%9F%90%95', 'a'.repeat(5_000)];
 const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
 
 /** What a request of the operation is turned into, with the error that it then gets. */

@@ -1,4 +1,4 @@
-import { type Operation, type Schema, operationsOf, plain } from '../../support/document';
+import { type Operation, bodyOf, operationsOf, plain } from '../../support/document';
 import { useStore } from '../../support/use-service';
 
 /** What breaks careless services: texts that mean something to SQL, to a page, to a path or to JavaScript, and strange numbers. */
@@ -52,13 +52,14 @@ interface Request {
 }
 
 /** Requests of an operation which are valid but for one value. */
-function requestsOf(name: string, { parameters, requestBody }: Operation): Request[] {
+function requestsOf(name: string, operation: Operation): Request[] {
+  const { parameters, requestBody } = operation;
   const [method, template] = name.split(' ') as [string, string];
   const path = template.replace(/\{\w+\}/g, '1');
   const content = requestBody?.content['application/json'];
-  const example = Object.values(content?.examples ?? {})[0]?.value as object | undefined;
+  const example = bodyOf(service.document, operation);
   const valid = { method, target: path, body: example && JSON.stringify(example) };
-  const { properties: fields = {} } = plain(service.document, (content?.schema ?? {}) as Schema);
+  const { properties: fields = {} } = plain(service.document, content?.schema ?? {});
   const named = (place: string) => parameters.filter((one) => one.in === place).map((one) => one.name);
   return [
     ...named('path').flatMap((one) =>

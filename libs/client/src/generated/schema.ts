@@ -442,6 +442,46 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     responses: {
+        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+        NotModified: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /**
+         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         */
+        BadRequest: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
         /**
          * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
          *
@@ -458,6 +498,24 @@ export interface components {
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. */
+        ApiKeyBanned: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -498,8 +556,30 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
+        /**
+         * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
+         *
+         *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
+         */
+        TooManyRequests: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
         /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
-        RequestHeaderFieldsTooLarge: {
+        HeadersTooLarge: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -516,7 +596,7 @@ export interface components {
             };
         };
         /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
-        InternalServerError: {
+        InternalError: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -550,18 +630,14 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /**
-         * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
-         *
-         *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
-         */
-        TooManyRequests: {
+        /** @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds. */
+        RateLimitExceeded: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining.429"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit.429"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -587,8 +663,78 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Retry-After": components["headers"]["Retry-After.403"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate.403"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `invalid_cursor`: The cursor was not issued by this service.
+         *
+         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         */
+        BadRequestOrInvalidCursor: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `malformed_json`: The body is not valid JSON in UTF-8.
+         *
+         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         */
+        BadRequestOrMalformedJson: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
+        IdempotencyInProgress: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -631,12 +777,174 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
+        /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `category_not_found`: No category has this id. */
+        CategoryNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description Done; there is no body. */
+        NoContent: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description `category_in_use`: Pets still belong to the category. */
+        CategoryInUse: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
+         *
+         *     `unknown_category`: No category has the `categoryId` in the body.
+         */
+        CreatePetUnprocessableEntity: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+        GetPetNotModified: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                ETag: components["headers"]["ETag"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /**
+         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         */
+        GetPetBadRequest: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
+         *
+         *     `missing_api_key`: The request has no API key.
+         */
+        GetPetUnauthorized: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
         /**
          * @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.
          *
          *     `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
          */
-        "Forbidden.insufficient_scope.read": {
+        GetPetForbidden: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -646,125 +954,11 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Retry-After": components["headers"]["Retry-After.403"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate.403"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
-         *     `malformed_json`: The body is not valid JSON in UTF-8.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        BadRequest: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
-         *     `malformed_json`: The body is not valid JSON in UTF-8.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        "BadRequest.Idempotent-Replayed": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        "BadRequest.getKey": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `invalid_cursor`: The cursor was not issued by this service.
-         *
-         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        "BadRequest.invalid_cursor": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours. */
-        UnprocessableEntity: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -772,7 +966,7 @@ export interface components {
             };
         };
         /** @description `pet_not_found`: No pet has this id, or it was deleted. */
-        NotFound: {
+        GetPetNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -782,14 +976,165 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
-        Conflict: {
+        /** @description `request_timeout`: The request did not arrive in time. */
+        GetPetRequestTimeout: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
+        GetPetGone: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
+        GetPetPreconditionFailed: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
+         *
+         *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
+         */
+        GetPetTooManyRequests: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Retry-After": components["headers"]["Retry-After"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
+        GetPetRequestHeaderFieldsTooLarge: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
+        GetPetInternalServerError: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
+        GetPetServiceUnavailable: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Retry-After": components["headers"]["Retry-After"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `pet_not_found`: No pet has this id, or it was deleted. */
+        PetNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -806,131 +1151,8 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-        NotModified: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description Done; there is no body. */
-        DoneThereIsNoBody: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description `webhook_not_found`: Your client has no webhook with this id. */
-        "NotFound.webhook_not_found": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-        "NotModified.getKey": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description `category_not_found`: No category has this id. */
-        "NotFound.category_not_found": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `order_not_found`: No order has this id, or it was cancelled. */
-        "NotFound.order_not_found": {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description The updated pet. */
-        UpdatedPet: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "id": 1,
-                 *       "name": "Rex",
-                 *       "categoryId": 1,
-                 *       "status": "available"
-                 *     }
-                 */
-                "application/json": types.Pet;
-            };
-        };
         /** @description `invalid_status_transition`: This change of status is not allowed: a sold pet cannot become pending, and a pet without stock cannot become available. */
-        "Conflict.invalid_status_transition": {
+        InvalidStatusTransition: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -940,6 +1162,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -947,7 +1170,7 @@ export interface components {
             };
         };
         /** @description `unknown_category`: No category has the `categoryId` in the body. */
-        "UnprocessableEntity.unknown_category": {
+        UnknownCategory: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -957,6 +1180,216 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `pet_has_open_orders`: The pet still has open orders. */
+        PetHasOpenOrders: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *
+         *     `insufficient_stock`: There are not enough units in stock.
+         *
+         *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
+         */
+        AdjustInventoryConflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *
+         *     `insufficient_stock`: There are not enough units in stock.
+         *
+         *     `pet_not_available`: The pet's status is not `available`.
+         */
+        PlaceOrderConflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
+         *
+         *     `unknown_pet`: No pet has the `petId` in the body.
+         */
+        PlaceOrderUnprocessableEntity: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `order_not_found`: No order has this id, or it was cancelled. */
+        OrderNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled. */
+        OrderAlreadyComplete: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled.
+         *
+         *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
+         */
+        CancelOrderConflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /** @description `events_lost`: The service has lost events up to this cursor: a standby that was behind took over, or a backup was restored. `Link` has the cursor to go on from. */
+        EventsLost: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Link: components["headers"]["Link"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *
+         *     `too_many_webhooks`: Your client already has 10 webhooks.
+         */
+        CreateWebhookConflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
+         *
+         *     `webhook_url_not_allowed`: Webhooks may not be sent to the `url` in the body. The message says why.
+         */
+        CreateWebhookUnprocessableEntity: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -964,7 +1397,7 @@ export interface components {
             };
         };
         /** @description `webhook_not_found`: Your client has no webhook with this id. */
-        "NotFound.webhook_not_found.Idempotent-Replayed": {
+        WebhookNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -981,8 +1414,8 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description The event will be sent. */
-        EventWillBeSent: {
+        /** @description `webhook_url_not_allowed`: Webhooks may not be sent to the `url` in the body. The message says why. */
+        WebhookUrlNotAllowed: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -996,40 +1429,98 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "id": 2,
-                 *       "eventId": "evt_test_2",
-                 *       "type": "webhook.test",
-                 *       "status": "pending",
-                 *       "attempts": 0,
-                 *       "createdAt": "2026-11-21T09:30:00.000Z",
-                 *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
-                 *     }
-                 */
-                "application/json": types.Delivery;
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *
+         *     `too_many_secrets`: 5 secrets of the webhook are valid already.
+         */
+        RotateWebhookSecretConflict: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
+            };
+        };
+        /**
+         * @description `delivery_not_found`: The webhook has no delivery with this id, or it is older than 30 days.
+         *
+         *     `webhook_not_found`: Your client has no webhook with this id.
+         */
+        RetryDeliveryNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": types.ErrorBody;
             };
         };
     };
     parameters: {
-        /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
-        "If-Match": string;
-        /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-        "Idempotency-Key": string;
-        /** @description Identifier of the pet (Pet.id). */
-        petId: number;
-        /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
-        /** @description Maximum number of entries on a page. */
+        /** @description Number of days, including today. */
+        days: number;
+        /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
         limit: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor: string;
-        /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
-        "If-None-Match": string;
+        /** @description Only categories whose name starts with this text, ignoring case. */
+        name: string;
+        /**
+         * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+         * @example createCategory-1
+         */
+        "Idempotency-Key": string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
+        /**
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
+        "If-None-Match": string;
+        /**
+         * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+         * @example *
+         */
+        "If-Match": string;
+        /** @description Only pets with one of these statuses. */
+        status: types.PetStatus[];
+        /** @description Only pets with one of these ids. */
+        id: number[];
+        /** @description Identifier of the pet (Pet.id). */
+        petId: number;
+        /** @description Only fulfilled orders (true) or only open ones (false). */
+        complete: boolean;
         /** @description Identifier of the order (Order.id). */
         orderId: number;
+        /** @description Only events of one of these types. */
+        type: types.EventName[];
+        /** @description How many seconds to wait for an event if there is none yet. */
+        wait: number;
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+        /** @description Identifier of the delivery (Delivery.id). */
+        deliveryId: number;
     };
     requestBodies: never;
     headers: {
@@ -1038,6 +1529,11 @@ export interface components {
          * @example 60
          */
         "X-RateLimit-Limit": number;
+        /**
+         * @description Requests left in that window.
+         * @example 59
+         */
+        "X-RateLimit-Remaining": number;
         /**
          * @description Unix timestamp at which that window resets; during a ban, when a request will be accepted.
          * @example 1795253460
@@ -1048,6 +1544,11 @@ export interface components {
          * @example "minute";q=60;w=60, "day";q=1000;w=86400
          */
         "RateLimit-Policy": string;
+        /**
+         * @description What is left in each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).
+         * @example "minute";r=59;t=60, "day";r=999;t=40211
+         */
+        RateLimit: string;
         /**
          * @description The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated one. Quote it when you report a problem.
          * @example 0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11
@@ -1064,53 +1565,40 @@ export interface components {
          */
         "Access-Control-Allow-Origin": string;
         /**
-         * @description Requests left in that window.
-         * @example 59
-         */
-        "X-RateLimit-Remaining": number;
-        /**
-         * @description What is left in each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).
-         * @example "minute";r=59;t=60, "day";r=999;t=40211
-         */
-        RateLimit: string;
-        /**
-         * @description Seconds to wait before the next request.
+         * @description Seconds to wait before the next request. Every 429 and 503 has it, and a 403 that reports a ban.
          * @example 42
          */
         "Retry-After": number;
         /**
-         * @description Present if this is the stored response to an earlier request with the same `Idempotency-Key`.
-         * @example true
+         * @description How to authenticate, and what is wrong with the key that was sent. Every 401 has it, and a 403 for a missing scope.
+         * @example Bearer realm="petstore"
          */
-        "Idempotent-Replayed": "true";
-        /** @description How to authenticate, and what is wrong with the key that was sent. */
         "WWW-Authenticate": string;
         /**
-         * @description Requests left in that window.
-         * @example 0
+         * @description The media types that a body may have.
+         * @example application/json
          */
-        "X-RateLimit-Remaining.429": number;
+        Accept: string;
         /**
-         * @description What is left in each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).
-         * @example "minute";r=0;t=42, "day";r=940;t=40211
+         * @description The content codings that a body may have: none.
+         * @example identity
          */
-        "RateLimit.429": string;
+        "Accept-Encoding": string;
         /**
-         * @description Seconds to wait before the next request.
-         * @example 42
-         */
-        "Retry-After.403": number;
-        /**
-         * @description Version of the resource, for `If-Match` and `If-None-Match`.
+         * @description Version of the resource, for `If-Match` and `If-None-Match`. A list has it only if it was requested with one `id` and nothing else.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         ETag: string;
-        /** @description How to authenticate, and what is wrong with the key that was sent. */
-        "WWW-Authenticate.403": string;
-        /** @description The media types that a body may have. */
-        Accept: string;
-        /** @description The content codings that a body may have: none. */
-        "Accept-Encoding": string;
+        /**
+         * @description Path of the resource that was created.
+         * @example /pets/1
+         */
+        Location: string;
+        /**
+         * @description Related pages (RFC 8288): of a list the next page, as `rel="next"`, absent on the last one (the feed of events always has a next one); of a deprecated operation what explains it, as `rel="deprecation"` (RFC 9745), and what replaces it, as `rel="successor-version"` (RFC 5829).
+         * @example </pets?cursor=YWZ0ZXI6MjA>; rel="next"
+         */
+        Link: string;
         /**
          * @description When the operation was deprecated (RFC 9745): `@` and a Unix timestamp. Absent if the request could not be read.
          * @example @1793491200
@@ -1122,50 +1610,10 @@ export interface components {
          */
         Sunset: string;
         /**
-         * @description The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829). Absent if the request could not be read.
-         * @example </docs/guides/deprecation>; rel="deprecation"; type="text/html", </pets?id=1>; rel="successor-version"
+         * @description Present if this is the stored response to an earlier request with the same `Idempotency-Key`.
+         * @example true
          */
-        Link: string;
-        /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </categories?cursor=YWZ0ZXI6MjA>; rel="next"
-         */
-        "Link.listCategories": string;
-        /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </pets?cursor=YWZ0ZXI6MjA>; rel="next"
-         */
-        "Link.listPets": string;
-        /**
-         * @description Of the only entry. Present if the request has one `id` and nothing else.
-         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-         */
-        "ETag.200": string;
-        /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </store/inventory?cursor=YWZ0ZXI6MjA>; rel="next"
-         */
-        "Link.listInventory": string;
-        /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </store/orders?cursor=YWZ0ZXI6MjA>; rel="next"
-         */
-        "Link.listOrders": string;
-        /**
-         * @description The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.
-         * @example </events?cursor=ZXZlbnQ6MTA5OS4xNzk1MjUzNDAwMDAwMDAwLjQ5OQ>; rel="next"
-         */
-        "Link.listEvents": string;
-        /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </webhooks?cursor=YWZ0ZXI6MjA>; rel="next"
-         */
-        "Link.listWebhooks": string;
-        /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </webhooks/{webhookId}/deliveries?cursor=YWZ0ZXI6MjA>; rel="next"
-         */
-        "Link.listDeliveries": string;
+        "Idempotent-Replayed": "true";
     };
     pathItems: never;
 }
@@ -1194,50 +1642,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "price list",
-                     *       "endsWith": "x7Qa",
-                     *       "client": "acme",
-                     *       "plan": "free",
-                     *       "scopes": [
-                     *         "read",
-                     *         "write"
-                     *       ],
-                     *       "createdAt": "2026-11-01T08:00:00.000Z",
-                     *       "expiresAt": "2027-11-01T08:00:00.000Z"
-                     *     }
-                     */
                     "application/json": types.Key;
                 };
             };
-            304: components["responses"]["NotModified.getKey"];
-            400: components["responses"]["BadRequest.getKey"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. */
-            403: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            403: components["responses"]["ApiKeyBanned"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1267,31 +1683,14 @@ export interface operations {
                     "application/json": types.RateLimitStatus;
                 };
             };
-            304: components["responses"]["NotModified.getKey"];
-            400: components["responses"]["BadRequest.getKey"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
-            /** @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds. */
-            429: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining.429"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit.429"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            429: components["responses"]["RateLimitExceeded"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1299,7 +1698,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Number of days, including today. */
-                days?: number;
+                days?: components["parameters"]["days"];
             };
             header?: never;
             path?: never;
@@ -1321,40 +1720,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "days": [
-                     *         {
-                     *           "date": "2026-11-21",
-                     *           "requests": 42
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": types.Usage;
                 };
             };
-            304: components["responses"]["NotModified.getKey"];
-            400: components["responses"]["BadRequest.getKey"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listCategories: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. */
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only categories whose name starts with this text, ignoring case. */
-                name?: string;
+                name?: components["parameters"]["name"];
             };
             header?: never;
             path?: never;
@@ -1373,46 +1762,22 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listCategories"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 1,
-                     *         "name": "Dogs",
-                     *         "description": "Loyal, loud and always hungry."
-                     *       }
-                     *     ]
-                     */
                     "application/json": types.Category[];
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listCategories"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1420,7 +1785,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example createCategory-1
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -1444,37 +1812,26 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     ETag: components["headers"]["ETag"];
-                    /**
-                     * @description Path of the resource that was created.
-                     * @example /categories/1
-                     */
-                    Location: string;
+                    Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Dogs",
-                     *       "description": "Loyal, loud and always hungry."
-                     *     }
-                     */
                     "application/json": types.Category;
                 };
             };
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1482,7 +1839,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1508,26 +1868,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Dogs",
-                     *       "description": "Loyal, loud and always hungry."
-                     *     }
-                     */
                     "application/json": types.Category;
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest.getKey"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
-            404: components["responses"]["NotFound.category_not_found"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["CategoryNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1535,7 +1888,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -1565,27 +1921,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Dogs",
-                     *       "description": "Loyal, loud and always hungry."
-                     *     }
-                     */
                     "application/json": types.Category;
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.category_not_found"];
+            404: components["responses"]["CategoryNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1593,67 +1942,57 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description Identifier of the category (Category.id). */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            204: components["responses"]["DoneThereIsNoBody"];
-            400: components["responses"]["BadRequest"];
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.category_not_found"];
+            404: components["responses"]["CategoryNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `category_in_use`: Pets still belong to the category. */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["CategoryInUse"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listPets: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. With `id`, the default is 100, so that all of them are on it. */
-                limit?: number;
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only pets with one of these statuses. */
-                status?: types.PetStatus[];
+                status?: components["parameters"]["status"];
                 /** @description Only pets of this category. */
                 categoryId?: number;
                 /** @description Only pets whose name starts with this text, ignoring case. */
                 name?: string;
                 /** @description Only pets with one of these ids. */
-                id?: number[];
+                id?: components["parameters"]["id"];
             };
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -1672,49 +2011,23 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listPets"];
-                    ETag: components["headers"]["ETag.200"];
+                    Link: components["headers"]["Link"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 1,
-                     *         "name": "Rex",
-                     *         "categoryId": 1,
-                     *         "status": "available"
-                     *       }
-                     *     ]
-                     */
                     "application/json": types.Pets;
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listPets"];
-                    ETag: components["headers"]["ETag.200"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1722,8 +2035,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example createPet-1
+                 */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1746,59 +2062,26 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     ETag: components["headers"]["ETag"];
-                    /**
-                     * @description Path of the resource that was created.
-                     * @example /pets/1
-                     */
-                    Location: string;
+                    Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Rex",
-                     *       "categoryId": 1,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": types.Pet;
                 };
             };
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
-             *
-             *     `unknown_category`: No category has the `categoryId` in the body.
-             */
-            422: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            422: components["responses"]["CreatePetUnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1806,7 +2089,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1828,293 +2114,38 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Rex",
-                     *       "categoryId": 1,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": types.Pet;
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /**
-             * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-             *
-             *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-             *
-             *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-             */
-            400: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /**
-             * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
-             *
-             *     `missing_api_key`: The request has no API key.
-             */
-            401: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /**
-             * @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.
-             *
-             *     `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
-             */
-            403: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Retry-After": components["headers"]["Retry-After.403"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate.403"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `pet_not_found`: No pet has this id, or it was deleted. */
-            404: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `request_timeout`: The request did not arrive in time. */
-            408: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
-            410: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
-            412: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /**
-             * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
-             *
-             *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
-             */
-            429: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining.429"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit.429"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
-            431: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
-            500: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
-            /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
-            503: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            304: components["responses"]["GetPetNotModified"];
+            400: components["responses"]["GetPetBadRequest"];
+            401: components["responses"]["GetPetUnauthorized"];
+            403: components["responses"]["GetPetForbidden"];
+            404: components["responses"]["GetPetNotFound"];
+            408: components["responses"]["GetPetRequestTimeout"];
+            410: components["responses"]["GetPetGone"];
+            412: components["responses"]["GetPetPreconditionFailed"];
+            429: components["responses"]["GetPetTooManyRequests"];
+            431: components["responses"]["GetPetRequestHeaderFieldsTooLarge"];
+            500: components["responses"]["GetPetInternalServerError"];
+            503: components["responses"]["GetPetServiceUnavailable"];
         };
     };
     replacePet: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2129,46 +2160,8 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["UpdatedPet"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict.invalid_status_transition"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity.unknown_category"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    deletePet: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
-                "If-Match"?: components["parameters"]["If-Match"];
-            };
-            path: {
-                /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["DoneThereIsNoBody"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `pet_has_open_orders`: The pet still has open orders. */
-            409: {
+            /** @description The updated pet. */
+            200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -2178,18 +2171,60 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    "application/json": types.Pet;
                 };
             };
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["PetNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["InvalidStatusTransition"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnknownCategory"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deletePet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Identifier of the pet (Pet.id). */
+                petId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["PetNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PetHasOpenOrders"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2197,7 +2232,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2212,27 +2250,44 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["UpdatedPet"];
-            400: components["responses"]["BadRequest"];
+            /** @description The updated pet. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.Pet;
+                };
+            };
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict.invalid_status_transition"];
+            409: components["responses"]["InvalidStatusTransition"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity.unknown_category"];
+            422: components["responses"]["UnknownCategory"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listInventory: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. */
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -2256,46 +2311,22 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listInventory"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "petId": 1,
-                     *         "quantity": 3,
-                     *         "status": "available"
-                     *       }
-                     *     ]
-                     */
                     "application/json": types.InventoryItem[];
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listInventory"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2303,7 +2334,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2329,26 +2363,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "petId": 1,
-                     *       "quantity": 3,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": types.InventoryItem;
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest.getKey"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
-            404: components["responses"]["NotFound"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2356,7 +2383,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2386,27 +2416,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "petId": 1,
-                     *       "quantity": 3,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": types.InventoryItem;
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2414,10 +2437,16 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example adjustInventory-1
+                 */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
@@ -2447,83 +2476,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "petId": 1,
-                     *       "quantity": 3,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": types.InventoryItem;
                 };
             };
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description `pet_not_found`: No pet has this id, or it was deleted. */
-            404: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /**
-             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
-             *
-             *     `insufficient_stock`: There are not enough units in stock.
-             *
-             *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
-             */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["AdjustInventoryConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listOrders: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. */
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only orders for this pet. */
                 petId?: number;
                 /** @description Only fulfilled orders (true) or only open ones (false). */
-                complete?: boolean;
+                complete?: components["parameters"]["complete"];
             };
             header?: never;
             path?: never;
@@ -2542,48 +2524,22 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listOrders"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 1,
-                     *         "petId": 1,
-                     *         "quantity": 1,
-                     *         "shipDate": "2026-11-24T09:30:00.000Z",
-                     *         "complete": false
-                     *       }
-                     *     ]
-                     */
                     "application/json": types.Order[];
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listOrders"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2591,8 +2547,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example placeOrder-1
+                 */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2615,83 +2574,26 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     ETag: components["headers"]["ETag"];
-                    /**
-                     * @description Path of the resource that was created.
-                     * @example /store/orders/1
-                     */
-                    Location: string;
+                    Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "petId": 1,
-                     *       "quantity": 1,
-                     *       "shipDate": "2026-11-24T09:30:00.000Z",
-                     *       "complete": false
-                     *     }
-                     */
                     "application/json": types.Order;
                 };
             };
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /**
-             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
-             *
-             *     `insufficient_stock`: There are not enough units in stock.
-             *
-             *     `pet_not_available`: The pet's status is not `available`.
-             */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["PlaceOrderConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
-             *
-             *     `unknown_pet`: No pet has the `petId` in the body.
-             */
-            422: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            422: components["responses"]["PlaceOrderUnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2699,7 +2601,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -2725,28 +2630,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "petId": 1,
-                     *       "quantity": 1,
-                     *       "shipDate": "2026-11-24T09:30:00.000Z",
-                     *       "complete": false
-                     *     }
-                     */
                     "application/json": types.Order;
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest.getKey"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
-            404: components["responses"]["NotFound.order_not_found"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2754,7 +2650,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2765,39 +2664,19 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: components["responses"]["DoneThereIsNoBody"];
-            400: components["responses"]["BadRequest"];
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.order_not_found"];
+            404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /**
-             * @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled.
-             *
-             *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
-             */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["CancelOrderConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -2805,7 +2684,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -2846,50 +2728,34 @@ export interface operations {
                     "application/json": types.Order;
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.order_not_found"];
+            404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `order_already_complete`: The order is complete. It cannot be reopened or cancelled. */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["OrderAlreadyComplete"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listEvents: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. */
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
-                type?: types.EventType[];
+                type?: components["parameters"]["type"];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
                 /** @description How many seconds to wait for an event if there is none yet. */
-                wait?: number;
+                wait?: components["parameters"]["wait"];
             };
             header?: never;
             path?: never;
@@ -2908,7 +2774,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listEvents"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2930,56 +2796,23 @@ export interface operations {
                     "application/json": types.StoreEvent[];
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listEvents"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `events_lost`: The service has lost events up to this cursor: a standby that was behind took over, or a backup was restored. `Link` has the cursor to go on from. */
-            410: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    /** @description The next page, as `rel="next"` (RFC 8288). Absent on the last page. */
-                    Link: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            410: components["responses"]["EventsLost"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. */
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -3001,52 +2834,22 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listWebhooks"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 1,
-                     *         "url": "https://shop.example/events",
-                     *         "description": "Packing list printer",
-                     *         "types": [
-                     *           "order.placed",
-                     *           "order.completed"
-                     *         ],
-                     *         "enabled": true,
-                     *         "createdAt": "2026-11-21T09:30:00.000Z"
-                     *       }
-                     *     ]
-                     */
                     "application/json": types.Webhook[];
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listWebhooks"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3054,8 +2857,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example createWebhook-1
+                 */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -3078,86 +2884,26 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     ETag: components["headers"]["ETag"];
-                    /**
-                     * @description Path of the resource that was created.
-                     * @example /webhooks/1
-                     */
-                    Location: string;
+                    Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
-                     *       "types": [
-                     *         "order.placed",
-                     *         "order.completed"
-                     *       ],
-                     *       "enabled": true,
-                     *       "createdAt": "2026-11-21T09:30:00.000Z",
-                     *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
-                     *     }
-                     */
                     "application/json": types.WebhookWithSecret;
                 };
             };
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /**
-             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
-             *
-             *     `too_many_webhooks`: Your client already has 10 webhooks.
-             */
-            409: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            409: components["responses"]["CreateWebhookConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
-             *
-             *     `webhook_url_not_allowed`: Webhooks may not be sent to the `url` in the body. The message says why.
-             */
-            422: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            422: components["responses"]["CreateWebhookUnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3165,7 +2911,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit. */
+                /**
+                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -3191,32 +2940,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
-                     *       "types": [
-                     *         "order.placed",
-                     *         "order.completed"
-                     *       ],
-                     *       "enabled": true,
-                     *       "createdAt": "2026-11-21T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": types.Webhook;
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest.getKey"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
-            404: components["responses"]["NotFound.webhook_not_found"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3224,7 +2960,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3235,18 +2974,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: components["responses"]["DoneThereIsNoBody"];
-            400: components["responses"]["BadRequest"];
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.webhook_not_found"];
+            404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3254,7 +2993,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the resource must still have, with its quotes. Otherwise the response is 412. */
+                /**
+                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
@@ -3284,50 +3026,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
-                     *       "types": [
-                     *         "order.placed",
-                     *         "order.completed"
-                     *       ],
-                     *       "enabled": true,
-                     *       "createdAt": "2026-11-21T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": types.Webhook;
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.webhook_not_found"];
+            404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `webhook_url_not_allowed`: Webhooks may not be sent to the `url` in the body. The message says why. */
-            422: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": types.ErrorBody;
-                };
-            };
+            422: components["responses"]["WebhookUrlNotAllowed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3335,8 +3048,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example rotateWebhookSecret-1
+                 */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
@@ -3362,34 +3078,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "url": "https://shop.example/events",
-                     *       "description": "Packing list printer",
-                     *       "types": [
-                     *         "order.placed",
-                     *         "order.completed"
-                     *       ],
-                     *       "enabled": true,
-                     *       "createdAt": "2026-11-21T09:30:00.000Z",
-                     *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
-                     *     }
-                     */
                     "application/json": types.WebhookWithSecret;
                 };
             };
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
+            404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /**
-             * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
-             *
-             *     `too_many_secrets`: 5 secrets of the webhook are valid already.
-             */
-            409: {
+            409: components["responses"]["RotateWebhookSecretConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example testWebhook-1
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Identifier of the webhook (Webhook.id). */
+                webhookId: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event will be sent. */
+            202: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -3403,60 +3130,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "eventId": "evt_test_2",
+                     *       "type": "webhook.test",
+                     *       "status": "pending",
+                     *       "attempts": 0,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": types.Delivery;
                 };
             };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            202: components["responses"]["EventWillBeSent"];
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound.webhook_not_found.Idempotent-Replayed"];
+            404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. */
+                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only deliveries with this status. */
-                status?: "pending" | "delivered" | "failed";
+                status?: types.DeliveryStatus;
             };
             header?: never;
             path: {
@@ -3478,52 +3190,23 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listDeliveries"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 1,
-                     *         "eventId": "evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11",
-                     *         "type": "order.placed",
-                     *         "status": "delivered",
-                     *         "attempts": 1,
-                     *         "createdAt": "2026-11-21T09:30:00.000Z",
-                     *         "lastAttemptAt": "2026-11-21T09:30:00.000Z",
-                     *         "responseStatus": 204
-                     *       }
-                     *     ]
-                     */
                     "application/json": types.Delivery[];
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-            304: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Link: components["headers"]["Link.listDeliveries"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest.invalid_cursor"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestOrInvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden.insufficient_scope.read"];
-            404: components["responses"]["NotFound.webhook_not_found"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3531,29 +3214,24 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. Errors are kept too, except 401, 403, 412, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415). */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
+                 * @example retryDelivery-1
+                 */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
                 webhookId: components["parameters"]["webhookId"];
                 /** @description Identifier of the delivery (Delivery.id). */
-                deliveryId: number;
+                deliveryId: components["parameters"]["deliveryId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            202: components["responses"]["EventWillBeSent"];
-            400: components["responses"]["BadRequest.Idempotent-Replayed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /**
-             * @description `delivery_not_found`: The webhook has no delivery with this id, or it is older than 30 days.
-             *
-             *     `webhook_not_found`: Your client has no webhook with this id.
-             */
-            404: {
+            /** @description The event will be sent. */
+            202: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -3567,18 +3245,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": types.ErrorBody;
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "eventId": "evt_test_2",
+                     *       "type": "webhook.test",
+                     *       "status": "pending",
+                     *       "attempts": 0,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": types.Delivery;
                 };
             };
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RetryDeliveryNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };

@@ -34,7 +34,7 @@ export interface Key {
      *       "write"
      *     ]
      */
-    scopes: ("read" | "write")[];
+    scopes: KeyScope[];
     /**
      * Format: date-time
      * @description When the key was issued.
@@ -260,22 +260,29 @@ export interface NewOrder {
      * @example 1
      */
     petId: number;
-    /** @description Number of units ordered. */
+    /**
+     * Format: int32
+     * @description Number of units ordered; 1 if it is left out.
+     * @example 1
+     */
     quantity?: number;
     /**
      * Format: date-time
-     * @description Expected or actual ship date.
+     * @description Expected or actual ship date, in the years 0001 to 9999.
      * @example 2026-11-24T09:30:00.000Z
      */
     shipDate?: string;
-    /** @description Whether the order has been fulfilled. */
+    /**
+     * @description Whether the order has been fulfilled; false if it is left out.
+     * @example false
+     */
     complete?: boolean;
 }
 /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
 export interface OrderPatch {
     /**
      * Format: date-time
-     * @description Expected or actual ship date. Null removes it.
+     * @description Expected or actual ship date, in the years 0001 to 9999. Null removes it.
      * @example 2026-11-24T09:30:00.000Z
      */
     shipDate?: string | null;
@@ -310,7 +317,7 @@ export interface Webhook {
      *       "order.completed"
      *     ]
      */
-    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+    types?: EventName[];
     /**
      * @description Whether events are sent.
      * @example true
@@ -350,7 +357,7 @@ export interface WebhookWithSecret {
      *       "order.completed"
      *     ]
      */
-    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[];
+    types?: EventName[];
     /**
      * @description Whether events are sent.
      * @example true
@@ -389,8 +396,11 @@ export interface NewWebhook {
      *       "order.completed"
      *     ]
      */
-    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
-    /** @description Whether events are sent. */
+    types?: EventName[] | null;
+    /**
+     * @description Whether events are sent; true if it is left out.
+     * @example true
+     */
     enabled?: boolean;
 }
 /** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
@@ -407,7 +417,7 @@ export interface WebhookPatch {
      *       "order.completed"
      *     ]
      */
-    types?: ("pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated")[] | null;
+    types?: EventName[] | null;
     /**
      * @description Your own note about the webhook. Null removes it.
      * @example Packing list printer
@@ -482,7 +492,7 @@ export interface Delivery {
 /** @description The body of every error response. Rely on the code; the message is for people. */
 export interface ErrorBody {
     /**
-     * @description Machine-readable error code.
+     * @description Machine-readable error code. There will be more.
      * @example pet_not_found
      * @enum {string}
      */
@@ -500,10 +510,15 @@ export interface ErrorBody {
     status: number;
 }
 /**
- * @description What happened.
+ * @description What a key may do: `read` (GET and HEAD) or `write` (all other methods).
  * @enum {string}
  */
-export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
+export type KeyScope = "read" | "write";
+/**
+ * @description What happened. There will be more: ask for what you know.
+ * @enum {string}
+ */
+export type EventName = "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
 /** @description Something that happened in the store. `type` says what, and what `data` is. */
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
 /** @description Something happened to a resource of type Pet. */
@@ -517,7 +532,7 @@ export interface PetEvent {
     type: "pet.created" | "pet.updated" | "pet.deleted";
     /**
      * Format: date-time
-     * @description When it happened, in UTC, to the microsecond.
+     * @description When it happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -535,7 +550,7 @@ export interface CategoryEvent {
     type: "category.created" | "category.updated" | "category.deleted";
     /**
      * Format: date-time
-     * @description When it happened, in UTC, to the microsecond.
+     * @description When it happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -553,7 +568,7 @@ export interface OrderEvent {
     type: "order.placed" | "order.updated" | "order.completed" | "order.cancelled";
     /**
      * Format: date-time
-     * @description When it happened, in UTC, to the microsecond.
+     * @description When it happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -571,7 +586,7 @@ export interface InventoryEvent {
     type: "inventory.updated";
     /**
      * Format: date-time
-     * @description When it happened, in UTC, to the microsecond.
+     * @description When it happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -583,27 +598,29 @@ export interface TestEvent {
     /** @description Unique identifier. The same event has the same id wherever it is sent. */
     id: string;
     /**
-     * @description What happened.
-     * @example webhook.test
+     * @description What happened. (enum property replaced by openapi-typescript)
      * @enum {string}
      */
     type: "webhook.test";
     /**
      * Format: date-time
-     * @description When it happened, in UTC, to the microsecond.
+     * @description When it happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
-    /** @description The webhook that is tested. */
-    data: {
-        /**
-         * Format: int64
-         * @description Identifier of the webhook.
-         * @example 1
-         */
-        webhookId: number;
-    };
+    data: TestEventData;
 }
+/** @description The webhook that is tested. */
+export interface TestEventData {
+    /**
+     * Format: int64
+     * @description Identifier of the webhook.
+     * @example 1
+     */
+    webhookId: number;
+}
+/** @description What a webhook receives. `type` says what `data` is. */
+export type WebhookEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent | TestEvent;
 /** @description One page of pets. */
 export type Pets = Pet[];
 /** @description A pet of the store. */
@@ -653,7 +670,7 @@ export interface Order {
     quantity: number;
     /**
      * Format: date-time
-     * @description Expected or actual ship date.
+     * @description Expected or actual ship date, in the years 0001 to 9999.
      * @example 2026-11-24T09:30:00.000Z
      */
     shipDate?: string;

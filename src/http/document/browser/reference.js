@@ -2,7 +2,7 @@
 const here = new URL('.', location.href).href;
 
 globalThis.Scalar.createApiReference('#reference', {
-  url: `${here}openapi.json`,
+  url: `${here}docs/openapi.json`,
   servers: [{ url: here.replace(/\/$/, '') }],
   metaData: { title: 'Pet Store' },
   authentication: { preferredSecurityScheme: 'apiKey' },

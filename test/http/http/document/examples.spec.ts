@@ -1,5 +1,5 @@
 import { SeedService } from '../../../../src/runtime/seed';
-import { operationsOf } from '../../../support/document';
+import { bodyOf, operationsOf } from '../../../support/document';
 import { useService } from '../../../support/use-service';
 
 const service = useService();
@@ -13,25 +13,29 @@ it('On a store with the sample catalogue, the first examples of all operations s
     .filter(({ path }) => !path.startsWith('/webhooks'))
     // What is deleted at last was created, read and changed before.
     .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length);
-  const outcomes: string[] = [];
+  expect(operations).toHaveLength(24);
   for (const { method, path, operation } of operations) {
     const values = operation.parameters.map((part) => ({
       ...part,
       value: part.example ?? part.schema.example,
     }));
+    expect([method, path, values.filter(({ value }) => value === undefined)]).toEqual([method, path, []]);
     const query = new URLSearchParams();
-    for (const { name, value } of values.filter((part) => part.in === 'query' && part.value !== undefined)) {
+    for (const { name, value } of values.filter((part) => part.in === 'query')) {
       [value].flat().forEach((each) => query.append(name, String(each)));
     }
     const target = values.reduce((all, { name, value }) => all.replace(`{${name}}`, String(value)), path);
-    const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
+    const conditions = values.filter((part) => part.in === 'header');
+    const body = bodyOf(service.document, operation);
     const response = await fetch(`${service.url}${target}?${query.toString()}`, {
       method,
-      headers: { 'X-API-Key': key, ...(example && { 'Content-Type': 'application/json' }) },
-      body: example && JSON.stringify(example.value),
+      headers: {
+        ...Object.fromEntries(conditions.map(({ name, value }) => [name, String(value)])),
+        'X-API-Key': key,
+        ...(body && { 'Content-Type': 'application/json' }),
+      },
+      body: body && JSON.stringify(body),
     });
-    if (!response.ok) outcomes.push(`${method} ${target}: ${await response.text()}`);
+    expect([method, target, response.ok ? '' : await response.text()]).toEqual([method, target, '']);
   }
-  // Every category of the catalogue has pets.
-  expect(outcomes).toEqual([expect.stringMatching(/^DELETE \/categories\/1: .*category_in_use/)]);
 });
