@@ -5,7 +5,7 @@ import {
   type FoundData,
   findData,
   isPackageInstalled,
-  keepSecret,
+  readOrCreateSecret,
   startEmbeddedPostgres,
 } from '#libs/embedded-postgres';
 import { type Settings, WEBHOOK_KEY_BYTES } from '../settings';
@@ -90,7 +90,7 @@ export function withWebhookKey(settings: Settings): Settings {
     return settings;
   }
   const file = join(settings.dataDirectory, WEBHOOK_KEY_FILE);
-  const text = keepSecret(file, () => randomBytes(WEBHOOK_KEY_BYTES).toString('base64'));
+  const text = readOrCreateSecret(file, () => randomBytes(WEBHOOK_KEY_BYTES).toString('base64'));
   const webhookKey = Buffer.from(text, 'base64');
   if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
     throw new StartError(

@@ -21,7 +21,7 @@ export const PORT = 5432;
 /** The longest path of a Unix socket, in bytes (struct sockaddr_un). */
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 /** The working directory of a program: its account may not enter the folders above, but needs no path to this one. */
-export const HERE = '/proc/self/cwd';
+export const WORKING_DIRECTORY = '/proc/self/cwd';
 const STAGING = 'init-';
 /** The account of the servers that root starts: PostgreSQL refuses root, and initdb any account that is not listed. */
 const ACCOUNT = 'embedded-postgres';
@@ -104,7 +104,7 @@ export function readText(file: string): string | undefined {
 }
 
 /** A secret in a file of mode 0600: created if it is missing, once and in one piece, and the same at each later call. */
-export function keepSecret(file: string, make: () => string): string {
+export function readOrCreateSecret(file: string, make: () => string): string {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   if (!fs.existsSync(file)) {
     fs.writeFileSync(temporary, `${make()}\n`, { flag: 'wx', mode: 0o600, flush: true });
@@ -130,12 +130,12 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
   const { path, cluster } = folder;
   if (!isComplete(folder)) {
     // Written first, so that a cluster always has one, and several processes that create it at once have the same.
-    const password = keepSecret(folder.password, () => randomBytes(24).toString('base64url'));
+    const password = readOrCreateSecret(folder.password, () => randomBytes(24).toString('base64url'));
     await makeCluster(folder, password, sync);
     return password;
   }
   const account = folder.account();
-  if (account && fs.statSync(cluster).uid === 0) giveTo(account, cluster);
+  if (account && fs.statSync(cluster).uid === 0) changeOwner(account, cluster);
   for (const name of fs.readdirSync(path).filter((entry) => entry.startsWith(STAGING))) {
     fs.rmSync(join(path, name), { recursive: true, force: true });
   }
@@ -162,7 +162,7 @@ function isComplete(folder: DataFolder): boolean {
 }
 
 /** Also a cluster that root has restored by hand, which gets the only mode that the server accepts. */
-function giveTo({ uid, gid }: Account, folder: string): void {
+function changeOwner({ uid, gid }: Account, folder: string): void {
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
   for (const name of [...names, '']) fs.lchownSync(join(folder, name), uid, gid);
   fs.chmodSync(folder, 0o700);
@@ -179,7 +179,7 @@ async function makeCluster(folder: DataFolder, password: string, sync: boolean):
   const initdb = programFor('initdb', account, runtime);
   const staging = fs.mkdtempSync(join(path, STAGING));
   const data = join(staging, 'data');
-  const place = account ? HERE : data;
+  const place = account ? WORKING_DIRECTORY : data;
   const args = [
     ...['-D', place, '-U', USER, `--pwfile=${place}/../password`, '--auth=scram-sha-256'],
     ...['-E', 'UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
@@ -190,7 +190,7 @@ async function makeCluster(folder: DataFolder, password: string, sync: boolean):
     fs.mkdirSync(data, { mode: 0o700 });
     // argv is visible to everyone.
     fs.writeFileSync(join(staging, 'password'), `${password}\n`, { mode: 0o600 });
-    if (account) giveTo(account, staging);
+    if (account) changeOwner(account, staging);
     await promisify(execFile)(initdb, args, programOptions(account, data)).catch((error: unknown) => {
       const reason = reasonIn((error as { stderr?: string }).stderr || messageOf(error));
       throw new EmbeddedPostgresError(`cannot create a database in ${path}: initdb failed: ${reason}`);

@@ -4,7 +4,7 @@ import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } fr
 import { asEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
 import { OwnedServer, ServerInUseError } from './server';
 
-export { keepSecret } from './cluster';
+export { readOrCreateSecret } from './cluster';
 export { EmbeddedPostgresError, isPackageInstalled } from './binaries';
 
 export interface EmbeddedPostgresOptions {

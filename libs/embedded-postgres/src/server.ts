@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type DataFolder, HERE, PORT, readText, USER } from './cluster';
+import { type DataFolder, WORKING_DIRECTORY, PORT, readText, USER } from './cluster';
 import { EmbeddedPostgresError, codeOf, messageOf, programFor, programOptions, reasonIn } from './binaries';
 
 /** How long a server may take to respond, in milliseconds: it may be recovering, or another process stops it. */
@@ -14,8 +14,6 @@ const PATIENCE = 60_000;
 const LISTEN_PATIENCE = 2_000;
 /** How long a shutdown may take, in milliseconds, before the next signal. */
 const STOP_PATIENCE = 10_000;
-/** Above this size, in bytes, a start rotates the log to server.log.1. */
-const MAX_LOG_BYTES = 8 * 1024 * 1024;
 /** The advisory lock of the process that owns the server, in the database `postgres`, where all of them meet. */
 const LOCK = 7_366_277_318;
 /** Sessions of a killed server hold its memory a moment longer, and another process may start the server as well. */
@@ -34,7 +32,7 @@ export interface Server {
 export class ServerInUseError extends EmbeddedPostgresError {}
 
 /** System error codes of a socket at which nobody listens. With any other error a server starts, recovers or stops. */
-const DEAD = ['ENOENT', 'ECONNREFUSED'];
+const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 
 /** `unref` lets the process end while it is open; the types of the driver lack it. */
 type Connection = Client & { ref(): void; unref(): void };
@@ -63,7 +61,7 @@ async function connectOrFail(server: Server): Promise<Connection> {
       if (launched && hasEnded(launched, folder)) {
         launched = undefined;
         await sleep(100);
-      } else if (!launched && DEAD.includes(codeOf(answer)) && isFree(folder)) {
+      } else if (!launched && NOT_LISTENING.includes(codeOf(answer)) && isFree(folder)) {
         launched = launch(server);
       }
       await sleep(20);
@@ -130,7 +128,7 @@ function isFree({ cluster }: DataFolder): boolean {
 }
 
 /** An argument that tells servers apart. */
-function markOf(cluster: string): string {
+function processMark(cluster: string): string {
   return `embedded.cluster=${cluster}`;
 }
 
@@ -141,7 +139,7 @@ function isPostmaster(cluster: string, pid: number): boolean {
       process.platform === 'linux'
         ? fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
         : execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
-    return `${command.trim()} `.includes(` ${markOf(cluster)} `);
+    return `${command.trim()} `.includes(` ${processMark(cluster)} `);
   } catch {
     return false;
   }
@@ -154,11 +152,9 @@ function isPostmaster(cluster: string, pid: number): boolean {
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
-  const { size = 0 } = fs.statSync(folder.log, { throwIfNoEntry: false }) ?? {};
-  if (size > MAX_LOG_BYTES) fs.renameSync(folder.log, `${folder.log}.1`);
   const log = fs.openSync(folder.log, 'a', 0o600);
   const settings = settingsOf(parameters, cluster).flatMap((setting) => ['-c', setting]);
-  const args = ['-D', account ? HERE : cluster, ...settings];
+  const args = ['-D', account ? WORKING_DIRECTORY : cluster, ...settings];
   const options = { ...programOptions(account, cluster), detached: true };
   try {
     const program = programFor('postgres', account, runtime);
@@ -186,7 +182,8 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
     shared_buffers: '128MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // A failed statement is reported only to its client: it may contain secrets, and it would fill the log.
+    // A failed statement is reported only to its client: it may contain secrets. So a start adds a few lines to the log, and
+    // little else does.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
@@ -199,7 +196,7 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
     unix_socket_permissions: '0700',
     port: PORT,
   };
-  return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), markOf(cluster)];
+  return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), processMark(cluster)];
 }
 
 /**

@@ -6,7 +6,7 @@ import { STOCK_TABLE, InventoryService } from './inventory.service';
 import { InventoryItem, Stock } from './stock.entity';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
-export { FIRST_QUANTITY, InventoryService, StockOperations } from './inventory.service';
+export { INITIAL_STOCK, InventoryService, StockOperations } from './inventory.service';
 
 /** Stock. */
 @Module({

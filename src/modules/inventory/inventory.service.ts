@@ -118,14 +118,14 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
 }
 
 /** The stock of a new pet by default. */
-export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
+export const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
 /** The operations on stock that other modules may use: in commands that have locked the pet (PetOperations). */
 export const StockOperations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
 
   /** The stock of a new pet. */
-  create: (state: State, { id, status }: KnownPet, quantity = FIRST_QUANTITY[status]): void => {
+  create: (state: State, { id, status }: KnownPet, quantity = INITIAL_STOCK[status]): void => {
     state.insert(Stock, id, { petId: id, quantity });
   },
 
@@ -176,15 +176,15 @@ export const STOCK_TABLE: ReportedTable = {
   eventsOf: (state) => {
     const counted = state
       .changesOf(Stock)
-      .filter(({ before, after }) => before !== null || !isFirstCount(state, after!))
+      .filter(({ before, after }) => before !== null || !isInitialStock(state, after!))
       .map(({ after }) => after!.petId);
     const others = PetOperations.withNewStatus(state).map(({ id }) => id);
     return [...new Set([...counted, ...others])].map((petId) => updated(state, petId));
   },
 };
 
-function isFirstCount(state: State, { petId, quantity }: Stock): boolean {
-  return quantity === FIRST_QUANTITY[PetOperations.find(state, petId)!.status];
+function isInitialStock(state: State, { petId, quantity }: Stock): boolean {
+  return quantity === INITIAL_STOCK[PetOperations.find(state, petId)!.status];
 }
 
 function updated(state: State, petId: number): NewEvent {

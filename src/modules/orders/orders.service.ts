@@ -145,7 +145,8 @@ export class OrdersService {
         state.update(Order, id, { ...order, cancelledAt: state.now });
         OrderOperations.closed(state, petId);
         const returned = StockOperations.giveBack(state, petId, order.quantity);
-        // The pet exists, because it cannot be deleted while an order is open. Some stock is left, so others do not matter.
+        // The pet exists, because it cannot be deleted while an order is open. With units in stock, its status does not depend on
+        // other open orders.
         PetOperations.followStock(state, petId, returned, () => true);
       },
     };

@@ -78,7 +78,7 @@ export class WebhookAdministration {
 
   /** Sends a test event to an existing webhook. @returns the event's id */
   async test(id: number): Promise<string> {
-    const { delivery } = await this.commands.run(testOf(id), BY_SERVICE);
+    const { delivery } = await this.commands.run(testDelivery(id), BY_SERVICE);
     return delivery.eventId;
   }
 
@@ -129,7 +129,7 @@ export class WebhookAdministration {
         this.trail.append(state, { action, clientId: webhook.clientId, details });
       }
     };
-    return this.commands.run({ needs: [lockOf(id)], decide }, BY_SERVICE);
+    return this.commands.run({ needs: [lockWebhook(id)], decide }, BY_SERVICE);
   }
 
   private async overviews(which: string, parameters: object): Promise<WebhookOverview[]> {
@@ -164,14 +164,14 @@ function toOverview(webhook: Webhook, { client, pending, failed }: OverviewRow) 
 
 export type WebhookOverview = ReturnType<typeof toOverview>;
 
-export function lockOf(id: number): Need {
+export function lockWebhook(id: number): Need {
   return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
 }
 
 /** A delivery of a test event to a webhook, which its caller has found. */
-export function testOf(webhookId: number): Command<{ webhook: Webhook; delivery: WebhookDelivery }> {
+export function testDelivery(webhookId: number): Command<{ webhook: Webhook; delivery: WebhookDelivery }> {
   return {
-    needs: [lockOf(webhookId), { newId: WebhookDelivery }],
+    needs: [lockWebhook(webhookId), { newId: WebhookDelivery }],
     decide: (state) => {
       const webhook = state.find(Webhook, webhookId)!;
       const id = state.newId(WebhookDelivery);

@@ -17,7 +17,7 @@ import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
 import { OperatorError } from '../../operator-error';
 import { SETTINGS, type Settings } from '../../settings';
-import { type KeptSecret, Webhook } from './webhook.entity';
+import { type StoredSecret, Webhook } from './webhook.entity';
 import type { WebhookWithSecretDto } from './webhooks.dto';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -39,13 +39,13 @@ export function newSecret(): string {
 }
 
 /** @returns the secrets after a rotation, the newest first; fewer than the maximum may be valid before */
-export function rotated(secrets: readonly KeptSecret[], sealed: string, now: Date): KeptSecret[] {
+export function rotated(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
   return [{ sealed, until: null }, ...replaced];
 }
 
-export function validSecrets(secrets: readonly KeptSecret[], now: Date): KeptSecret[] {
+export function validSecrets(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
@@ -93,7 +93,7 @@ export class SecretVault {
    * @returns undefined if there is none, or one cannot be decrypted
    */
   sign(
-    { secrets, webhookId, eventId }: { secrets: KeptSecret[]; webhookId: number; eventId: string },
+    { secrets, webhookId, eventId }: { secrets: StoredSecret[]; webhookId: number; eventId: string },
     body: string,
     now: Date,
   ): string | undefined {

@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTran
 import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
 
 /** An encrypted secret. */
-export interface KeptSecret {
+export interface StoredSecret {
   sealed: string;
   /** RFC 3339; null for the current one. */
   until: string | null;
@@ -13,9 +13,9 @@ const listOfTypes: ValueTransformer = {
   from: (text: string | null) => text?.split(',') ?? null,
 };
 
-const keptSecrets: ValueTransformer = {
-  to: (secrets: KeptSecret[]) => JSON.stringify(secrets),
-  from: (text: string) => JSON.parse(text) as KeptSecret[],
+const storedSecrets: ValueTransformer = {
+  to: (secrets: StoredSecret[]) => JSON.stringify(secrets),
+  from: (text: string) => JSON.parse(text) as StoredSecret[],
 };
 
 /** More pending deliveries disable a webhook. */
@@ -71,8 +71,8 @@ export class Webhook {
   probeAfter!: Date | null;
 
   /** Encrypted, newest first. */
-  @Column({ type: 'text', transformer: keptSecrets })
-  secrets!: KeptSecret[];
+  @Column({ type: 'text', transformer: storedSecrets })
+  secrets!: StoredSecret[];
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;

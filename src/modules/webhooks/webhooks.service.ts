@@ -12,7 +12,7 @@ import {
 import { type Page, type PageQuery, type Precondition, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
-import { dueNow, lockOf, testOf } from './webhook-administration';
+import { dueNow, lockWebhook, testDelivery } from './webhook-administration';
 import { MAX_SECRETS, SecretVault, newSecret, rotated, validSecrets } from './webhook-secrets';
 import { DELIVERY_STATUSES, NEW_RECEIVER, Webhook, WebhookDelivery, switched } from './webhook.entity';
 import {
@@ -125,7 +125,7 @@ export class WebhooksService {
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);
     };
-    return this.commands.run({ needs: [lockOf(id)], decide }, origin);
+    return this.commands.run({ needs: [lockWebhook(id)], decide }, origin);
   }
 
   async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
@@ -135,7 +135,7 @@ export class WebhooksService {
       state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
-    await this.commands.run({ needs: [lockOf(id)], decide }, origin);
+    await this.commands.run({ needs: [lockWebhook(id)], decide }, origin);
   }
 
   rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
@@ -149,7 +149,7 @@ export class WebhooksService {
       state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };
-    return this.commands.run({ needs: [lockOf(id)], decide }, origin);
+    return this.commands.run({ needs: [lockWebhook(id)], decide }, origin);
   }
 
   /**
@@ -179,7 +179,7 @@ export class WebhooksService {
 
   /** Sends a test event. */
   async test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
-    const { needs, decide } = testOf(webhookId);
+    const { needs, decide } = testDelivery(webhookId);
     const ofClient = (state: State): DeliveryDto => {
       foundWebhook(state, webhookId, origin.owner);
       const { delivery, webhook } = decide(state);
@@ -203,7 +203,7 @@ export class WebhooksService {
       return toDeliveryDto(due, webhook);
     };
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    const needs = [lockOf(webhookId), row];
+    const needs = [lockWebhook(webhookId), row];
     const delivery = await this.commands.run({ needs, decide }, origin);
     this.worker.wake();
     return delivery;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/database';
-import type { KeptSecret, Webhook } from '../webhook.entity';
+import type { StoredSecret, Webhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, errorOf, slowDownMs } from './retry-schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
@@ -22,7 +22,7 @@ export interface LeasedDelivery {
   /** The webhook's last attempt was quick. */
   quick: boolean;
   url: string;
-  secrets: KeptSecret[];
+  secrets: StoredSecret[];
   eventId: string;
   type: string;
   /** The event's position in the feed; null for a test. */

@@ -68,36 +68,10 @@ describe('forbidden addresses', () => {
     sender.close();
   });
 
-  it('of several addresses only the allowed ones are tried', async () => {
-    const sender = new Sender(new AddressPolicy(['127.0.0.1']), onlyTo('127.0.0.9', '127.0.0.1'));
-    const url = receiver.url.replace('127.0.0.1', 'shop.example');
-    expect(await sender.send(message(url))).toMatchObject({ status: 204 });
-    sender.close();
-  });
-
-  it('a literal address in the table is checked as well', async () => {
+  // Every spelling stands in test/unit/modules/webhooks/address-policy.spec.ts.
+  it.each(['127.0.0.1', 'localhost'])('%s in the table is checked as well', async (host) => {
     const sender = new Sender(new AddressPolicy([]));
-    for (const host of [
-      '127.0.0.1',
-      '0x7f.1',
-      '2130706433',
-      '017700000001',
-      '[::ffff:7f00:1]',
-      'localhost',
-    ]) {
-      expect(await sender.send(message(`https://${host}:8443/`))).toEqual(FORBIDDEN);
-    }
-    sender.close();
-  });
-
-  it('a name without an address fails with a readable reason', async () => {
-    const sender = new Sender(LOCAL, () =>
-      Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
-    );
-    expect(await sender.send(message('https://shop.example/'))).toEqual({
-      status: null,
-      failure: 'The name in the URL has no address.',
-    });
+    expect(await sender.send(message(`https://${host}:8443/`))).toEqual(FORBIDDEN);
     sender.close();
   });
 });

@@ -80,8 +80,6 @@ describe('webhooks', () => {
     test.each([
       ['http://10.0.0.1/', 'must not lead to'],
       ['https://me:hunter2@shop.example/', 'must not contain a user'],
-      ['shop.example', 'must be an absolute URL'],
-      [` ${URL} `, 'must not have white space around it'],
     ])('422 webhook_url_not_allowed: %s', async (url, why) => {
       const answer = await caller.post<ErrorBody>('/webhooks', { url });
       expect([answer.status, answer.body.code]).toEqual([422, 'webhook_url_not_allowed']);

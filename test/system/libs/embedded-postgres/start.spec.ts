@@ -87,12 +87,10 @@ describe('leftovers', () => {
     await (await start()).stop();
   });
 
-  it('of an interrupted initdb are removed, and a large log is rotated', async () => {
+  it('of an interrupted initdb are removed', async () => {
     fs.mkdirSync(join(directory, 'init-0123456789ab', 'data'), { recursive: true });
-    fs.truncateSync(join(directory, 'server.log'), 9 * 1024 * 1024);
     await (await start()).stop();
-    expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log', 'server.log.1']);
-    expect(fs.statSync(join(directory, 'server.log')).size).toBeLessThan(100_000);
+    expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log']);
   });
 });
 

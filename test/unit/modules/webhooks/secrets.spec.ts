@@ -1,5 +1,9 @@
-import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
-import { newSecret, rotated, validSecrets } from '../../../../src/modules/webhooks/webhook-secrets';
+import {
+  SecretVault,
+  newSecret,
+  rotated,
+  validSecrets,
+} from '../../../../src/modules/webhooks/webhook-secrets';
 
 const DAY = 86_400_000;
 const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
@@ -32,10 +36,6 @@ describe('the vault', () => {
     }
     expect(message).not.toBe('it was opened');
     expect(message).not.toContain(secret.slice(6));
-  });
-
-  it('cannot encrypt without a key, and names the variable', () => {
-    expect(() => new SecretVault({ webhookKey: undefined }).seal('x', 1)).toThrow('WEBHOOK_KEY is not set');
   });
 
   it('a fingerprint identifies a key without revealing it', () => {
