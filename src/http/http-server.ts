@@ -14,7 +14,7 @@ import {
   acceptJson,
   assertReadable,
   closeIfUnread,
-  memberOf,
+  networkMatcher,
   originForm,
   prefixOf,
 } from '#libs/http';
@@ -44,7 +44,7 @@ export function createHttpAdapter(
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    trustProxy: settings.trustProxy.length > 0 && memberOf(settings.trustProxy),
+    trustProxy: settings.trustProxy.length > 0 && networkMatcher(settings.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // There is no middleware, and its engine would run for every request.
@@ -76,7 +76,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
-  const isProxy = memberOf(settings.trustProxy);
+  const isProxy = networkMatcher(settings.trustProxy);
   const connections = new Connections(fastify.server, (address) =>
     isProxy(address) ? undefined : countedAddress(address),
   );

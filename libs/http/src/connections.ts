@@ -141,12 +141,12 @@ export class Connections {
     headersOf: () => Promise<Record<string, string>>,
   ): Promise<void> {
     const { newest, queue } = this.all.get(socket) ?? { queue: [] };
-    const isLate = failure.code === LATE;
-    if (isLate && queue.length > 0) {
+    const isTimedOut = failure.code === TIMED_OUT;
+    if (isTimedOut && queue.length > 0) {
       // It waits for us. If it never becomes complete, the connection is closed when it makes no progress.
       return;
     }
-    if (isLate && !hasBegun(socket)) {
+    if (isTimedOut && !hasBegun(socket)) {
       // A client may open a connection in advance, and send empty lines. A later request would take a response for its own.
       socket.destroy();
       return;
@@ -244,19 +244,19 @@ export function closeIfUnread({ raw: response }: FastifyReply): void {
 const ends = new WeakMap<Socket, AbortSignal>();
 
 /** Aborts when the other side sends nothing more: it has closed the connection, or its half of it. */
-export function endOf(socket: Socket): AbortSignal {
+export function disconnectSignalOf(socket: Socket): AbortSignal {
   return ends.get(socket)!;
 }
 
 export type ParserError = Error & { code?: string };
 
-const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
+const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 function refusalFor({ code }: ParserError): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new HeadersTooLargeError();
-    case LATE:
+    case TIMED_OUT:
       return new RequestTimeoutError();
     default:
       return new BadRequestError('The request is not valid HTTP.');

@@ -17,7 +17,7 @@ import {
   isRFC3339,
 } from 'class-validator';
 import { ValidationFailedError } from './errors';
-import { literalOf } from './validation';
+import { parseLiteral } from './validation';
 
 export interface FieldOptions {
   description: string;
@@ -82,7 +82,7 @@ export function Id(options: FieldOptions): PropertyDecorator {
  */
 export function IdParam(name: string, description: string, example = 1): ParameterDecorator {
   const transform = (text: string) => {
-    const id = literalOf(text);
+    const id = parseLiteral(text);
     if (!Number.isSafeInteger(id) || id === 0) {
       throw new ValidationFailedError(`${name} must be ${EXPECTED_ID}.`);
     }

@@ -14,13 +14,13 @@ export class InputGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     assertDecodable(request.url);
     const [name] = Object.keys(request.query as object);
-    if (name !== undefined && !takes(context, RouteParamtypes.QUERY)) {
+    if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
       throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
     }
     if (!isRead(request) && !evaluatesConditions(context.getHandler())) {
       conditionsOf(request).assertHolds(null);
     }
-    if (request.body !== undefined && !takes(context, RouteParamtypes.BODY)) {
+    if (request.body !== undefined && !hasParameter(context, RouteParamtypes.BODY)) {
       throw new ValidationFailedError('The operation takes no body. Send the request without one.');
     }
     return true;
@@ -34,7 +34,7 @@ function conditionsOf({ headers, server, routeOptions }: FastifyRequest): Precon
 }
 
 /** Whether the operation has parameters of this kind. */
-function takes(context: ExecutionContext, kind: RouteParamtypes): boolean {
+function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean {
   const { name } = context.getHandler();
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
   return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));

@@ -7,7 +7,7 @@ import {
   UnsupportedMediaTypeError,
   ValidationFailedError,
 } from './errors';
-import { valuesOf } from './message';
+import { headerValuesOf } from './message';
 import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -44,7 +44,7 @@ function parseBody(request: FastifyRequest, body: Buffer): unknown {
     throw unsupported(request, 'The body must be sent without a Content-Encoding');
   }
   // Node keeps only the first one.
-  const types = new Set(valuesOf(request.raw, 'content-type'));
+  const types = new Set(headerValuesOf(request.raw, 'content-type'));
   if (types.size > 1) {
     throw unsupported(request, 'Content-Type must be given once');
   }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { BadRequestError } from './errors';
 
 /** All values of a header field, in order. `headers` has only the first one of some fields, and joins those of others. */
-export function valuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
+export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const field = rawHeaders[index]!;
@@ -53,7 +53,7 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/
  * @throws ApiError 400 `bad_request`
  */
 export function assertReadable(message: IncomingMessage): void {
-  const hosts = valuesOf(message, 'host');
+  const hosts = headerValuesOf(message, 'host');
   const isMissing = hosts.length === 0 && message.httpVersion !== '1.0';
   if (isMissing || hosts.length > 1 || !HOST.test(hosts[0] ?? '')) {
     throw new BadRequestError('Host must be given once, with a name or an address and perhaps a port.');
@@ -87,7 +87,7 @@ export function plainAddress(text: string): string {
 const MAX_KNOWN = 1_000;
 
 /** Whether an address, perhaps with a port, belongs to one of these addresses and networks. */
-export function memberOf(networks: readonly string[]): (address?: string) => boolean {
+export function networkMatcher(networks: readonly string[]): (address?: string) => boolean {
   const list = new BlockList();
   // The list takes 3 µs, and is asked several times for each request: 4% of a read.
   const known = new LRUCache<string, boolean>({

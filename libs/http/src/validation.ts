@@ -126,7 +126,7 @@ function compile(metadata: ValidationMetadata[]): CompiledField {
     .map(ruleOf);
   const isList = metadata.some(({ each }) => each);
   const parse = metadata.some(({ name }) => name === IS_INT || name === IS_BOOLEAN)
-    ? literalOf
+    ? parseLiteral
     : (given: unknown) => given;
   return {
     accepts: (value, object) =>
@@ -160,6 +160,6 @@ function ruleOf(metadata: ValidationMetadata): Rule {
 const LITERAL = /^(?:0|[1-9]\d{0,15}|true|false)$/;
 
 /** Reads true, false, or the one canonical form of an integer: no sign, no leading zero, no fraction, no exponent. */
-export function literalOf(given: unknown): unknown {
+export function parseLiteral(given: unknown): unknown {
   return typeof given === 'string' && LITERAL.test(given) ? JSON.parse(given) : given;
 }

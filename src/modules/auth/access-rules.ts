@@ -9,7 +9,7 @@ import {
   EachOperation,
   RouteFacts,
   routeFactsOf,
-  valuesOf,
+  headerValuesOf,
 } from '#libs/http';
 import { KEY_SHAPE, type Scope } from './api-key';
 
@@ -72,8 +72,8 @@ function bearersIn(field: string): string[] {
  * valid. Schemes other than Bearer are ignored.
  */
 export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
-  const fields = valuesOf(request, 'x-api-key');
-  const schemes = valuesOf(request, 'authorization');
+  const fields = headerValuesOf(request, 'x-api-key');
+  const schemes = headerValuesOf(request, 'authorization');
   if (fields.length === 1 && schemes.length === 0 && KEY_SHAPE.test(fields[0]!)) {
     // As nearly always.
     return fields[0]!;

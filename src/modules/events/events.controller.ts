@@ -1,6 +1,6 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, endOf } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, disconnectSignalOf } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { BEGINNING } from './event.entity';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
@@ -73,7 +73,7 @@ export class EventsController {
       return page;
     }
     // Also who has closed only the sending side gets what there is, at once.
-    const hungUp = endOf(request.raw.socket);
+    const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, after: page.reached, filter: query, most: limit };
     const found = await this.tail.next(waiting, wait * 1_000, hungUp);
     // After the events: what was committed after the key was revoked is not delivered.

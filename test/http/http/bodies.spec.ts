@@ -157,28 +157,15 @@ describe('a body without a byte is none, however it is framed', () => {
   });
 });
 
-test.each([
-  ['0.99999999999999999999', 400],
-  ['900719925474099.99', 400],
-  ['1e-400', 400],
-  ['1.5', 400],
-  ['1.0', 200],
-  ['10E-1', 200],
-  ['100000000000000000000e-20', 200],
-])(
-  'A quantity of %s is %i: only what is an integer before it is rounded is one',
-  async (quantity, status) => {
-    const category = JSON.parse((await post('{"name":"A"}')).text) as { id: number };
-    const pet = JSON.parse(
-      (await send('POST /pets', [JSON_TYPE], `{"name":"Rex","categoryId":${category.id}}`)).text,
-    ) as {
-      id: number;
-    };
-    const answer = await send(`PUT /store/inventory/${pet.id}`, [JSON_TYPE], `{"quantity":${quantity}}`);
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(answer.text).toContain('quantity must be an integer');
-  },
-);
+it('A quantity that only rounding makes an integer is refused; the same number in another spelling is not', async () => {
+  const category = JSON.parse((await post('{"name":"A"}')).text) as { id: number };
+  const created = await send('POST /pets', [JSON_TYPE], `{"name":"Rex","categoryId":${category.id}}`);
+  const target = `PUT /store/inventory/${(JSON.parse(created.text) as { id: number }).id}`;
+  const refused = await send(target, [JSON_TYPE], '{"quantity":0.99999999999999999999}');
+  expectError(refused, 400, 'validation_failed', 'key');
+  expect(refused.text).toContain('quantity must be an integer');
+  expect((await send(target, [JSON_TYPE], '{"quantity":10E-1}')).status).toBe(200);
+});
 
 /** A valid body of exactly this many bytes. */
 function bodyOf(bytes: number): string {
