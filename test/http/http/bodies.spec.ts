@@ -45,42 +45,31 @@ describe('a body that is not a JSON object is 400 validation_failed', () => {
   });
 });
 
-describe('a body with an unsupported type, character set or coding is 415', () => {
+describe('a body with an unsupported type, character set or coding is 415, whose message names the problem', () => {
+  const OTHER_TYPE = 'Content-Type must be application/json.';
   test.each([
-    ['no type', []],
-    ['a form', ['Content-Type: application/x-www-form-urlencoded']],
-    ['a similar type', ['Content-Type: application/vnd.api+json']],
-    ['two types', ['Content-Type: application/json, text/plain']],
-    ['no valid type', ['Content-Type: /']],
-    ['another character set', ['Content-Type: application/json; charset=utf-16']],
-    ['one of two types', [JSON_TYPE, 'Content-Type: text/plain']],
-    ['a coding', [JSON_TYPE, 'Content-Encoding: gzip']],
-  ])('%s', async (_what, fields) => {
+    ['no type', [], OTHER_TYPE],
+    ['a form', ['Content-Type: application/x-www-form-urlencoded'], OTHER_TYPE],
+    ['a similar type', ['Content-Type: application/vnd.api+json'], OTHER_TYPE],
+    ['two types', ['Content-Type: application/json, text/plain'], OTHER_TYPE],
+    ['no valid type', ['Content-Type: /'], OTHER_TYPE],
+    [
+      'a charset',
+      ['Content-Type: application/json; charset=utf-16'],
+      'The charset of the body must be UTF-8.',
+    ],
+    ['one of two types', [JSON_TYPE, 'Content-Type: text/plain'], 'Content-Type must be given once.'],
+    ['a coding', [JSON_TYPE, 'Content-Encoding: gzip'], 'The body must be sent without a Content-Encoding.'],
+  ])('%s', async (_what, fields, message) => {
     const answer = await send('POST /categories', fields);
     expectError(answer, 415, 'unsupported_media_type', 'key');
+    expect(JSON.parse(answer.text)).toMatchObject({ message });
     expect(answer.headers).toMatchObject({ accept: 'application/json', 'accept-encoding': 'identity' });
   });
 
-  test.each([
-    [
-      'the type',
-      'Content-Type: text/plain',
-      'Content-Type must be application/json or application/merge-patch+json.',
-    ],
-    [
-      'the charset',
-      'Content-Type: application/json;charset=latin1',
-      'The charset of the body must be UTF-8.',
-    ],
-    [
-      'the coding',
-      `${JSON_TYPE}\r\nContent-Encoding: br`,
-      'The body must be sent without a Content-Encoding.',
-    ],
-    ['the second type', `${JSON_TYPE}\r\nContent-Type: a/b`, 'Content-Type must be given once.'],
-  ])('and the message names %s', async (_what, field, message) => {
-    const { text, headers } = await send('PATCH /pets/1', [field]);
-    expect(JSON.parse(text)).toMatchObject({ message, status: 415 });
+  it('and a PATCH names both of its types', async () => {
+    const { text, headers } = await send('PATCH /pets/1', ['Content-Type: text/plain']);
+    expect(text).toContain('Content-Type must be application/json or application/merge-patch+json.');
     expect(headers.accept).toBe('application/json, application/merge-patch+json');
   });
 });
