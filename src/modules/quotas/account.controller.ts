@@ -48,7 +48,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    return toStatus(keyOf(request).plan, await this.store.look(request.client!));
+    return toStatus(keyOf(request).plan, await this.store.read(request.client!));
   }
 
   @Get('usage')

@@ -66,7 +66,7 @@ const QUOTA_STORE: Provider[] = [
       }
       // While Redis is unavailable, an instance allows only its share of the limits.
       const local = new MemoryQuotaStore(records, clock, instances);
-      const shared = new RedisQuotaStore(redis, records, clock, (...counted) => local.beginAt(...counted));
+      const shared = new RedisQuotaStore(redis, records, clock, (...counted) => local.startFrom(...counted));
       return new RedisWithLocalFallback(redis, shared, local, instances).start();
     },
   },

@@ -1,8 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { LIMITER_DECISIONS, limiterDecisionOf } from './request-limiter';
 import { BAN_LEVELS } from './rules/decision';
 import { QuotaStore } from './stores/quota-store';
+
+/** `minute` and `day` are the windows whose limit refused the request. */
+const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'];
 
 /** Counts what the limiter decides. */
 export function countDecisions(app: NestFastifyApplication, registers: Registry[]): void {
@@ -40,7 +42,7 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
       if (client?.admission) {
         const { decision } = client.admission;
         const subject = client.key === null ? 'address' : 'client';
-        decisions.inc({ subject, decision: limiterDecisionOf(decision) });
+        decisions.inc({ subject, decision: decision.exhausted ?? decision.outcome });
         if (decision.earnedBanLevel > 0) {
           bans.inc({ level: decision.earnedBanLevel });
         }

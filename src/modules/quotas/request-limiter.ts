@@ -85,7 +85,7 @@ export class RequestLimiter {
   }
 
   private async headersOf(client: LimitedClient): Promise<Record<string, string>> {
-    const current = await this.store.look(client);
+    const current = await this.store.read(client);
     return rateLimitHeaders(current, current.decidedAt, null);
   }
 
@@ -104,7 +104,7 @@ export class RequestLimiter {
       }
       // Other requests of the client were counted while this one waited.
       if (isTaken && this.clock.now() - decision.decidedAt > OUTDATED_MS) {
-        return await this.store.look(client);
+        return await this.store.read(client);
       }
     } catch {
       // Redis has become unavailable, which is reported elsewhere. The last known status is still good.
@@ -139,12 +139,4 @@ const NO_ADDRESS = 'unknown';
 /** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
-}
-
-/** The limiter's decision in metrics: `minute` and `day` are the windows whose limit refused the request. */
-export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;
-export type LimiterDecision = (typeof LIMITER_DECISIONS)[number];
-
-export function limiterDecisionOf({ exhausted, outcome }: Decision): LimiterDecision {
-  return exhausted ?? (outcome === 'banned' ? 'banned' : 'allowed');
 }

@@ -109,7 +109,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return statusOf(state);
   }
 
-  async look(client: LimitedClient): Promise<QuotaStatus> {
+  async read(client: LimitedClient): Promise<QuotaStatus> {
     return statusOf(await this.stateOf(client));
   }
 
@@ -118,7 +118,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /** What the instances have counted together: a count of this one alone would begin there, with its share of what is left. */
-  beginAt(client: LimitedClient, counted: WindowState): void {
+  startFrom(client: LimitedClient, counted: WindowState): void {
     const windows = shareOfRest(counted, client.limits, this.instances);
     if (client.key === null) {
       this.addresses.set(client.tracker, windows);
@@ -129,12 +129,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /** Other instances may have counted: days are read again before use. Minutes are kept. */
-  forgetDays(): void {
+  rereadDays(): void {
     this.round += 1;
   }
 
   /** The instances count together again, so what this one has counted alone is over. */
-  forgetCounts(): void {
+  clear(): void {
     this.clients.clear();
     this.addresses.clear();
   }

@@ -24,11 +24,11 @@ export function keysOf({ tracker, key }: LimitedClient): string[] {
  * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
  *
  * KEYS: the windows of the client or address; for a client also the bans of the key.
- * ARGV: the instance's time, that of Redis (empty for its own clock), the step (take, refund or look), requests per minute,
+ * ARGV: the instance's time, that of Redis (empty for its own clock), the step (take, refund or read), requests per minute,
  * requests per day (-1 for none), for refund the time of Redis when the request was taken; for a client the last reset and the
  * last ban of the database (level, end, by an operator, stamp); and if the client's usage was read from the database: start,
  * requests and refunds of the minute, day, requests and refunds of it, the last reset applied.
- * A look writes only what comes from the database, the end of a window, and the correction of a clock that was set back.
+ * A read writes only what comes from the database, the end of a window, and the correction of a clock that was set back.
  * Returns {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly banned, now, then the
  * windows and the bans}; or {'unknown'} if the client's usage must be read from the database first.
  */
@@ -49,7 +49,7 @@ if not now then
 end
 local ahead = now - here
 local today = floor(here / DAY)
-local writes = step ~= 'look'
+local writes = step ~= 'read'
 
 local function read(key)
   local packed = redis.call('GET', key)
@@ -145,7 +145,7 @@ return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used
   level, banned, by_operator, stamp, refusals, since, series_end}
 `;
 
-export type Step = 'take' | 'refund' | 'look';
+export type Step = 'take' | 'refund' | 'read';
 
 /** The arguments of QUOTA_SCRIPT after the times. @param takenAt for a refund */
 export function argumentsOf(

@@ -26,7 +26,7 @@ export abstract class QuotaStore {
   /** Refunds a request; returns the client's status after it. */
   abstract refund(client: LimitedClient, taken: Taken): Promise<QuotaStatus>;
   /** The client's status. Read-only. */
-  abstract look(client: LimitedClient): Promise<QuotaStatus>;
+  abstract read(client: LimitedClient): Promise<QuotaStatus>;
   /** Writes pending counts. Never rejects. */
   abstract flush(): Promise<void>;
 }

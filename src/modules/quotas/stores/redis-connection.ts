@@ -77,15 +77,10 @@ export class RedisConnection {
   }
 
   private async connect(): Promise<Client> {
-    let client: Client;
-    if (this.isCluster) {
-      client = await connected(clusterOf(this.url));
-    } else {
-      client = await connected(new Redis(this.url, { ...OPTIONS, ...NODE_OPTIONS }));
-      if (await this.isNodeOfCluster(client)) {
-        client.disconnect();
-        client = await connected(clusterOf(this.url));
-      }
+    let client = await connected(clientOf(this.url, this.isCluster));
+    if (client instanceof Redis && (await this.isNodeOfCluster(client))) {
+      client.disconnect();
+      client = await connected(clientOf(this.url, true));
     }
     // One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster.
     for (const numberOfKeys of [1, 2]) {
@@ -132,7 +127,10 @@ function nameOf(numberOfKeys: number): string {
   return `petstoreWith${numberOfKeys}`;
 }
 
-function clusterOf(url: string): Cluster {
+function clientOf(url: string, isCluster = url.includes(',')): Client {
+  if (!isCluster) {
+    return new Redis(url, { ...OPTIONS, ...NODE_OPTIONS });
+  }
   const urls = url.split(',');
   // ioredis takes these from the URL of a single server only.
   const { protocol, username, password } = new URL(urls[0]!);
@@ -152,7 +150,7 @@ function clusterOf(url: string): Cluster {
 }
 
 /** @throws what the connection reported, which explains more than the failure of the call */
-async function connected<Kind extends Client>(client: Kind): Promise<Kind> {
+async function connected(client: Client): Promise<Client> {
   let reported: Error | undefined;
   // Without a listener, ioredis prints every error with its stack.
   client.on('error', (error: Error & { lastNodeError?: Error }) => {
@@ -171,9 +169,7 @@ async function connected<Kind extends Client>(client: Kind): Promise<Kind> {
 export async function redisStatus(url: string) {
   let redis: Client | undefined;
   try {
-    redis = await connected(
-      url.includes(',') ? clusterOf(url) : new Redis(url, { ...OPTIONS, ...NODE_OPTIONS }),
-    );
+    redis = await connected(clientOf(url));
     await redis.ping();
     // The service itself needs no right to look into it.
     const info = await redis.info().catch(() => '');

@@ -53,8 +53,8 @@ export class RedisQuotaStore {
     return statusOf(state);
   }
 
-  async look(client: LimitedClient): Promise<QuotaStatus> {
-    return statusOf(await this.run(client, 'look'));
+  async read(client: LimitedClient): Promise<QuotaStatus> {
+    return statusOf(await this.run(client, 'read'));
   }
 
   private async run(client: LimitedClient, step: Step, takenAt = 0): Promise<StateAfter> {

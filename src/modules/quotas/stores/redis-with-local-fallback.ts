@@ -59,14 +59,14 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
     }
     return this.inRedisOr(
       () => this.shared.refund(client, taken),
-      () => this.local.look(client),
+      () => this.local.read(client),
     );
   }
 
-  look(client: LimitedClient): Promise<QuotaStatus> {
+  read(client: LimitedClient): Promise<QuotaStatus> {
     return this.inRedisOr(
-      () => this.shared.look(client),
-      () => this.local.look(client),
+      () => this.shared.read(client),
+      () => this.local.read(client),
     );
   }
 
@@ -106,7 +106,7 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
   private async takeLocally(client: LimitedClient): Promise<Decision> {
     if (this.hasShared) {
       this.hasShared = false;
-      this.local.forgetDays();
+      this.local.rereadDays();
     }
     return { ...(await this.local.take(client)), takenLocally: true };
   }
@@ -120,7 +120,7 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
       if (this.isDegraded) {
         // Also a warning, so that a log of warnings shows when an outage ended.
         this.logger.warn('Redis is back: limits are shared again.');
-        this.local.forgetCounts();
+        this.local.clear();
       }
       this.isDegraded = false;
     } catch (error) {

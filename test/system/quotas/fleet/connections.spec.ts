@@ -80,7 +80,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
     const taken = store.take(client);
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
     for (const end = performance.now() + 600; performance.now() < end; ) continue;
-    expect([(await taken).takenLocally, (await store.look(client)).windows[0]!.remaining]).toEqual([
+    expect([(await taken).takenLocally, (await store.read(client)).windows[0]!.remaining]).toEqual([
       undefined,
       59,
     ]);
@@ -90,7 +90,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
 });
 
 test('who only looks leaves nothing in Redis', async () => {
-  await service.app.get(QuotaStore).look(addressClient('198.51.100.7'));
+  await service.app.get(QuotaStore).read(addressClient('198.51.100.7'));
   expect(await command(redis, 'EXISTS', 'petstore:{address:198.51.100.7}:counts')).toBe(0);
 });
 

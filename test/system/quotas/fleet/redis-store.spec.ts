@@ -60,7 +60,7 @@ const step = fc.oneof(
       times: fc.integer({ min: 1, max: 10 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('look' as const), gap: fc.nat(100_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('read' as const), gap: fc.nat(100_000) }) },
   // What an operator changes, and what is read late and so has an older stamp.
   {
     weight: 2,
@@ -88,7 +88,7 @@ const LOOKED_AT_AFTER_ITS_MINUTE: History = {
   limits: { perMinute: 1, perDay: null },
   steps: [
     { do: 'take', gap: 0, times: 1 },
-    { do: 'look', gap: 60_000 },
+    { do: 'read', gap: 60_000 },
     { do: 'take', gap: -3_600_000, times: 2 },
   ],
 };
@@ -124,9 +124,9 @@ async function compare(memory: MemoryQuotaStore, redis: RedisQuotaStore, run: Hi
     if (one.do === 'reset' && client.key !== null) {
       client.key.resetAt += 1;
     }
-    if (one.do === 'look' || one.do === 'refund') {
+    if (one.do === 'read' || one.do === 'refund') {
       // Also before a request is refunded: Redis leaves a window that is over at each step, the rules when they look.
-      expect(await redis.look(client)).toEqual(await memory.look(client));
+      expect(await redis.read(client)).toEqual(await memory.read(client));
     }
     if (one.do === 'refund') {
       await refundLast();

@@ -176,7 +176,7 @@ describe('one of three instances that count alone', () => {
         minuteCount: 60 - left,
         dayCount: 40,
       };
-      share.beginAt(free, counted);
+      share.startFrom(free, counted);
       const { outcome, windows } = await share.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
       expect(windows).toMatchObject([
@@ -184,14 +184,14 @@ describe('one of three instances that count alone', () => {
         { limit: 70, remaining: left === 0 ? 10 : 9 },
       ]);
       const address = addressClient('192.0.2.1');
-      share.beginAt(address, counted);
+      share.startFrom(address, counted);
       expect((await share.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
   );
 
   it('counts anew when the instances count together again', async () => {
     await share.take(free);
-    share.forgetCounts();
+    share.clear();
     records.counts.set(1, 60);
     const { windows } = await share.take(free);
     expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
