@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
 import { ServiceUnavailableError } from '#libs/http';
 import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event.entity';
@@ -32,23 +32,19 @@ interface Wait extends Waiting {
  * memory. Nothing is read while no request waits.
  */
 @Injectable()
-export class EventTail implements OnModuleInit, OnModuleDestroy {
+export class EventTail implements OnModuleDestroy {
   private readonly waits = new Set<Wait>();
   private isOver = false;
   private readonly task = new RepeatingTask({
     name: 'Reading new events for waiting requests',
     work: () => this.readOn(),
-    everyMs: POLL_MS,
+    everyMs: () => (this.waits.size > 0 ? POLL_MS : null),
   });
 
   constructor(private readonly events: EventReader) {}
 
   get waiting(): number {
     return this.waits.size;
-  }
-
-  onModuleInit(): void {
-    this.task.start();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -94,6 +90,9 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
       });
       signal.addEventListener('abort', giveUp);
       this.waits.add(entry);
+      if (this.waits.size === 1) {
+        this.task.start();
+      }
     });
   }
 
