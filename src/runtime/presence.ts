@@ -77,7 +77,7 @@ export class Presence implements OnModuleDestroy {
   async begin({ host, port }: { host: string; port: number }): Promise<void> {
     const renew = () => {
       const { isDegraded } = this.quotas;
-      return this.database.run(RENEW, [this.id, VERSION, hostname(), process.pid, host, port, isDegraded]);
+      return this.database.query(RENEW, [this.id, VERSION, hostname(), process.pid, host, port, isDegraded]);
     };
     this.task = new RepeatingTask({
       name: 'Showing that this instance runs',
@@ -91,7 +91,7 @@ export class Presence implements OnModuleDestroy {
     if (this.task !== undefined) {
       await this.task.stop();
       // Without a database nobody can ask either.
-      await this.database.run(LEAVE, [this.id]).catch(() => undefined);
+      await this.database.query(LEAVE, [this.id]).catch(() => undefined);
     }
   }
 }

@@ -30,7 +30,7 @@ export class SeedService {
   async isFirstRun(): Promise<boolean> {
     // SQL, because sequences are no entities.
     const text = `SELECT is_called AS used FROM pets_id_seq`;
-    const [row] = await this.database.run<{ used: boolean }>({ text });
+    const [row] = await this.database.query<{ used: boolean }>({ text });
     return !row!.used;
   }
 

@@ -84,7 +84,7 @@ export class Database {
   }
 
   /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
-  async run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+  async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     const [result] = await withRetries(() =>
       this.session((session) => session.execute([{ statement, values }])),
     );
@@ -121,7 +121,7 @@ export class Database {
     id: number,
     caller: number = SERVICE,
   ): Promise<Row | null> {
-    return this.reads.run(this.table(entity).byId, id, caller);
+    return this.reads.readByKey(this.table(entity).byId, id, caller);
   }
 
   /**
@@ -137,7 +137,7 @@ export class Database {
     caller: number = SERVICE,
     isSlow = true,
   ): Promise<StoredRow[]> {
-    return this.reads.one(statement, values, caller, isSlow);
+    return this.reads.read(statement, values, caller, isSlow);
   }
 
   /**
@@ -145,8 +145,8 @@ export class Database {
    * between callers, as `read`.
    * @throws what the driver throws
    */
-  share<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number = SERVICE): Promise<Result> {
-    return this.reads.run(read, key, caller);
+  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number = SERVICE): Promise<Result> {
+    return this.reads.readByKey(read, key, caller);
   }
 }
 

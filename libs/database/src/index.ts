@@ -15,7 +15,7 @@ export {
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { GeneratedId, MAINTAINED_BY_DATABASE, PostgresNames } from './engine/entity-table';
-export { Insert, columnsOf } from './engine/insert';
+export { Insert } from './engine/insert';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,

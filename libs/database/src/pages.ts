@@ -81,7 +81,7 @@ export class PageReader<Row extends object, Filters, Page> {
     if (selection.named) {
       parameter(after.name ?? '', 'text');
     }
-    return this.database.share(this.pagesFor(selection, types), JSON.stringify(values), caller);
+    return this.database.readByKey(this.pagesFor(selection, types), JSON.stringify(values), caller);
   }
 
   private pagesFor(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
@@ -89,7 +89,7 @@ export class PageReader<Row extends object, Filters, Page> {
     let pages = this.pages.get(filters);
     if (pages === undefined) {
       const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
-      const statement = { text: together({ ...selection, columns, table, id }, types) };
+      const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
       pages = {
         maxBatch:
           selection.long !== undefined || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
@@ -139,7 +139,7 @@ interface List extends Selection {
 }
 
 /** Reads pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
-function together(list: List, types: readonly ValueType[]): string {
+function pagesStatement(list: List, types: readonly ValueType[]): string {
   const { named, long } = list;
   const page = named ? namedPage(list, named, `v${types.length}`) : pageById(list);
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');

@@ -76,7 +76,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       SELECT count(*)::int AS count FROM deleted`;
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
-      const [row] = await this.database.run<{ count: number }>({ text, isUnprepared: true }, [batch]);
+      const [row] = await this.database.query<{ count: number }>({ text, isUnprepared: true }, [batch]);
       deleted = row!.count;
     }
     if (total > 0) {

@@ -112,7 +112,7 @@ export class KeyDirectory {
   /** Reads a key from the database. */
   async lookUp(digest: string): Promise<ClientKey | null> {
     const readAt = performance.now();
-    const key = await this.database.share(KEYS, digest, KEY_LOOK_UPS);
+    const key = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
     if (readAt >= (this.knownOf(digest)?.readAt ?? 0)) {
       const [cache, other] = key === null ? [this.unknown, this.valid] : [this.valid, this.unknown];
       cache.set(digest, { key, readAt, isRefreshing: false });

@@ -223,7 +223,7 @@ class ImportRun {
   private async newOnes(list: CatalogueList, lines: Line<ListLine>[]): Promise<Line<ListLine>[]> {
     const names = lines.map(({ record }) => record.name);
     const statement = { text: entriesByName(list) };
-    const rows = await this.store.database.run<{ name: string; id: number }>(statement, [names]);
+    const rows = await this.store.database.query<{ name: string; id: number }>(statement, [names]);
     const known = new Map(
       rows.flatMap(({ name, id }) => (this.created.has(`${list.kind} ${id}`) ? [] : [[name, id] as const])),
     );

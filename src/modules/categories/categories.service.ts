@@ -53,7 +53,7 @@ export class CategoriesService {
         return toCategoryDto(category);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   replace(
@@ -71,7 +71,7 @@ export class CategoriesService {
         return toCategoryDto(category);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** The foreign key decides whether pets use the category: after a check in advance, another request could still add one. */
@@ -85,7 +85,7 @@ export class CategoriesService {
       translateViolation: (error: unknown) =>
         violates(error, 'pets_category_fk') ? new CategoryInUseError(id) : error,
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 }
 
@@ -109,7 +109,7 @@ function foundCategory(state: State, id: number): Category {
 /** The operations on categories that other modules may use in their commands. */
 export const CategoryOperations = {
   /** Keeps the category from being deleted until the command is committed. */
-  keep: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
+  lockAgainstDeletion: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
 
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
 };

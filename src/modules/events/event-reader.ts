@@ -44,12 +44,12 @@ const COLUMNS = `position, ${MICROSECONDS} AS time, id, type, pet_id`;
  * What a cursor attests besides its event: the events among the positions just before it. Only those of its last minutes, because
  * older ones may expire while the cursor is in use.
  */
-const before = (position: string, time: string): string =>
+const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
       AND earlier.time > ${time} - interval '10 minutes')`;
 
 /** A place in the feed, as `FeedPosition` has it. */
-const PLACE = `position, ${MICROSECONDS}, ${before('events.position', 'events.time')}`;
+const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /** @param type, pet numbers of parameters; null for all */
 const matching = (type: number, pet: number): string =>
@@ -71,7 +71,7 @@ const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
     FROM (SELECT min(position) AS first,
       EXISTS (SELECT FROM events WHERE position = $1 AND ${MICROSECONDS} = $2::bigint
-        AND ${before('events.position', 'events.time')} = $7::bigint) AS is_known
+        AND ${countEarlier('events.position', 'events.time')} = $7::bigint) AS is_known
       FROM events WHERE position > $1 AND position <= $6) AS start
     LEFT JOIN LATERAL (
       SELECT position FROM events
@@ -129,8 +129,8 @@ export class EventReader {
     caller?: number,
   ): Promise<EventPage> {
     const end = await this.end(caller);
-    const { position, time, before } = from;
-    const values = [position, time, type ?? null, petId ?? null, most, end, before];
+    const { position, time, countBefore } = from;
+    const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
     const [row] = await this.database.read(PAGE, values, caller, mayReadThousands);
     const [newest, isKnown, events, ...reachedPlace] = row!;
@@ -177,8 +177,8 @@ export class EventReader {
 }
 
 function placeOf(row: StoredRow | undefined): FeedPosition | undefined {
-  const [position, time, before] = (row ?? []) as (number | null)[];
-  return typeof position === 'number' ? { position, time: time!, before: before! } : undefined;
+  const [position, time, countBefore] = (row ?? []) as (number | null)[];
+  return typeof position === 'number' ? { position, time: time!, countBefore: countBefore! } : undefined;
 }
 
 function toEvent([position, time, id, type, pet, data]: StoredRow): StoredEvent {

@@ -63,11 +63,11 @@ export interface FeedPosition {
   /** When the event was written. Another one may have got its position. */
   time: number;
   /** How many events there are just before it. Positions are not in the order of commits: the event may be there, and one before it lost. */
-  before: number;
+  countBefore: number;
 }
 
 /** Before the first event. */
-export const BEGINNING: FeedPosition = { position: 0, time: 0, before: 0 };
+export const BEGINNING: FeedPosition = { position: 0, time: 0, countBefore: 0 };
 
 /** An event must match both. */
 export interface EventFilter {

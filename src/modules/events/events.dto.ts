@@ -2,7 +2,7 @@ import { Cursor, Id, Integer, InvalidCursorError, OneOf, PageQuery, defineError 
 import { BEGINNING, EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event.entity';
 
 /** As in a link. */
-export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, before: 499 });
+export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
 
 /** An event in a response. */
 export interface EventDto {
@@ -23,16 +23,16 @@ function timestampOf(microseconds: number): string {
 }
 
 /** An opaque cursor for the events after a position. */
-export function cursorAt({ position, time, before }: FeedPosition): string {
-  return Buffer.from(`event:${position}.${time}.${before}`).toString('base64url');
+export function cursorAt({ position, time, countBefore }: FeedPosition): string {
+  return Buffer.from(`event:${position}.${time}.${countBefore}`).toString('base64url');
 }
 
 /** @throws ApiError 400 `invalid_cursor` */
 export function positionAt(cursor: string): FeedPosition {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const numbers = text.slice('event:'.length).split('.').map(Number);
-  const [position, time, before] = numbers;
-  const found = { position: position!, time: time!, before: before! };
+  const [position, time, countBefore] = numbers;
+  const found = { position: position!, time: time!, countBefore: countBefore! };
   // Each cursor has only one spelling: encoding the result again must give the same text.
   if (!numbers.every(Number.isSafeInteger) || cursorAt(found) !== cursor) {
     throw new InvalidCursorError();

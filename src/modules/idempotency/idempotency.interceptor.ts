@@ -69,7 +69,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const decide = (): object => {
       throw error;
     };
-    return this.commands.run({ needs: [], decide }, keyed.origin);
+    return this.commands.execute({ needs: [], decide }, keyed.origin);
   }
 }
 

@@ -105,7 +105,7 @@ export class InventoryService {
         return toInventoryItemDto({ petId, quantity, status });
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 }
 
@@ -139,7 +139,7 @@ export const StockOperations = {
    * Returns units to the stock.
    * @throws ApiError 409 `stock_limit_exceeded`
    */
-  giveBack: add,
+  returnUnits: add,
 
   left: unitsOf,
 };

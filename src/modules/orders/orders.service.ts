@@ -97,7 +97,7 @@ export class OrdersService {
         return toOrderDto(order);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** Reschedules an order, or completes it. Only completing it concerns its pet. */
@@ -129,7 +129,7 @@ export class OrdersService {
         return toOrderDto(after);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** Cancels an open order and returns its units to the stock. */
@@ -144,13 +144,13 @@ export class OrdersService {
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
         OrderOperations.closed(state, petId);
-        const returned = StockOperations.giveBack(state, petId, order.quantity);
+        const returned = StockOperations.returnUnits(state, petId, order.quantity);
         // The pet exists, because it cannot be deleted while an order is open. With units in stock, its status does not depend on
         // other open orders.
         PetOperations.followStock(state, petId, returned, () => true);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** Read before the command, because the pet is what gets locked. An order never changes its pet. */

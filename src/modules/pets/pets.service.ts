@@ -79,7 +79,7 @@ export class PetsService {
   create(body: NewPetDto, origin: Origin, quantity?: number): Promise<PetDto> {
     const { categoryId } = body;
     const command: Command<PetDto> = {
-      needs: [CategoryOperations.keep(categoryId), { newId: Pet }],
+      needs: [CategoryOperations.lockAgainstDeletion(categoryId), { newId: Pet }],
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
@@ -89,7 +89,7 @@ export class PetsService {
         return toPetDto(pet);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** Changes the given fields. A replacement gives all but the status, which stays as it is then. */
@@ -98,7 +98,7 @@ export class PetsService {
     const command: Command<PetDto> = {
       needs: [
         PetOperations.lock(id),
-        ...(categoryId === undefined ? [] : [CategoryOperations.keep(categoryId)]),
+        ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
         ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
@@ -114,7 +114,7 @@ export class PetsService {
         return toPetDto(changed);
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** The row is kept for the records, but no longer uses its category. */
@@ -130,7 +130,7 @@ export class PetsService {
         state.update(Pet, id, { ...pet, ...gone });
       },
     };
-    return this.commands.run(command, origin);
+    return this.commands.execute(command, origin);
   }
 
   /** Shares its statement with all other reads by id. */

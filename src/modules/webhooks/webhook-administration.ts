@@ -78,7 +78,7 @@ export class WebhookAdministration {
 
   /** Sends a test event to an existing webhook. @returns the event's id */
   async test(id: number): Promise<string> {
-    const { delivery } = await this.commands.run(testDelivery(id), BY_SERVICE);
+    const { delivery } = await this.commands.execute(testDelivery(id), BY_SERVICE);
     return delivery.eventId;
   }
 
@@ -109,7 +109,7 @@ export class WebhookAdministration {
   /** How long the oldest pending delivery has been due, of all instances, without failing webhooks. */
   async oldestDueSeconds(): Promise<number> {
     const now = this.clock.now();
-    const [row] = await this.database.run<{ due: Date | null }>(OLDEST_DUE, [new Date(now).toISOString()]);
+    const [row] = await this.database.query<{ due: Date | null }>(OLDEST_DUE, [new Date(now).toISOString()]);
     const { due } = row!;
     return due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
   }
@@ -129,7 +129,7 @@ export class WebhookAdministration {
         this.trail.append(state, { action, clientId: webhook.clientId, details });
       }
     };
-    return this.commands.run({ needs: [lockWebhook(id)], decide }, BY_SERVICE);
+    return this.commands.execute({ needs: [lockWebhook(id)], decide }, BY_SERVICE);
   }
 
   private async overviews(which: string, parameters: object): Promise<WebhookOverview[]> {

@@ -75,7 +75,7 @@ export class WebhooksService {
    */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     this.assertAllowed(body.url);
-    return this.commands.run<WebhookWithSecretDto>(
+    return this.commands.execute<WebhookWithSecretDto>(
       {
         needs: [{ lookup: COUNT, key: origin.owner }, { newId: Webhook }],
         decide: (state) => {
@@ -125,7 +125,7 @@ export class WebhooksService {
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);
     };
-    return this.commands.run({ needs: [lockWebhook(id)], decide }, origin);
+    return this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);
   }
 
   async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
@@ -135,7 +135,7 @@ export class WebhooksService {
       state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
-    await this.commands.run({ needs: [lockWebhook(id)], decide }, origin);
+    await this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);
   }
 
   rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
@@ -149,7 +149,7 @@ export class WebhooksService {
       state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };
-    return this.commands.run({ needs: [lockWebhook(id)], decide }, origin);
+    return this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);
   }
 
   /**
@@ -185,7 +185,7 @@ export class WebhooksService {
       const { delivery, webhook } = decide(state);
       return toDeliveryDto(delivery, webhook);
     };
-    const delivery = await this.commands.run({ needs, decide: ofClient }, origin);
+    const delivery = await this.commands.execute({ needs, decide: ofClient }, origin);
     this.worker.wake();
     return delivery;
   }
@@ -204,7 +204,7 @@ export class WebhooksService {
     };
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
     const needs = [lockWebhook(webhookId), row];
-    const delivery = await this.commands.run({ needs, decide }, origin);
+    const delivery = await this.commands.execute({ needs, decide }, origin);
     this.worker.wake();
     return delivery;
   }

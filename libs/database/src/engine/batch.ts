@@ -87,7 +87,7 @@ export class Batch {
    * @returns the commands that were skipped, each with its `heldRow`
    * @throws database errors; no command is settled then
    */
-  async run(): Promise<QueuedCommand[]> {
+  async execute(): Promise<QueuedCommand[]> {
     try {
       await this.load();
       const lockedElsewhere = this.whenLocked === 'skip' ? await this.rowsLockedElsewhere() : undefined;

@@ -69,7 +69,7 @@ export class CommandExecutor {
    * @returns the command's result, after the commit
    * @throws the command's error; OverloadedError if the queue is full, or nobody takes the command in time
    */
-  run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
+  execute<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
     const wrapped = origin.wrap?.(command) ?? command;
     const result = this.queue.add<Result>(origin.owner, entryFor(wrapped, origin));
     this.limiter.soon();
@@ -145,7 +145,7 @@ export class CommandExecutor {
     whenLocked: Locking['whenLocked'],
   ): Promise<QueuedCommand[]> {
     const state = new State(new Date(this.now()), this.model.afterCommand);
-    const skipped = await new Batch(session, this.tables, entries, whenLocked, state).run();
+    const skipped = await new Batch(session, this.tables, entries, whenLocked, state).execute();
     if (state.batch.appended.length > 0) {
       this.onAppended();
     }

@@ -50,7 +50,7 @@ export class Reads {
   ) {}
 
   /** @param caller whose turn it takes: the id of a client, or SERVICE */
-  run<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
+  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
     return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
@@ -58,7 +58,7 @@ export class Reads {
    * Requests for the same statement with the same values share it, and its rows.
    * @param isSlow it may read thousands of rows: a caller has one of them at a time
    */
-  one(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
+  read(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       maxBatch: Infinity,
       callFor: () => ({ statement, values }),

@@ -161,7 +161,7 @@ export class DeliveryQueue {
     const clients = started.map(({ delivery }) => delivery.clientId);
     const kinds = started.map((one) => one.quick);
     const values = [now.toISOString(), ids, clients, kinds, freeQuick, freeOthers];
-    const found = await this.database.run<{ id: number }>(FIND, values);
+    const found = await this.database.query<{ id: number }>(FIND, values);
     return found.length === 0 ? [] : this.lease(found, ids, now);
   }
 
@@ -177,7 +177,7 @@ export class DeliveryQueue {
   /** May be repeated after a failure. @returns the webhooks to disable: their receivers want nothing more, or accept nothing */
   async recordOutcomes(finished: readonly Finished[], now: Date) {
     const outcomes = JSON.stringify(finished.map((one) => outcomeOf(one, now)));
-    const rows = await this.database.run<RecordedRow>(RECORD, [outcomes, now.toISOString(), PAUSES_MS]);
+    const rows = await this.database.query<RecordedRow>(RECORD, [outcomes, now.toISOString(), PAUSES_MS]);
     const deadSince = now.getTime() - DISABLED_AFTER_MS;
     return rows
       .filter((row) => row.gone || (row.failing_since !== null && row.failing_since.getTime() <= deadSince))

@@ -97,7 +97,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async takeTurn(): Promise<void> {
-    const found = await this.database.run(HAS_NEW);
+    const found = await this.database.query(HAS_NEW);
     for (let hasMore = found.length > 0; hasMore && !this.isStopping; ) {
       hasMore = await this.database.transaction((transaction) => this.dispatch(transaction));
       this.worker.wake();
@@ -119,9 +119,9 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async disableFull(): Promise<void> {
-    for (const { id } of await this.database.run<{ id: number }>(FULL)) {
+    for (const { id } of await this.database.query<{ id: number }>(FULL)) {
       // In this order: after a crash in between, a disabled webhook would keep its backlog.
-      await this.database.run(GIVE_UP, [id, BACKLOG_FULL]);
+      await this.database.query(GIVE_UP, [id, BACKLOG_FULL]);
       await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
     }
   }

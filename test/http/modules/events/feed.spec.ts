@@ -104,8 +104,8 @@ describe('Pages', () => {
 
   it.each([
     ['invented', '3'],
-    ['spelled differently', cursorAt({ position: 2, time: 1, before: 1 }).toUpperCase()],
-    ['larger than any position', cursorAt({ position: 2 ** 53, time: 1, before: 1 })],
+    ['spelled differently', cursorAt({ position: 2, time: 1, countBefore: 1 }).toUpperCase()],
+    ['larger than any position', cursorAt({ position: 2 ** 53, time: 1, countBefore: 1 })],
     ['of another list', cursorAfter(2)],
   ])('cannot begin at a cursor that is %s', async (_what, cursor) => {
     const { status, body } = await caller.get<ErrorBody>(`/events?cursor=${cursor}`);

@@ -13,7 +13,7 @@ describe('A command executor', () => {
       const commands = new CommandExecutor(database, model, () => 0);
       return async (count) => {
         for (let number = 0; number < count; number += 1) {
-          void commands.run({ needs: [], decide: () => undefined }, { owner: number });
+          void commands.execute({ needs: [], decide: () => undefined }, { owner: number });
         }
         await new Promise((resolve) => setImmediate(resolve));
         return session.mock.calls.length;

@@ -50,7 +50,7 @@ describe('reads', () => {
   });
 
   const texts = () => sent.map(({ text, values }) => [text, ...values].join(' '));
-  const read = (key: string, caller = 1, kind = shared) => reads.run(kind, key, caller);
+  const read = (key: string, caller = 1, kind = shared) => reads.readByKey(kind, key, caller);
   /** Keeps the queue from being idle, so that the next reads gather. */
   async function aReadUnderWay(): Promise<void> {
     void read('first', 1, numbers('other'));
@@ -100,7 +100,7 @@ describe('reads', () => {
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
     const statement = { text: 'page' };
-    const one = (values: number[], caller: number) => reads.one(statement, values, caller, false);
+    const one = (values: number[], caller: number) => reads.read(statement, values, caller, false);
     const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
@@ -111,7 +111,7 @@ describe('reads', () => {
 
   it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
     await aReadUnderWay();
-    const slow = (text: string, caller: number) => reads.one({ text }, [], caller, true);
+    const slow = (text: string, caller: number) => reads.read({ text }, [], caller, true);
     const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
     await aTurn();
     expect(texts()).toEqual(['page1', 'other']);

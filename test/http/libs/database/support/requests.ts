@@ -77,11 +77,11 @@ const ATTESTED = 1_000;
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', ATTESTED + FEW],
   [
-    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000, before: 499 })}`,
+    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000, countBefore: 499 })}`,
     ATTESTED + FEW,
   ],
   [
-    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 + 1, before: 499 })}`,
+    `/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 + 1, countBefore: 499 })}`,
     MAX_SEARCHED + ATTESTED + FEW,
   ],
   ['/events?type=pet.updated', ATTESTED + FEW],
