@@ -5,11 +5,6 @@ import { FEATURES } from '../features';
 import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
-import { AuditCommand } from '../modules/audit/audit.command';
-import { ClientsCommand } from '../modules/auth/clients.command';
-import { KeysCommand } from '../modules/auth/keys.command';
-import { DeprecationsCommand } from '../modules/deprecations/deprecations.command';
-import { QuotasCommand } from '../modules/quotas/quotas.command';
 import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
 import { interruptible } from './command/ending';
 import { writeOutput } from './command/files';
@@ -18,9 +13,6 @@ import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';
 import { ApiCommand } from './api.command';
-import { EventsCommand } from '../modules/events/events.command';
-import { ExportCommand, ImportCommand } from '../modules/catalogue/catalogue.command';
-import { WebhooksCommand } from '../modules/webhooks/webhooks.command';
 
 @Command({
   name: 'serve',
@@ -62,25 +54,8 @@ export class VersionCommand extends ResultCommand {
   }
 }
 
-/** In the order of the help. */
-const COMMANDS = [
-  ServeCommand,
-  ClientsCommand,
-  KeysCommand,
-  QuotasCommand,
-  EventsCommand,
-  WebhooksCommand,
-  ApiCommand,
-  ImportCommand,
-  ExportCommand,
-  DeprecationsCommand,
-  AuditCommand,
-  DbCommand,
-  StatusCommand,
-  OpenapiCommand,
-  CompletionCommand,
-  VersionCommand,
-];
+/** Those that belong to no feature, and follow the commands of the features in the help. */
+const COMMANDS = [ApiCommand, DbCommand, StatusCommand, OpenapiCommand, CompletionCommand, VersionCommand];
 
 /** The commands, with the application's services. */
 @Module({})
@@ -88,7 +63,7 @@ export class CliModule {
   /** @param actor the author of all changes, for the audit log */
   static async forActor(actor: Actor): Promise<DynamicModule> {
     const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
-    const commands = [...COMMANDS, ...ofFeatures.flat()];
+    const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];
     return {
       module: CliModule,
       imports: [AppModule.forCommands(settingsOrDefaults(), actor)],

@@ -14,4 +14,7 @@ export { Actor, AuditTrail, changesOf } from './audit-trail';
 })
 class AuditModule {}
 
-export const AUDIT: Feature = { module: AuditModule };
+export const AUDIT: Feature = {
+  module: AuditModule,
+  commands: async () => [(await import('./audit.command.js')).AuditCommand],
+};

@@ -51,4 +51,8 @@ export const AUTH: Feature = {
       description: 'What a key may do: `read` (GET and HEAD) or `write` (all other methods).',
     },
   },
+  commands: async () => [
+    (await import('./clients.command.js')).ClientsCommand,
+    (await import('./keys.command.js')).KeysCommand,
+  ],
 };

@@ -21,4 +21,10 @@ export { SeedCatalogue } from './seed-catalogue';
 })
 export class CatalogueModule {}
 
-export const CATALOGUE: Feature = { module: CatalogueModule };
+export const CATALOGUE: Feature = {
+  module: CatalogueModule,
+  commands: async () => {
+    const { ImportCommand, ExportCommand } = await import('./catalogue.command.js');
+    return [ImportCommand, ExportCommand];
+  },
+};

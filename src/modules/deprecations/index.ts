@@ -20,4 +20,5 @@ class DeprecationsModule {}
 export const DEPRECATIONS: Feature = {
   module: DeprecationsModule,
   expired: [{ table: 'deprecated_calls', expired: olderThan(KEPT_DAYS) }],
+  commands: async () => [(await import('./deprecations.command.js')).DeprecationsCommand],
 };

@@ -48,4 +48,5 @@ export const EVENTS: Feature = {
   commandModule: EventLogModule,
   expired: [{ table: 'events', expired, batch: SLICE }],
   schemas: EVENT_SCHEMAS,
+  commands: async () => [(await import('./events.command.js')).EventsCommand],
 };

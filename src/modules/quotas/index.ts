@@ -99,4 +99,5 @@ export const QUOTAS: Feature = {
   commandModule: QuotaAdministrationModule,
   expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
+  commands: async () => [(await import('./quotas.command.js')).QuotasCommand],
 };

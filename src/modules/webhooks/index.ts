@@ -98,4 +98,5 @@ export const WEBHOOKS: Feature = {
   ofClient: WEBHOOKS_OF_CLIENT,
   schemas: WEBHOOK_SCHEMAS,
   metrics: countDeliveries,
+  commands: async () => [(await import('./webhooks.command.js')).WebhooksCommand],
 };
