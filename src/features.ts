@@ -16,6 +16,7 @@ import { ORDERS } from './modules/orders';
 import { PETS } from './modules/pets';
 import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
+import type { Settings } from './settings';
 
 /**
  * What a folder of `src/modules` adds to the application; its `index.ts` exports one. The assembly asks each for everything
@@ -30,6 +31,8 @@ export interface Feature {
   commands?: () => Promise<(typeof CommandRunner)[]>;
   /** Tables whose rows the commands of callers change, parents before children, and the events that report the changes. */
   tables?: readonly ReportedTable[];
+  /** Completes the settings of a service, once its database is open. */
+  prepare?: (settings: Settings) => Settings;
   /** Rows that a service deletes in time. */
   expired?: readonly ExpiredRows[];
   /** What it has of a client, where one is deleted or loses a key. */

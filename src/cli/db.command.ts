@@ -9,7 +9,8 @@ import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database'
 import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../runtime/database-url';
 import { PETSTORE } from '../runtime/messages';
-import { type OpenDatabase, WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/open-database';
+import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../modules/webhooks';
+import type { OpenDatabase } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
 import { CommandGroup, type Commander, ResultCommand, open, withDatabase } from './command/command';

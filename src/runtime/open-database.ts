@@ -1,14 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import {
-  type FoundData,
-  findData,
-  isPackageInstalled,
-  readOrCreateSecret,
-  startEmbeddedPostgres,
-} from '#libs/embedded-postgres';
-import { type Settings, WEBHOOK_KEY_BYTES } from '../settings';
+import { resolve } from 'node:path';
+import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import type { Settings } from '../settings';
 import { PETSTORE } from './messages';
 import { StartError } from './failures';
 
@@ -69,33 +61,4 @@ export async function openDatabase(
   });
   const { url, lost } = postgres;
   return { url, embedded: true, lost, close: () => postgres.stop() };
-}
-
-/** The file in the folder of an embedded database. */
-export const WEBHOOK_KEY_FILE = 'webhook.key';
-
-/** The path of the key file that the store uses; undefined if its key is in WEBHOOK_KEY, or if it has none. */
-export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Settings): string | undefined {
-  const file = join(dataDirectory, WEBHOOK_KEY_FILE);
-  return webhookKey === undefined && databaseUrl === undefined && existsSync(file) ? file : undefined;
-}
-
-/**
- * Adds the key that encrypts the secrets of webhooks. `WEBHOOK_KEY` takes precedence. An embedded database keeps its
- * key in its folder, created at the first start. For an external database no key is created: all instances need the
- * same one.
- */
-export function withWebhookKey(settings: Settings): Settings {
-  if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
-    return settings;
-  }
-  const file = join(settings.dataDirectory, WEBHOOK_KEY_FILE);
-  const text = readOrCreateSecret(file, () => randomBytes(WEBHOOK_KEY_BYTES).toString('base64'));
-  const webhookKey = Buffer.from(text, 'base64');
-  if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
-    throw new StartError(
-      `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
-    );
-  }
-  return { ...settings, webhookKey };
 }

@@ -5,11 +5,12 @@ import { createServer } from 'node:net';
 import { format } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { INestApplicationContext } from '@nestjs/common';
+import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
-import { openDatabase, withWebhookKey } from './open-database';
+import { openDatabase } from './open-database';
 import { DEMO_CLIENT, SeedService, type Seeded } from './seed';
 import { type Running, Service } from './service';
 import type { StopSignals } from './stop-signals';
@@ -61,7 +62,7 @@ export async function serve(
   let running: Running | undefined;
   let delayMs = 0;
   const begin = async () => {
-    const complete = withWebhookKey(settings);
+    const complete = FEATURES.reduce((all, { prepare }) => prepare?.(all) ?? all, settings);
     running =
       workers > 0
         ? new WorkerProcesses(complete, database.url, logger, workers)

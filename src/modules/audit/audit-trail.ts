@@ -13,22 +13,8 @@ export abstract class Actor {
   abstract readonly name: string;
 }
 
-type Action =
-  | 'client.created'
-  | 'client.plan_changed'
-  | 'client.renamed'
-  | 'client.deleted'
-  | 'key.issued'
-  | 'key.updated'
-  | 'key.rotated'
-  | 'key.revoked'
-  | 'key.banned'
-  | 'key.unbanned'
-  | 'webhook.enabled'
-  | 'webhook.disabled'
-  | 'webhook.deliveries_retried'
-  | 'quota.reset'
-  | 'catalogue.imported';
+/** `key.revoked`: what it was done to, and what. */
+type Action = `${string}.${string}`;
 
 /** What was done to which client or key, if any. */
 export interface AuditEntry {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withWebhookKey } from '../../../src/runtime/open-database';
-import { readSettings } from '../../../src/settings';
+import { withWebhookKey } from '../../../../src/modules/webhooks/webhook-key';
+import { readSettings } from '../../../../src/settings';
 
 it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(
   'a key file with %j is refused with its name',
