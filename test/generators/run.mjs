@@ -1,0 +1,146 @@
+// Makes a client of the served document with the generators that callers use, compiles it and calls a service with it:
+// `npm run test:generators`. Needs the registries of what it tries. Prints a table; what is not on this machine is skipped by name.
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { GO, PYTHON, TYPESCRIPT } from './programs.mjs';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CLI = join(ROOT, 'bin/petstore.js');
+const EXPECTED = '1 Ponies 404';
+const folder = mkdtempSync(join(tmpdir(), 'petstore-generators-'));
+const BIN = join(folder, 'node_modules/.bin');
+const PORT = process.env.PORT ?? '4599';
+const BASE = `http://127.0.0.1:${PORT}`;
+const env = { ...process.env, DATA_DIR: join(folder, 'data'), PORT, METRICS_PORT: '0', BASE };
+
+const run = (command, cwd = folder) =>
+  execFileSync('bash', ['-c', command], {
+    cwd,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim();
+const has = (program) => run(`command -v ${program} || true`) !== '';
+const rows = [];
+
+/** @param work returns what is not as expected, or nothing */
+function attempt(tool, call, needs, work) {
+  if (needs && !has(needs)) return rows.push({ tool, call, result: `skipped: no ${needs}` });
+  const row = { tool, call, result: 'works' };
+  rows.push(row);
+  try {
+    row.result = work() ?? 'works';
+  } catch (error) {
+    row.result = `FAILED: ${`${error.stdout ?? ''}${error.stderr ?? error.message}`.trim().slice(0, 600)}`;
+  }
+}
+
+const answered = (output) =>
+  output.split('\n').at(-1) === EXPECTED ? undefined : `FAILED: printed ${output}`;
+const place = (tool) => {
+  const own = join(folder, tool.replace(/\W+/g, '-'));
+  mkdirSync(own);
+  cpSync(join(folder, 'openapi.json'), join(own, 'openapi.json'));
+  return own;
+};
+
+function typescript([tool, { generate, program }]) {
+  attempt(tool, generate ?? 'at run time', undefined, () => {
+    const own = place(tool);
+    if (generate) run(`${BIN}/${generate}`, own);
+    writeFileSync(join(own, 'use.ts'), program);
+    const types = '--strict --noEmit --skipLibCheck --types node --resolveJsonModule';
+    run(`${BIN}/tsc ${types} --target es2022 --module esnext --moduleResolution bundler use.ts`, own);
+    run(
+      `${BIN}/esbuild use.ts --bundle --platform=node --format=esm --outfile=use.mjs --log-level=error \
+      "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"`,
+      own,
+    );
+    return answered(run('node use.mjs', own));
+  });
+}
+
+function postman() {
+  const call = 'openapi2postmanv2 -s openapi.json -O parametersResolution=Example; newman run';
+  attempt('openapi-to-postmanv2', call, undefined, () => {
+    const own = place('postman');
+    const options = 'folderStrategy=Paths,parametersResolution=Example';
+    run(`${BIN}/openapi2postmanv2 -s openapi.json -o all.json -O ${options}`, own);
+    const auth = `--env-var apiKey=$KEY --env-var baseUrl=$BASE`;
+    run(
+      `${BIN}/newman run all.json ${auth} --folder pets --folder categories --folder store --folder events -r json --reporter-json-export out.json || true`,
+      own,
+    );
+    const sent = `JSON.parse(require('fs').readFileSync('out.json')).run.executions`;
+    const refused = `${sent}.filter(({ response }) => !(response?.code < 400)).map(({ item, response }) => item.name + ' ' + response?.code)`;
+    const left = run(`node -p "${refused}.join(', ')"`, own);
+    return left === '' ? undefined : `FAILED: refused ${left}`;
+  });
+}
+
+function python() {
+  attempt(
+    'openapi-python-client',
+    'openapi-python-client generate --path openapi.json --meta none',
+    'python3',
+    () => {
+      const own = place('python');
+      run(
+        'python3 -m venv tools && tools/bin/pip install -q openapi-python-client==0.29.1 schemathesis==4.32.5',
+        own,
+      );
+      run(
+        'PATH=$PWD/tools/bin:$PATH tools/bin/openapi-python-client generate --path openapi.json --meta none --output-path client',
+        own,
+      );
+      writeFileSync(join(own, 'use.py'), PYTHON);
+      return answered(run('tools/bin/python use.py', own));
+    },
+  );
+  attempt('schemathesis', 'st run openapi.json --phases examples,coverage', 'python3', () => {
+    const checks =
+      'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
+    const limits =
+      '--exclude-path-regex ^/webhooks --rate-limit 200/s --request-timeout 40 --max-failures 5 --no-color';
+    run(
+      `tools/bin/st run openapi.json --url $BASE -H "X-API-Key: $KEY" --phases examples,coverage -c ${checks} ${limits}`,
+      join(folder, 'python'),
+    );
+  });
+}
+
+function go() {
+  attempt('oapi-codegen', 'oapi-codegen -generate types,client -package main openapi.json', 'go', () => {
+    const own = place('go');
+    const tool = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
+    run(`go run ${tool} -generate types,client -package main -o client.go openapi.json`, own);
+    writeFileSync(join(own, 'main.go'), GO);
+    run('go mod init example.org/use && go mod tidy', own);
+    return answered(run('go run .', own));
+  });
+}
+
+const service = spawn(process.execPath, [CLI, 'serve'], { env, stdio: 'ignore' });
+try {
+  cpSync(join(import.meta.dirname, 'package.json'), join(folder, 'package.json'));
+  run('npm install --ignore-scripts --no-audit --no-fund');
+  run('until curl -fsS $BASE/health/ready; do sleep 0.2; done');
+  env.KEY =
+    JSON.parse(
+      run(
+        `node ${CLI} clients create --name generators --plan enterprise --per-minute 100000 --per-day 1000000 --json && true`,
+      ),
+    ) && JSON.parse(run(`node ${CLI} keys issue --client generators --json`)).key;
+  run('curl -fsS $BASE/openapi.json -o openapi.json');
+  Object.entries(TYPESCRIPT).forEach(typescript);
+  postman();
+  python();
+  go();
+} finally {
+  service.kill();
+  rmSync(folder, { recursive: true, force: true });
+}
+console.table(rows);
+process.exitCode = rows.some(({ result }) => result.startsWith('FAILED')) ? 1 : 0;
