@@ -118,7 +118,7 @@ module.exports = {
     {
       name: 'The service does not import the SDK',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '^libs/client/' },
+      from: { path: '^(src|libs)/', pathNot: ['^libs/client/', COMMANDS] },
       to: { path: '^libs/client/' },
     },
     {

@@ -28,5 +28,7 @@ require('esbuild').buildSync({
   // Nest and TypeORM need class names.
   keepNames: true,
   external: [...NOT_FOR_COMMANDS, ...OPTIONAL],
+  // Only commands use the SDK, which the build of the service leaves out.
+  alias: { '#libs/client': join(__dirname, '../libs/client/src/index.ts') },
   logLevel: 'error',
 });

@@ -10,8 +10,6 @@ import { ErrorFilter } from './http/error.filter';
 import { ResponseInterceptor } from './http/response.interceptor';
 import { Actor } from './modules/audit';
 import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
-import { CATALOGUE_LISTS, type CatalogueList } from './modules/catalogue';
-import { CategoriesService, NewCategoryDto } from './modules/categories';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
 import { StockOperations } from './modules/inventory';
@@ -36,11 +34,6 @@ const PIPELINE = [
   { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // ETag (304), Link, rate limit and deprecation headers
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
-];
-
-/** What a catalogue lists besides pets. */
-const LISTS: CatalogueList[] = [
-  { kind: 'category', plural: 'categories', body: NewCategoryDto, service: CategoriesService },
 ];
 
 const RETENTION: Provider = {
@@ -115,7 +108,6 @@ function commonModule(settings: Settings, actor: Actor): DynamicModule {
     { provide: StockOfPets, useValue: StockOperations satisfies StockOfPets },
     { provide: OrdersOfPets, useValue: OrderOperations satisfies OrdersOfPets },
     { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ ofClient = [] }) => ofClient) },
-    { provide: CATALOGUE_LISTS, useValue: LISTS },
     {
       provide: CommandExecutor,
       inject: [Database, Clock],

@@ -17,62 +17,60 @@ export function serviceUrl(text: string): string {
   return text.replace(/\/$/, '');
 }
 
-export interface ServiceRequest {
+/** Where commands call the service; by default the one of the settings, which is looked up once. */
+export async function urlOf({ url }: { url?: string }): Promise<string> {
+  return url ?? serviceAddress(readSettings(process.env));
+}
+
+export function noService(url: string, reason: string): CommandFailure {
+  return new CommandFailure(
+    `No service answers at ${url} (${reason}). Start it with ${PETSTORE} serve, or name another with --url.`,
+    { code: 'no_service' },
+  );
+}
+
+/** Codes of Node's client for header fields that it keeps for itself. */
+const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
+const TIMEOUT_MS = 60_000;
+
+interface ServiceRequest {
   method: string;
   /** With its query. */
   path: string;
-  body?: unknown;
-  headers?: Record<string, string>;
-  /** By default the service of the settings. */
-  url?: string;
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  body?: string;
 }
 
-/**
- * Sends a request to the running service, with the key in PETSTORE_KEY.
- * @throws CommandFailure if there is no key, or no service answers
- */
-export async function callService({
-  method,
-  path,
-  body,
-  headers,
-  url: given,
-  timeoutMs = 60_000,
-  signal = new AbortController().signal,
-}: ServiceRequest) {
-  const key = keyOf(process.env);
-  const url = given ?? (await serviceAddress(readSettings(process.env)));
+/** @throws CommandFailure if no service answers */
+async function send(
+  url: string,
+  { method, body }: ServiceRequest,
+  headers: Field[],
+  key: string,
+): Promise<Response> {
   try {
-    return await fetch(`${url}${path}`, {
+    return await fetch(url, {
       method,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       // The key is for this service only, not for wherever it points to.
       redirect: 'manual',
       headers: {
-        ...headers,
+        ...Object.fromEntries(headers),
         'X-API-Key': key,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body,
     });
   } catch (error) {
     const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     if (NOT_SENT.includes(code ?? '')) {
       throw new UsageError(`The request cannot be sent: ${message}.`);
     }
-    throw new CommandFailure(
-      `No service answers at ${url} (${message}). Start it with ${PETSTORE} serve, or name another with --url.`,
-      { code: 'no_service' },
-    );
+    throw noService(new URL(url).origin, message);
   }
 }
 
-/** Codes of Node's client for header fields that it keeps for itself. */
-const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
-
-function keyOf({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
+/** The key of commands that call the service. */
+export function keyOf({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
   const key = PETSTORE_KEY.trim();
   if (key === '') {
     throw new UsageError(
@@ -129,6 +127,7 @@ interface ApiOptions {
   header?: Field[];
   url?: string;
   include?: boolean;
+  paginate?: boolean;
   json?: boolean;
 }
 
@@ -148,6 +147,7 @@ const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
 export class ApiCommand extends PetstoreCommand {
   protected override readonly examples = [
     'api /pets -f status=available -f limit=5',
+    'api /pets --paginate',
     'api POST /store/orders -f petId=1 -f quantity=1',
     'api POST /webhooks -f url=https://shop.example/hook -f \'types=["order.placed"]\'',
     'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
@@ -160,40 +160,56 @@ quantity=2 is a number, name=2 too, and name='"2"' is a text.
 `;
   }
 
-  override accept(commander: Commander): void {
+  protected override declare(command: Commander): void {
     const field = 'a field of the query or body; several: repeat it';
     const header = 'a header field; several: repeat it';
-    commander
+    command
       .option('-f, --field <name=value>', field, (text, before: Field[] = []) => [...before, fieldIn(text)])
       .option('-H, --header <name:value>', header, (text, before: Field[] = []) => [
         ...before,
         headerIn(text),
       ])
       .option(...URL_OPTION)
+      .option('--paginate', 'print all pages of a list')
       .option('-i, --include', 'print status and header fields as well')
       .option('--json', 'on a terminal too, JSON in one line, and failures as JSON');
   }
 
-  async work(inputs: string[], options: ApiOptions): Promise<void> {
-    const [path = '', method = 'GET'] = inputs.toReversed();
-    const response = await callService({
-      ...requestOf(method.toUpperCase(), path, options.field ?? []),
-      headers: Object.fromEntries(options.header ?? []),
-      url: options.url,
-    });
-    const text = await response.text();
-    if (options.include) {
-      print(`HTTP ${response.status}`);
-      response.headers.forEach((value, name) => print(`${name}: ${printable(value)}`));
-      print('');
-    }
-    if (text !== '') {
-      print(shown(text, process.stdout.isTTY && !options.json ? 2 : 0));
-    }
-    if (!response.ok) {
-      throw new CommandFailure(`the service answered ${response.status}.`, { code: 'refused' });
+  protected async execute([first, second]: [string, string?], options: ApiOptions): Promise<void> {
+    const [method, path] = second === undefined ? ['GET', first] : [first.toUpperCase(), second];
+    const request = requestOf(method, path, options.field ?? []);
+    const key = keyOf(process.env);
+    let url: string | undefined = (await urlOf(options)) + request.path;
+    while (url !== undefined) {
+      const response: Response = await send(url, request, options.header ?? [], key);
+      await show(response, options);
+      if (!response.ok) {
+        throw new CommandFailure(`the service answered ${response.status}.`, { code: 'refused' });
+      }
+      url = options.paginate ? nextPage(response, url) : undefined;
     }
   }
+}
+
+async function show(response: Response, { include, json }: ApiOptions): Promise<void> {
+  if (include) {
+    print(`HTTP ${response.status}`);
+    response.headers.forEach((value, name) => print(`${name}: ${printable(value)}`));
+    print('');
+  }
+  const text = await response.text();
+  if (text !== '') {
+    print(shown(text, process.stdout.isTTY && !json ? 2 : 0));
+  }
+}
+
+/** The next page of the same service, which gets the key; at the end of the feed it is the same again. */
+function nextPage({ headers }: Response, url: string): string | undefined {
+  const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
+  const next = target === undefined ? undefined : new URL(target, url);
+  return next === undefined || next.origin !== new URL(url).origin || next.href === url
+    ? undefined
+    : next.href;
 }
 
 function requestOf(method: string, path: string, fields: Field[]): ServiceRequest {
@@ -205,7 +221,7 @@ function requestOf(method: string, path: string, fields: Field[]): ServiceReques
   }
   if (!WITHOUT_BODY.includes(method)) {
     const body = Object.fromEntries(fields.map(([name, text]) => [name, jsonOrText(text)]));
-    return { method, path, body: fields.length === 0 ? undefined : body };
+    return { method, path, body: fields.length === 0 ? undefined : JSON.stringify(body) };
   }
   const query = new URLSearchParams(fields).toString();
   return { method, path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}` };

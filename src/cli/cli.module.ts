@@ -22,7 +22,7 @@ export class ServeCommand extends PetstoreCommand {
   protected override readonly examples = ['serve', 'serve > petstore.log'];
 
   /** Never returns: the server ends the process. */
-  async work(): Promise<void> {
+  protected async execute(): Promise<void> {
     // It has its own way to end.
     await interruptible('the service stops', async () => {
       await import('../main.js');
@@ -35,11 +35,11 @@ export class ServeCommand extends PetstoreCommand {
 export class OpenapiCommand extends PetstoreCommand {
   protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
 
-  override accept(commander: Commander): void {
-    commander.option('--yaml', 'as YAML instead of JSON');
+  protected override declare(command: Commander): void {
+    command.option('--yaml', 'as YAML instead of JSON');
   }
 
-  async work(_inputs: string[], { yaml }: { yaml?: boolean }): Promise<void> {
+  protected async execute(_inputs: [], { yaml }: { yaml?: boolean }): Promise<void> {
     const { openapiDocument } = await import('./openapi-document.js');
     writeOutput(await openapiDocument(yaml ? 'yaml' : 'json'));
   }
@@ -49,7 +49,7 @@ export class OpenapiCommand extends PetstoreCommand {
 export class VersionCommand extends ResultCommand {
   protected override readonly examples = ['version', 'version --json'];
 
-  async work(_inputs: string[], options: OutputOptions): Promise<void> {
+  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
     printDone(VERSION, { version: VERSION, node: process.versions.node }, options);
   }
 }

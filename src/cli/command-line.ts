@@ -8,7 +8,7 @@ import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { COMMANDER_OPTIONS, closeDatabases } from './command/command';
 import { endOn, isEnding, untilEnded } from './command/ending';
-import { CommandFailure, report } from './command/failure';
+import { CommandFailure, reportFailure } from './command/failure';
 import { outputFailure, writeOutput } from './command/files';
 import { operator } from './command/operator';
 
@@ -23,14 +23,14 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   Object.assign(console, { warn: () => undefined });
   // The event loop is empty, but the command has not finished: without this the exit code would report success.
   process.once('beforeExit', () => {
-    process.exit(report(new CommandFailure('the command ended before its work was done.')));
+    process.exit(reportFailure(new CommandFailure('the command ended before its work was done.')));
   });
-  const code = await run().then(() => 0, report);
+  const code = await executeCommand().then(() => 0, reportFailure);
   // Writes to a pipe are asynchronous.
-  writeOutput('', (error) => process.exit(error && code === 0 ? report(outputFailure(error)) : code));
+  writeOutput('', (error) => process.exit(error && code === 0 ? reportFailure(outputFailure(error)) : code));
 }
 
-async function run(): Promise<void> {
+async function executeCommand(): Promise<void> {
   loadEnvironmentFile(settingNames());
   if (VERSION_OPTIONS.includes(process.argv[2]!)) {
     process.argv.splice(2, Infinity, 'version');

@@ -1,20 +1,29 @@
 import { Command } from 'nest-commander';
 import { type Commander, PetstoreCommand } from './command/command';
-import { oneOf } from './command/option';
 import { print } from './command/output';
 
-/** What may follow the words of a command: ` keys` is followed by `issue`, `list` and so on. */
+/** What may follow the words of a command, ` keys` for instance, or an option of it that takes one of a few values. */
 interface Place {
   words: string;
-  next: string[];
+  next: readonly string[];
 }
 
 function placesOf(command: Commander, words = ''): Place[] {
   const below = command.commands.map((one) => one.name());
   const options = command.options.map(({ long }) => long!);
+  const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   return [
-    { words, next: [...below, ...options, '--help'] },
+    { words, next: [...below, ...values, ...options, '--help'] },
     ...command.commands.flatMap((one) => placesOf(one, `${words} ${one.name()}`)),
+  ];
+}
+
+function valuesOf(command: Commander, words = ''): Place[] {
+  return [
+    ...command.options.flatMap(({ long, argChoices }) =>
+      argChoices ? [{ words: `${words} ${long}`, next: argChoices }] : [],
+    ),
+    ...command.commands.flatMap((one) => valuesOf(one, `${words} ${one.name()}`)),
   ];
 }
 
@@ -24,27 +33,34 @@ const quoted = ({ words }: Place) => `'${words}'`;
  * Arguments of commands are skipped, so that options are offered after them, too. `$((…))`, because zsh takes a letter after a
  * colon for a modifier.
  */
-function bash(places: Place[]): string {
+function bash(program: Commander): string {
+  const places = placesOf(program);
+  const caseOf = (place: Place) => `    ${quoted(place)}) next='${place.next.join(' ')}' ;;`;
   return `_petstore() {
   local word at='' next=''
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
     case "$at $word" in ${places.slice(1).map(quoted).join('|')}) at="$at $word" ;; esac
   done
   case "$at" in
-${places.map((place) => `    ${quoted(place)}) next='${place.next.join(' ')}' ;;`).join('\n')}
+${places.map(caseOf).join('\n')}
+  esac
+  case "$at $word" in
+${valuesOf(program).map(caseOf).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _petstore petstore`;
 }
 
-function zsh(places: Place[]): string {
+function zsh(program: Commander): string {
   return `(( $+functions[compdef] )) || { autoload -U compinit && compinit; }
 autoload -U bashcompinit && bashcompinit
-${bash(places)}`;
+${bash(program)}`;
 }
 
-function fish(places: Place[]): string {
+function fish(program: Commander): string {
+  const places = placesOf(program);
+  const caseOf = (place: Place) => `    case ${quoted(place)}\n      printf '%s\\n' ${place.next.join(' ')}`;
   return `function __petstore_next
   set -l at ''
   for word in (commandline -opc)[2..]
@@ -52,8 +68,12 @@ function fish(places: Place[]): string {
       set at "$at $word"
     end
   end
-  switch "$at"
-${places.map((place) => `    case ${quoted(place)}\n      printf '%s\\n' ${place.next.join(' ')}`).join('\n')}
+  switch "$at $word"
+${valuesOf(program).map(caseOf).join('\n')}
+    case '*'
+      switch "$at"
+${places.map(caseOf).join('\n')}
+      end
   end
 end
 complete -c petstore -f -a '(__petstore_next)'
@@ -61,12 +81,9 @@ complete -c petstore -n '__fish_seen_subcommand_from import export' -F`;
 }
 
 const SCRIPTS = { bash, zsh, fish };
-const shellIn = oneOf(['bash', 'zsh', 'fish']);
 
 @Command({
   name: 'completion',
-  arguments: '<shell>',
-  argsDescription: { shell: 'bash, zsh or fish' },
   description: 'print a script that completes commands and options of petstore in a shell',
 })
 export class CompletionCommand extends PetstoreCommand {
@@ -76,7 +93,11 @@ export class CompletionCommand extends PetstoreCommand {
     'completion fish > ~/.config/fish/completions/petstore.fish',
   ];
 
-  async work([shell = '']: string[]): Promise<void> {
-    print(SCRIPTS[shellIn(shell)](placesOf(this.command.parent!)));
+  protected override declare(command: Commander): void {
+    command.addArgument(command.createArgument('<shell>').choices(Object.keys(SCRIPTS)));
+  }
+
+  protected async execute([shell]: [keyof typeof SCRIPTS]): Promise<void> {
+    print(SCRIPTS[shell](this.command.parent!));
   }
 }

@@ -13,28 +13,20 @@ import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../modules/webhooks';
 import type { OpenDatabase } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
-import { CommandGroup, type Commander, ResultCommand, open, withDatabase } from './command/command';
+import { CommandGroup, type Commander, ResultCommand, StoreCommand, open } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
 import { interruptible } from './command/ending';
 import { typedPath } from './command/files';
 import { withProgress } from './command/operator';
-import {
-  type OutputOptions,
-  counted,
-  isForPeople,
-  print,
-  printDone,
-  printMany,
-  printOne,
-} from './command/output';
+import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ResultCommand {
   protected override readonly examples = ['db migrate'];
 
-  async work(_inputs: string[], options: OutputOptions): Promise<void> {
+  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
     const report = (line: string) => process.stderr.write(`${line}\n`);
-    const migrations = await withDatabase((url) => migrateToNewest(url, report));
+    const migrations = await migrateToNewest((await open()).url, report);
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
     printDone(done, { migrations }, options);
   }
@@ -44,22 +36,21 @@ export class MigrateCommand extends ResultCommand {
 export class MigrationStatusCommand extends ResultCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
-  async work(_inputs: string[], options: OutputOptions): Promise<void> {
-    const states = await withDatabase((url) => withConnection(url, migrationStates));
+  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+    const states = await withConnection((await open()).url, migrationStates);
     printMany(states, options, 'There are no migrations.');
   }
 }
 
 @SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
-export class SeedCommand extends ResultCommand {
+export class SeedCommand extends StoreCommand {
   protected override readonly examples = ['db seed'];
   @Inject() private readonly seeds!: SeedService;
 
-  async work(_inputs: string[], options: OutputOptions): Promise<void> {
-    await this.store.open();
+  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
     const seeded = await this.seeds.seed();
     printOne({ ...seeded }, options);
-    if (isForPeople(options) && seeded.key === null) {
+    if (!options.json && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
   }
@@ -86,24 +77,22 @@ export class CopyCommand extends ResultCommand {
     'db copy --to postgres://petstore@db.example:5432/petstore',
   ];
 
-  override accept(commander: Commander): void {
+  protected override declare(command: Commander): void {
     const to =
-      'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password';
-    commander.requiredOption('--to <target>', to, copyTarget);
+      'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password (required)';
+    command.requiredOption('--to <target>', to, copyTarget);
   }
 
-  async work(_inputs: string[], options: OutputOptions & { to: string }): Promise<void> {
+  protected async execute(_inputs: [], options: OutputOptions & { to: string }): Promise<void> {
     const { to } = options;
     const keyFile = webhookKeyFile(readSettings(process.env));
-    const tables = await interruptible(OUTCOME, (signal) =>
-      withDatabase((url) =>
-        withConnection(url, (source) =>
-          isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, keyFile, source, signal),
-        ),
+    const tables = await interruptible(OUTCOME, async (signal) =>
+      withConnection((await open()).url, (source) =>
+        isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, keyFile, source, signal),
       ),
     );
     printMany(tables, options, 'There are no tables.');
-    if (isForPeople(options)) {
+    if (!options.json) {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       const next = isUrl(to)
         ? 'Set DATABASE_URL to the new database.'

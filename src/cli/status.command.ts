@@ -11,7 +11,7 @@ import { type InstanceStatus, instancesOn } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
 import { ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
-import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from './command/output';
+import { type OutputOptions, inUnits, print, printMany, printOne } from './command/output';
 
 @Command({
   name: 'status',
@@ -21,13 +21,13 @@ export class StatusCommand extends ResultCommand {
   protected override readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
-  async work(_inputs: string[], options: OutputOptions): Promise<void> {
+  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
     const status = await inspectStore(readSettings(process.env));
     const problems = problemsOf(status);
-    if (isForPeople(options)) {
-      this.show(status, options);
-    } else {
+    if (options.json) {
       printOne({ ...status, problems }, options);
+    } else {
+      this.show(status, options);
     }
     if (problems.length > 0) {
       throw new CommandFailure(problems.join(' '));

@@ -49,8 +49,8 @@ export function dataSourceOptions(
  * For a command: one connection for a transaction, and one for other queries. It waits longer than a request: on a busy
  * machine it had better be late than fail.
  */
-export function commandOptions(url: string): DataSourceOptions {
-  return dataSourceOptions(url, 2, 20_000);
+export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
+  return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
 /**
@@ -84,16 +84,17 @@ export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): stri
 }
 
 /** For work on the database itself, which may take minutes: no entities, and none of the settings of requests. */
-export function administrationOptions(url: string): DataSourceOptions {
-  return { ...commandOptions(url), extra: { keepAlive: true } } as DataSourceOptions;
+export function administrationOptions(url: string, connectTimeoutMs?: number): DataSourceOptions {
+  return { ...commandOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
 }
 
 /** Connects to a database for work on its tables as they are, which may take minutes. */
 export async function withConnection<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
+  connectTimeoutMs?: number,
 ): Promise<Result> {
-  const dataSource = await new DataSource(administrationOptions(url)).initialize();
+  const dataSource = await new DataSource(administrationOptions(url, connectTimeoutMs)).initialize();
   try {
     return await work(dataSource);
   } finally {

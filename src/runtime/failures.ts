@@ -36,7 +36,7 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
 /** The text that reports a failure, in one line if it can be explained. */
-export function explain(error: unknown): string {
+export function describeFailure(error: unknown): string {
   const known = explanationOf(error);
   return known === undefined ? traceOf(error) : formatError(known.message);
 }
@@ -92,7 +92,7 @@ function isUnable(error: unknown): boolean {
 /** Reports the failure on standard error and ends the process. */
 export function reportFailure(error: unknown): never {
   if (!(error instanceof ReportedStartError)) {
-    process.stderr.write(explain(error));
+    process.stderr.write(describeFailure(error));
   }
   process.exit(1);
 }

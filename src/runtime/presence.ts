@@ -128,6 +128,9 @@ function mayRun({ host, pid }: InstanceStatus): boolean {
   }
 }
 
+/** Somebody waits for it, and without it there is the address of the settings. */
+const LOOKUP_MS = 1_000;
+
 /**
  * Where the service of these settings can be called: at a running instance of this machine on their data, otherwise where
  * the settings say. A key that is sent there reaches nobody else.
@@ -141,7 +144,7 @@ export async function serviceAddress(settings: Settings): Promise<string> {
 
 async function instancesOf(settings: Settings): Promise<InstanceStatus[]> {
   const url = settings.databaseUrl ?? findEmbedded(settings)?.url;
-  return url === undefined ? [] : withConnection(url, instancesOn);
+  return url === undefined ? [] : withConnection(url, instancesOn, LOOKUP_MS);
 }
 
 function addressOf({ address, port }: Pick<InstanceStatus, 'address' | 'port'>): string {

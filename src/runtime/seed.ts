@@ -41,7 +41,7 @@ export class SeedService {
   async seed(withKey = true): Promise<Seeded> {
     const key = await this.underSeedLock((transaction) => this.seedClient(withKey, transaction));
     // Imported in transactions of its own, while this one keeps other processes waiting, however long that takes.
-    const counts = await this.underSeedLock(() => this.catalogue.run());
+    const counts = await this.underSeedLock(() => this.catalogue.seed());
     return { ...counts, key };
   }
 

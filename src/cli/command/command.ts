@@ -7,14 +7,17 @@ import { isDecoded } from '../../runtime/environment';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
-import { FORMATS, type OutputOptions } from './output';
 import { unlessEnded } from './ending';
 import { CommandFailure, UsageError, writeUsageError } from './failure';
 import { writeOutput } from './files';
-import { oneOf } from './option';
+import type { OutputOptions } from './output';
 
 /** A command as the package `commander` has it. */
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
+type Help = ReturnType<Commander['createHelp']>;
+
+/** Descriptions narrower than this are not wrapped: half a terminal of fifty columns has to do. */
+const NARROWEST_COLUMN = 15;
 
 function rethrow(error: Error): never {
   throw error;
@@ -24,6 +27,12 @@ function rethrow(error: Error): never {
 export const COMMANDER_OPTIONS = {
   cliName: 'petstore',
   outputConfiguration: { outputError: writeUsageError, writeOut: (text: string) => writeOutput(text) },
+  helpConfiguration: {
+    wrap(this: Help, text: string, width: number, indentation: number): string {
+      const { wrap } = Object.getPrototypeOf(this) as Help;
+      return wrap.call(this, text, width, indentation, NARROWEST_COLUMN);
+    },
+  },
   errorHandler: rethrow,
   serviceErrorHandler: rethrow,
 };
@@ -41,42 +50,42 @@ export abstract class PetstoreCommand extends CommandRunner {
     command.exitOverride();
     command.allowExcessArguments(false);
     command.addHelpText('after', () => {
+      const help = command.createHelp();
+      const explanation = help.wrap(this.explanation(), process.stdout.columns || 80, 0, NARROWEST_COLUMN);
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
-      return this.explanation() + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
+      return explanation + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
     });
-    this.accept(command);
+    this.declare(command);
     return super.setCommand(command);
   }
 
-  /** Declares the options, as commander does. */
-  accept(_commander: Commander): void {
-    // Not every command has options.
+  /** Declares options, and arguments that are more than a text, as commander does. */
+  protected declare(_command: Commander): void {
+    // Not every command has any.
   }
 
-  /** Options come from commander: nest-commander passes on those of its own decorators only. */
-  override run(inputs: string[]): Promise<void> {
+  /** nest-commander passes on arguments as they were typed, and options of its own decorators only. */
+  override run(): Promise<void> {
     if (!process.argv.every(isDecoded)) {
       throw new UsageError('an argument is not UTF-8.');
     }
-    return this.work(inputs, this.command.opts());
+    return this.execute(this.command.processedArgs, this.command.opts());
   }
 
-  abstract work(inputs: string[], options: object): Promise<void>;
+  protected abstract execute(inputs: unknown[], options: object): Promise<void>;
 }
 
 /** A group of subcommands; prints its help. */
 export abstract class CommandGroup extends PetstoreCommand {
   protected override readonly examples: readonly string[] = [];
 
-  override setCommand(command: Commander): this {
-    super.setCommand(command);
-    // An excess argument is an unknown subcommand: see work().
+  protected override declare(command: Commander): void {
+    // An excess argument is an unknown subcommand.
     command.allowExcessArguments(true);
-    return this;
   }
 
-  work([unknown]: string[]): Promise<void> {
-    if (unknown !== undefined) {
+  protected execute(): Promise<void> {
+    if (this.command.args.length > 0) {
       // Names what was probably meant. Commander does so by itself only for a command that does nothing.
       (this.command as Commander & { unknownCommand(): never }).unknownCommand();
     }
@@ -102,19 +111,13 @@ export async function closeDatabases(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.close()));
 }
 
-/** The store that a command works on, opened once its arguments are checked. */
+/** The store that a command works on. */
 @Injectable()
 export class StoreConnection {
-  private isOpen = false;
-
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Connects the services that the command injects, once. Migrates an embedded database; any other must be up to date. */
+  /** Connects the services that the command injects. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
-    if (this.isOpen) {
-      return;
-    }
-    this.isOpen = true;
     const { url, embedded } = await unlessEnded(open());
     if (embedded) {
       await migrateToNewest(url, () => undefined);
@@ -129,15 +132,18 @@ export class StoreConnection {
   }
 }
 
-/** For work on the database itself: its migrations are not checked. */
-export async function withDatabase<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
-  const { url } = await open();
-  return work(url);
+/** A command that prints its result as a table or JSON. */
+export abstract class ResultCommand extends PetstoreCommand {
+  override setCommand(command: Commander): this {
+    super.setCommand(command);
+    command.option('--json', 'print JSON, failures too');
+    return this;
+  }
 }
 
-/** A command that prints its result as a table, JSON or CSV. */
-export abstract class ResultCommand extends PetstoreCommand {
-  @Inject() protected readonly store!: StoreConnection;
+/** A command on the store, which is opened once its arguments are checked. */
+export abstract class StoreCommand extends ResultCommand {
+  @Inject() private readonly store!: StoreConnection;
   /** True for what destroys or cuts off, and its opposite, which takes the same options. */
   protected readonly asks: boolean = false;
 
@@ -146,10 +152,18 @@ export abstract class ResultCommand extends PetstoreCommand {
     if (this.asks) {
       command.option('-y, --yes', 'do not ask');
     }
-    command
-      .option('-o, --output <format>', 'table (default), json or csv', oneOf(FORMATS))
-      .option('--json', 'short for --output json');
     return this;
+  }
+
+  override async run(): Promise<void> {
+    this.check(this.command.processedArgs, this.command.opts());
+    await this.store.open();
+    await super.run();
+  }
+
+  /** @throws UsageError for arguments that do not go together */
+  protected check(_inputs: unknown[], _options: object): void {
+    // Most commands have nothing that commander does not check.
   }
 }
 

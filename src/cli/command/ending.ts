@@ -15,17 +15,21 @@ export class Interruption extends CommandFailure {
   ) {
     // The exit code that shells use for signals.
     const exitCode = 128 + constants.signals[signal];
-    super(outcome === undefined ? 'interrupted.' : `interrupted; ${outcome}.`, {
-      code: 'interrupted',
-      exitCode,
-    });
+    const message = outcome === undefined ? 'interrupted.' : `interrupted; ${outcome}.`;
+    super(message, { code: 'interrupted', exitCode });
   }
 }
 
 /** Aborted with the reason why this process must end. */
 const ending = new AbortController();
-/** Work that ends by itself when it is told to. */
-let orderly = 0;
+/** Rejects with that reason. */
+const ended = new Promise<never>((_resolve, reject) => {
+  ending.signal.addEventListener('abort', () => reject(ending.signal.reason as Error));
+});
+// Not every command waits for it.
+ended.catch(() => undefined);
+/** How much work is running that ends by itself when the signal is aborted. */
+let interruptibleWork = 0;
 
 /** For the whole process. Signals after the first change nothing, except that cleaning up must not take long any more. */
 export function endOn({ first, second }: StopSignals): void {
@@ -38,17 +42,10 @@ export function endOn({ first, second }: StopSignals): void {
   process.stderr.on('error', () => undefined);
 }
 
-/** Rejects when this process must end. */
-const ended = new Promise<never>((_resolve, reject) => {
-  ending.signal.addEventListener('abort', () => reject(ending.signal.reason as Error));
-});
-// Not every command waits for it.
-ended.catch(() => undefined);
-
-/** Leaves the work as it is when this process must end, unless it is orderly: then it is awaited. */
+/** Leaves the work as it is when this process must end, unless it is interruptible: then it is awaited. */
 export function untilEnded<Result>(work: Promise<Result>): Promise<Result> {
   const left = ended.catch((reason: unknown) => {
-    if (orderly === 0) {
+    if (interruptibleWork === 0) {
       throw reason;
     }
     return work;
@@ -56,7 +53,7 @@ export function untilEnded<Result>(work: Promise<Result>): Promise<Result> {
   return Promise.race([work, left]);
 }
 
-/** Waits no longer when this process must end, within orderly work too. */
+/** Waits no longer when this process must end, within interruptible work too. */
 export function unlessEnded<Result>(waiting: Promise<Result>): Promise<Result> {
   return Promise.race([waiting, ended]);
 }
@@ -74,29 +71,20 @@ export async function interruptible<Result>(
   outcome: string,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const controller = new AbortController();
-  const stop = (): void => {
-    const reason: unknown = ending.signal.reason;
-    controller.abort(reason instanceof Interruption ? new Interruption(reason.signal, outcome) : reason);
-  };
-  ending.signal.addEventListener('abort', stop);
-  if (ending.signal.aborted) stop();
-  orderly += 1;
+  interruptibleWork += 1;
   try {
-    return await work(controller.signal);
+    return await work(ending.signal);
+  } catch (error) {
+    throw error instanceof Interruption ? new Interruption(error.signal, outcome) : error;
   } finally {
-    orderly -= 1;
-    ending.signal.removeEventListener('abort', stop);
+    interruptibleWork -= 1;
   }
 }
 
 /** Work without an end of its own: Ctrl-C is how it ends. */
-export async function untilInterrupted(
-  outcome: string,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   try {
-    await interruptible(outcome, work);
+    await interruptible('no more events are shown', work);
   } catch (error) {
     if (!(error instanceof Interruption && error.signal === 'SIGINT')) {
       throw error;

@@ -1,6 +1,6 @@
 // How commands fail: in one line on standard error, or in JSON if the command's output is JSON.
 import { getSystemErrorMap } from 'node:util';
-import { explain, failureOf } from '../../runtime/failures';
+import { describeFailure, failureOf } from '../../runtime/failures';
 import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
 
 export const BAD_USAGE = 2;
@@ -39,21 +39,26 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
   return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
 }
 
-/** Writes commander's usage errors in our format. It puts suggestions on a second line. */
+/** Writes commander's usage errors in our format: one line that says once what is wrong. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  const line = text
-    .replace(/^error: /, '')
-    .trim()
-    .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ');
-  const message = `${line} (see --help)`;
-  write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : formatError(message));
+  const line = text.replace(/^error: /, '').trim();
+  // Commander repeats the value, then says where it is from, and then what the parser says of it.
+  const [frame = '', invalid] = line.split("' is invalid");
+  const option = /^option '.*?(--[\w-]+)/.exec(frame)?.[1];
+  const argument = /^ for argument '(\w+)'/.exec(invalid ?? '')?.[1];
+  // What was probably meant is on a second line.
+  const mistake = line.replace('\n(Did', ' (Did');
+  const hint = mistake.endsWith(')') ? '' : ' (see --help)';
+  const problem = invalid?.slice(invalid.indexOf('. ') + 2);
+  const message = problem === undefined ? mistake + hint : `${option ?? `<${argument}>`}: ${problem}`;
+  write(asksForJson() ? failureAsJson('usage_error', message) : formatError(message));
 }
 
 /**
  * Prints the error, unless commander has printed it already, as it does with its own.
  * @returns the exit code
  */
-export function report(error: unknown): number {
+export function reportFailure(error: unknown): number {
   const isOurs = error instanceof CommandFailure;
   if (!isOurs && isOfCommander(error)) {
     return error.exitCode === 0 ? 0 : BAD_USAGE;
@@ -62,9 +67,8 @@ export function report(error: unknown): number {
     return 0;
   }
   const { code, message } = isOurs ? error : failureOf(error);
-  const line = isOurs ? formatError(message) : explain(error);
-  const shownCode = error instanceof InvalidValue ? 'usage_error' : code;
-  process.stderr.write(asksForJson(process.argv) ? failureAsJson(shownCode, message) : line);
+  const line = isOurs ? formatError(message) : describeFailure(error);
+  process.stderr.write(asksForJson() ? failureAsJson(code, message) : line);
   return isOurs ? error.exitCode : 1;
 }
 
@@ -73,9 +77,9 @@ function isOfCommander(error: unknown): error is { exitCode: number } {
   return String((error as { code?: unknown }).code).startsWith('commander.');
 }
 
-/** Checks the raw arguments, because parsing them may be what failed. */
-function asksForJson(given: readonly string[]): boolean {
-  return /(^| )(--json|(--output|-o)[= ]?json)( |$)/.test(given.join(' '));
+/** Looks at the raw arguments, because parsing them may be what failed. */
+function asksForJson(): boolean {
+  return process.argv.includes('--json');
 }
 
 function failureAsJson(code: string, message: string): string {

@@ -1,7 +1,6 @@
 // The person at the terminal: who it is, what they confirm, and what they see meanwhile.
 import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
-import type { Options, Params } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
 import { unlessEnded } from './ending';
@@ -45,7 +44,10 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   // While it reads a line, Ctrl-C is a character.
-  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  terminal.on('SIGINT', () => {
+    process.stderr.write('\n');
+    process.kill(process.pid, 'SIGINT');
+  });
   const asked = Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
   const answer = await unlessEnded(asked).finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim())) {
@@ -62,38 +64,29 @@ export interface Step {
 }
 
 /**
- * Shows a progress bar while the work runs, and clears it afterwards.
+ * Shows a progress bar on a terminal while the work runs, and clears it afterwards.
  * @param noun what is counted
- * @param stream must be a terminal; otherwise nothing is shown
  */
 export async function withProgress<Result>(
-  { title, noun, stream }: { title: string; noun: 'lines' | 'rows'; stream: NodeJS.WriteStream | undefined },
-  work: (show: (step: Step) => void) => Promise<Result>,
+  { title, noun, stream }: { title: string; noun: 'lines' | 'rows'; stream: NodeJS.WriteStream },
+  work: (show: (change: Partial<Step>) => void) => Promise<Result>,
 ): Promise<Result> {
-  if (!stream?.isTTY) {
-    return work(() => undefined);
-  }
   // A CommonJS package: only the default export has everything.
   const { SingleBar, Format } = (await import('cli-progress')).default;
-  const shareOf = (options: Options, { progress, eta }: Params) => {
-    // The ETA is no number until there is enough data.
-    const left = Number.isFinite(Number(eta)) ? `ETA ${Format.TimeFormat(eta, options, 1)}  ` : '';
-    const bar = `[${Format.BarFormat(progress, options)}] ${Math.floor(progress * 100)}%  ${left}`;
-    return progress >= 1 ? 'all read, saving  ' : bar;
-  };
   const bar = new SingleBar({
     stream,
     barsize: 20,
-    etaBuffer: 50,
     clearOnComplete: true,
-    format: (options, params, { count = 0 }: Partial<Step>) => {
-      const share = params.total > 0 ? shareOf(options, params) : '';
-      return `${title} ${share}${count.toLocaleString('en-US')} ${noun}`;
+    format: (options, { progress, total }, { count = 0 }: Partial<Step>) => {
+      const share = `[${Format.BarFormat(progress, options)}] ${Math.floor(progress * 100)}%  `;
+      return `${title} ${total > 0 ? share : ''}${count.toLocaleString('en-US')} ${noun}`;
     },
   });
+  const step: Step = { done: 0, total: undefined, count: 0 };
   bar.start(0, 0, {});
   try {
-    return await work(({ done, total = 0, count }) => {
+    return await work((change) => {
+      const { done, total = 0, count } = Object.assign(step, change);
       bar.setTotal(total);
       bar.update(done, { count });
     });

@@ -23,23 +23,14 @@ export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
 }
 
-export function oneOf<Known extends string>(known: readonly Known[]) {
-  return (text: string): Known => {
-    const found = known.find((one) => one === text);
-    if (found === undefined) {
-      throw new InvalidValue(`"${text}" is not one of ${known.join(', ')}.`);
-    }
-    return found;
-  };
-}
-
-/**
- * Several of the known texts, with commas or as several options.
- * @param before what the same option has read already
- */
+/** Several of the known texts, with commas or as several options. */
 export function someOf<Known extends string>(known: readonly Known[]) {
   return (text: string, before: Known[] = []): Known[] => {
-    const given = new Set([...before, ...text.split(',').map(oneOf(known))]);
+    const given = new Set<string>([...before, ...text.split(',')]);
+    const unknown = [...given].find((one) => !known.includes(one as Known));
+    if (unknown !== undefined) {
+      throw new InvalidValue(`"${unknown}" is not one of ${known.join(', ')}.`);
+    }
     return known.filter((one) => given.has(one));
   };
 }

@@ -1,53 +1,49 @@
-// What commands print: tables for people, JSON and CSV for programs.
+// What commands print: tables for people, JSON for programs.
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
 import { CommandFailure } from './failure';
 import { OutputFailure, writeOutput } from './files';
 
+/** One thing. Times are Dates: people see how long ago they were, and programs RFC 3339. */
 export type Row = Record<string, unknown>;
-
-export const FORMATS = ['table', 'json', 'csv'] as const;
-export type Format = (typeof FORMATS)[number];
 
 /** Options of every command with output. */
 export interface OutputOptions {
-  output?: Format;
-  /** Short for `output: 'json'`. */
   json?: boolean;
 }
 
-export function formatOf({ output, json }: OutputOptions): Format {
-  return output ?? (json ? 'json' : 'table');
+export function print(line: string): void {
+  writeOutput(`${line}\n`);
 }
 
-/** True if the output is for people: tables and explanations. */
-export function isForPeople(options: OutputOptions): boolean {
-  return formatOf(options) === 'table';
+/** In a pipe, one line for each result. */
+function printJson(value: unknown): void {
+  print(printableJson(value, process.stdout.isTTY ? 2 : 0));
 }
 
-/** Prints one record: in the given format, or one line per field. */
-export function printOne(row: Row, options: OutputOptions): void {
-  if (isForPeople(options)) {
-    recordLines(row).forEach(print);
+/** Prints one record: as JSON, or one line per field. */
+export function printOne(row: Row, { json }: OutputOptions): void {
+  if (json) {
+    printJson(row);
   } else {
-    printForPrograms(row, options);
+    print(recordLines(row).join('\n'));
   }
 }
 
 /** Prints what was done: a sentence for people, a record for programs. */
-export function printDone(sentence: string, row: Row, options: OutputOptions): void {
-  if (isForPeople(options)) {
-    print(printable(sentence));
+export function printDone(sentence: string, row: Row, { json }: OutputOptions): void {
+  if (json) {
+    printJson(row);
   } else {
-    printForPrograms(row, options);
+    print(printable(sentence));
   }
 }
 
-/** Prints a list: in the given format, or as a table. */
-export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): void {
-  if (!isForPeople(options)) {
-    printForPrograms(rows, options);
+/** Prints a list: as JSON, or as a table. */
+export function printMany(rows: Row[], { json }: OutputOptions, whenEmpty: string): void {
+  if (json) {
+    printJson(rows);
   } else if (rows.length === 0) {
     print(printable(whenEmpty));
   } else {
@@ -60,7 +56,7 @@ export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string
 export function printKey(row: Row & { id: number; key: string }, options: OutputOptions): void {
   try {
     printOne(row, options);
-    if (isForPeople(options)) {
+    if (!options.json) {
       print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
     }
   } catch (error) {
@@ -70,10 +66,6 @@ export function printKey(row: Row & { id: number; key: string }, options: Output
         )
       : error;
   }
-}
-
-export function print(line: string): void {
-  writeOutput(`${line}\n`);
 }
 
 /** `1 pet`, `1,000 pets` */
@@ -86,83 +78,69 @@ export function inUnits(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function printForPrograms(value: Row | Row[], options: OutputOptions): void {
-  if (formatOf(options) === 'json') {
-    // In a pipe, one line for each result.
-    print(printableJson(value, process.stdout.isTTY ? 2 : 0));
-  } else {
-    const lines = csvLines([value].flat());
-    writeOutput(lines.map((line) => `${line}\n`).join(''));
-  }
+const AGES = new Intl.RelativeTimeFormat('en');
+const UNITS = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `36 minutes ago`, `in 3 days` */
+function ageOf(time: Date): string {
+  const seconds = (time.getTime() - Date.now()) / 1_000;
+  const [unit, length] = UNITS.find((one) => Math.abs(seconds) >= one[1]) ?? UNITS.at(-1)!;
+  return AGES.format(Math.trunc(seconds / length), unit);
 }
 
-/** Names of fields stand out on a terminal that has colours. */
-function heading(name: string): string {
-  return process.stdout.hasColors?.() ? styleText('bold', name, { validateStream: false }) : name;
+/** `lastUsedAt` is `last used`; it stands out on a terminal that has colours. */
+function headingOf(name: string): string {
+  const words = name.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return process.stdout.hasColors?.() ? styleText('bold', words, { validateStream: false }) : words;
 }
 
-/** A line for each field of one thing. */
+/** A line for each field of one thing. There is room for a time as it is. */
 export function recordLines(row: Row): string[] {
-  const nameWidth = Math.max(...Object.keys(row).map((name) => name.length));
-  return Object.entries(row).map(([name, value]) => `${heading(name.padEnd(nameWidth))}  ${cellOf(value)}`);
+  const fields = Object.entries(row).map(([name, value]) => {
+    return [headingOf(name), value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value)];
+  });
+  return alignedLines(fields);
 }
 
-const GAP = 2;
-
-/**
- * A table of at least one row, whose fields are the columns; numbers are aligned right. Where it is wider than the terminal,
- * one record follows the other.
- */
+/** A table of at least one row, whose fields are the columns. Where it is wider than the terminal, one record follows the other. */
 export function tableLines(rows: Row[], terminalColumns: number): string[] {
-  const names = Object.keys(rows[0]!);
-  const lines = [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))];
-  const lengths = lines.map((cells) => cells.map(lengthOf));
-  const widths = names.map((_name, index) => Math.max(...lengths.map((line) => line[index]!)));
-  if (widths.reduce((sum, width) => sum + width + GAP, -GAP) > terminalColumns) {
-    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
-  }
+  const names = Object.keys(rows[0]!).filter((name) => rows.some((row) => (row[name] ?? null) !== null));
   const areNumbers = names.map((name) => rows.some((row) => typeof row[name] === 'number'));
-  return lines.map((cells, row) => {
-    const aligned = cells.map((cell, index) => {
-      const space = ' '.repeat(widths[index]! - lengths[row]![index]!);
-      const text = row === 0 ? heading(cell) : cell;
-      return areNumbers[index] ? space + text : text + space;
+  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
+  const lines = alignedLines([names.map(headingOf), ...cells], areNumbers);
+  return lines.some((line) => widthOf(line) > terminalColumns)
+    ? rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)])
+    : lines;
+}
+
+/** @param toTheRight which columns are aligned right, as numbers are */
+function alignedLines(lines: string[][], toTheRight: readonly boolean[] = []): string[] {
+  const widths = lines[0]!.map((_cell, column) => Math.max(...lines.map((line) => widthOf(line[column]!))));
+  return lines.map((line) => {
+    const aligned = line.map((cell, column) => {
+      const space = ' '.repeat(widths[column]! - widthOf(cell));
+      return toTheRight[column] ? space + cell : cell + space;
     });
-    return aligned.join(' '.repeat(GAP)).trimEnd();
+    return aligned.join('  ').trimEnd();
   });
 }
 
-/** The package needs several regular expressions for each cell. */
-function lengthOf(cell: string): number {
-  return /^[ -~]*$/.test(cell) ? cell.length : widthOf(cell);
-}
-
 function cellOf(value: unknown): string {
-  return value === null || value === undefined ? '-' : printable(textOf(value));
-}
-
-/** CSV (RFC 4180), with LF line ends: a header with the columns of all rows, and a line for each row. */
-export function csvLines(rows: readonly Row[]): string[] {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const lines = rows.map((row) => columns.map((column) => row[column]));
-  return columns.length === 0 ? [] : [columns, ...lines].map((line) => line.map(field).join(','));
-}
-
-/** A text that a spreadsheet would take for a formula; control characters are escaped already. */
-const FORMULA = /^[=+\-@]/;
-
-function field(value: unknown): string {
-  const plain = printable(textOf(value));
-  const text = typeof value !== 'number' && FORMULA.test(plain) ? `'${plain}` : plain;
-  return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function textOf(value: unknown): string {
   if (value === null || value === undefined) {
-    return '';
+    return '-';
+  }
+  if (value instanceof Date) {
+    return ageOf(value);
   }
   if (Array.isArray(value) && value.every((entry) => typeof entry !== 'object')) {
-    return value.join(',');
+    return printable(value.join(','));
   }
-  return typeof value === 'object' ? printableJson(value) : String(value as string | number | boolean);
+  return typeof value === 'object' ? printableJson(value) : printable(String(value as string | number));
 }

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { AuditTrail } from './audit-trail';
-import { type Commander, ResultCommand } from '../../cli/command/command';
+import { type Commander, StoreCommand } from '../../cli/command/command';
 import { wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, printMany } from '../../cli/command/output';
 
@@ -11,12 +11,12 @@ interface AuditOptions extends OutputOptions {
 }
 
 @Command({ name: 'audit', description: 'show who changed what, newest first' })
-export class AuditCommand extends ResultCommand {
+export class AuditCommand extends StoreCommand {
   protected override readonly examples = ['audit', 'audit --client acme --limit 1000 --json'];
   @Inject() private readonly trail!: AuditTrail;
 
-  override accept(commander: Commander): void {
-    commander
+  protected override declare(command: Commander): void {
+    command
       .option(
         '--client <name>',
         'only changes to this client, also under other names, or before it was deleted',
@@ -24,11 +24,10 @@ export class AuditCommand extends ResultCommand {
       .option('--limit <entries>', 'maximum number of entries', wholeNumber(1, 10_000), 50);
   }
 
-  async work(_inputs: string[], options: AuditOptions): Promise<void> {
-    await this.store.open();
+  protected async execute(_inputs: [], options: AuditOptions): Promise<void> {
     const entries = await this.trail.newest(options.limit, options.client);
     const rows = entries.map(({ id, at, actor, action, clientName, keyId, details }) => {
-      return { id, at: at.toISOString(), actor, action, client: clientName, keyId, details };
+      return { id, at, actor, action, client: clientName, keyId, details };
     });
     printMany(rows, options, 'There are no such changes.');
   }

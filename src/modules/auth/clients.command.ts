@@ -4,26 +4,19 @@ import { ClientsService } from './clients.service';
 import { KeysService, describeKey } from './keys.service';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../quotas';
 import { PETSTORE } from '../../runtime/messages';
-import {
-  CommandGroup,
-  type Commander,
-  type ConfirmedOptions,
-  ResultCommand,
-} from '../../cli/command/command';
+import { CommandGroup, type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
 import { UsageError } from '../../cli/command/failure';
 import { confirm } from '../../cli/command/operator';
 import { clientName, wholeNumber } from '../../cli/command/option';
 import {
   type OutputOptions,
   type Row,
-  isForPeople,
   print,
   printDone,
   printMany,
   printOne,
 } from '../../cli/command/output';
 
-const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
 const requests = wholeNumber(1, 2_147_483_647);
 
@@ -33,24 +26,28 @@ interface PlanOptions extends OutputOptions {
   perDay?: number;
 }
 
-abstract class ClientCommand extends ResultCommand {
+abstract class ClientCommand extends StoreCommand {
   @Inject() protected readonly clients!: ClientsService;
 }
 
 /** A command that puts a client on a plan. */
 abstract class PlanCommand extends ClientCommand {
-  override accept(commander: Commander): void {
-    commander
+  protected override declare(command: Commander): void {
+    command
       .option('--per-minute <requests>', `requests per minute; ${AGREED_ONLY}`, requests)
       .option('--per-day <requests>', `requests per day; ${AGREED_ONLY}`, requests);
   }
 
-  protected planOf({ plan, perMinute, perDay }: PlanOptions) {
-    try {
-      return agreedPlan(plan, perMinute, perDay);
-    } catch (error) {
-      throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
-    }
+  protected override check(_inputs: unknown[], options: PlanOptions): void {
+    planOf(options);
+  }
+}
+
+function planOf({ plan, perMinute, perDay }: PlanOptions) {
+  try {
+    return agreedPlan(plan, perMinute, perDay);
+  } catch (error) {
+    throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
   }
 }
 
@@ -59,7 +56,7 @@ type Client = Awaited<ReturnType<ClientsService['named']>>;
 function describeClient(client: Client): Row {
   const { id, name, plan, createdAt } = client;
   const { perMinute, perDay } = limitsOf(client);
-  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
+  return { id, name, plan, perMinute, perDay, createdAt };
 }
 
 @SubCommand({ name: 'create', description: 'create a client' })
@@ -69,27 +66,24 @@ export class CreateClientCommand extends PlanCommand {
     'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  override accept(commander: Commander): void {
-    commander.requiredOption('--name <name>', 'name of the client', clientName);
-    commander.option('--plan <plan>', PLAN, 'free');
-    super.accept(commander);
+  protected override declare(command: Commander): void {
+    command
+      .requiredOption('--name <name>', 'name of the client (required)', clientName)
+      .addOption(command.createOption('--plan <plan>', 'what it may do').choices(PLANS).default('free'));
+    super.declare(command);
   }
 
-  async work(_inputs: string[], options: PlanOptions & { name: string }): Promise<void> {
-    const plan = this.planOf(options);
-    await this.store.open();
-    printOne(describeClient(await this.clients.create(options.name, plan)), options);
+  protected async execute(_inputs: [], options: PlanOptions & { name: string }): Promise<void> {
+    printOne(describeClient(await this.clients.create(options.name, planOf(options))), options);
   }
 }
 
 @SubCommand({ name: 'list', description: 'list all clients' })
 export class ListClientsCommand extends ClientCommand {
-  protected override readonly examples = ['clients list', 'clients list --output csv'];
+  protected override readonly examples = ['clients list', 'clients list --json'];
 
-  async work(_inputs: string[], options: OutputOptions): Promise<void> {
-    await this.store.open();
-    const clients = await this.clients.list();
-    printMany(clients.map(describeClient), options, 'There are no clients yet.');
+  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+    printMany((await this.clients.list()).map(describeClient), options, 'There are no clients yet.');
   }
 }
 
@@ -98,11 +92,10 @@ export class ShowClientCommand extends ClientCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --json'];
   @Inject() private readonly keys!: KeysService;
 
-  async work([name = '']: string[], options: OutputOptions): Promise<void> {
-    await this.store.open();
+  protected async execute([name]: [string], options: OutputOptions): Promise<void> {
     const row = describeClient(await this.clients.named(name));
-    const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
-    if (!isForPeople(options)) {
+    const keys = (await this.keys.list(name)).map((key) => describeKey(key));
+    if (options.json) {
       printOne({ ...row, keys }, options);
       return;
     }
@@ -123,25 +116,26 @@ export class SetPlanCommand extends PlanCommand {
     'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  override accept(commander: Commander): void {
-    commander.requiredOption('--plan <plan>', PLAN);
-    super.accept(commander);
+  protected override declare(command: Commander): void {
+    const plan = command.createOption('--plan <plan>', 'what it may do (required)').choices(PLANS);
+    command.addOption(plan.makeOptionMandatory());
+    super.declare(command);
   }
 
-  async work([name = '']: string[], options: PlanOptions): Promise<void> {
-    const plan = this.planOf(options);
-    await this.store.open();
-    printOne(describeClient(await this.clients.setPlan(name, plan)), options);
+  protected async execute([name]: [string], options: PlanOptions): Promise<void> {
+    printOne(describeClient(await this.clients.setPlan(name, planOf(options))), options);
   }
 }
 
-@SubCommand({ name: 'rename', arguments: '<client> <name>', description: 'give a client another name' })
+@SubCommand({ name: 'rename', description: 'give a client another name' })
 export class RenameClientCommand extends ClientCommand {
   protected override readonly examples = ['clients rename acme acme-inc'];
 
-  async work([name = '', text = '']: string[], options: OutputOptions): Promise<void> {
-    const newName = clientName(text);
-    await this.store.open();
+  protected override declare(command: Commander): void {
+    command.argument('<client>').argument('<name>', 'its new name', clientName);
+  }
+
+  protected async execute([name, newName]: [string, string], options: OutputOptions): Promise<void> {
     printOne(describeClient(await this.clients.rename(name, newName)), options);
   }
 }
@@ -155,8 +149,7 @@ export class DeleteClientCommand extends ClientCommand {
   protected override readonly examples = ['clients delete acme', 'clients delete acme --yes'];
   protected override readonly asks = true;
 
-  async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {
-    await this.store.open();
+  protected async execute([name]: [string], options: ConfirmedOptions): Promise<void> {
     await this.clients.named(name);
     await confirm(`Delete ${name}, revoke its keys and end its webhooks, for good?`, options.yes);
     const { id } = await this.clients.remove(name);

@@ -70,16 +70,20 @@ export class ClientsService {
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);
-      await transaction.update(
-        ApiKey,
-        { clientId: client.id, revokedAt: IsNull() },
-        { revokedAt: () => 'now()' },
-      );
+      const active = { clientId: client.id, revokedAt: IsNull() };
+      const keys = await transaction.find(ApiKey, {
+        select: { id: true },
+        where: active,
+        order: { id: 'ASC' },
+        lock: { mode: 'for_no_key_update' },
+      });
+      await transaction.update(ApiKey, active, { revokedAt: () => 'now()' });
       for (const dependent of this.dependents) {
         await dependent.end(transaction, client.id);
       }
       await transaction.softDelete(Client, { id: client.id });
-      await this.trail.record(transaction, { action: 'client.deleted', clientId: client.id });
+      const details = { revokedKeyIds: keys.map(({ id }) => id) };
+      await this.trail.record(transaction, { action: 'client.deleted', clientId: client.id, details });
       return client;
     });
   }

@@ -7,39 +7,23 @@ import { QuotasService } from '../quotas';
 import { ClientsService } from './clients.service';
 import { failureOf } from '../../runtime/failures';
 import { formatError } from '../../runtime/messages';
-import {
-  CommandGroup,
-  type Commander,
-  type ConfirmedOptions,
-  ResultCommand,
-} from '../../cli/command/command';
+import { CommandGroup, type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
 import { CommandFailure, UsageError } from '../../cli/command/failure';
 import { confirm } from '../../cli/command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
-import { type OutputOptions, printKey, printMany, printOne } from '../../cli/command/output';
+import { type OutputOptions, printDone, printKey, printMany, printOne } from '../../cli/command/output';
 
-const KEY = { arguments: '<key>', argsDescription: { key: 'id of the key, or the whole key: psk_live_…' } };
+type Key = Awaited<ReturnType<KeysService['byId']>>;
+type Input = [key: number | string];
 
-abstract class KeyCommand extends ResultCommand {
+/** A command on one key. */
+abstract class KeyCommand extends StoreCommand {
   @Inject() protected readonly keys!: KeysService;
   @Inject() protected readonly quotas!: QuotasService;
 
-  /** The key of an id, or the whole key. */
-  protected async named(text: string): Promise<Key> {
-    const reference = keyReference(text);
-    await this.store.open();
-    return this.keys.byReference(reference);
+  protected override declare(command: Commander): void {
+    command.argument('<key>', 'id of the key, or the whole key: psk_live_…', keyReference);
   }
-}
-
-type Key = Awaited<ReturnType<KeysService['byId']>>;
-
-function describe(key: Parameters<typeof describeKey>[0]) {
-  return describeKey(key, Date.now());
-}
-
-function bannedUntil(key: Key): string | null {
-  return banEndOf(key, Date.now())?.toISOString() ?? null;
 }
 
 /** For questions. */
@@ -49,7 +33,7 @@ function nameOf({ id, last4, client }: Key): string {
 
 /** A new key stands next to its id. */
 function describeNew(record: Key, key: string) {
-  const { id, ...rest } = describe(record);
+  const { id, ...rest } = describeKey(record);
   return { id, key, ...rest };
 }
 
@@ -62,67 +46,62 @@ interface TermsOptions extends OutputOptions {
 type UpdateOptions = Omit<TermsOptions, 'expires'> & { expires?: Date | false };
 
 /** Options of what an operator decides for a key. */
-function acceptTerms(commander: Commander, scopes: string): void {
-  commander
+function declareTerms(command: Commander, scopes: string): void {
+  const expires = 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z';
+  command
     .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
-    .option('--scopes <scopes>', scopes, someOf(SCOPES))
-    .option(
-      '--expires <when>',
-      'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
-      futureInstant,
-    );
+    .addOption(command.createOption('--scopes <scopes>', scopes).choices(SCOPES).argParser(someOf(SCOPES)))
+    .option('--expires <when>', expires, futureInstant);
 }
 
 @SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
-export class IssueKeyCommand extends KeyCommand {
+export class IssueKeyCommand extends StoreCommand {
   protected override readonly examples = [
     'keys issue --client acme --json',
     'keys issue --client acme --name "price list" --scopes read --expires 2027-01-31',
   ];
+  @Inject() private readonly keys!: KeysService;
 
-  override accept(commander: Commander): void {
-    commander.requiredOption('--client <name>', 'client that the key is for');
-    acceptTerms(commander, 'read, write or both (default: read,write)');
+  protected override declare(command: Commander): void {
+    command.requiredOption('--client <name>', 'client that the key is for (required)');
+    declareTerms(command, 'what it may be used for, by default both');
   }
 
-  async work(_inputs: string[], options: TermsOptions & { client: string }): Promise<void> {
+  protected async execute(_inputs: [], options: TermsOptions & { client: string }): Promise<void> {
     const { client, name, scopes, expires: expiresAt } = options;
-    await this.store.open();
     const { key, record } = await this.keys.issue({ client, name, scopes, expiresAt });
     printKey(describeNew(record, key), options);
   }
 }
 
 @SubCommand({ name: 'list', description: 'list keys; shows only their last four characters' })
-export class ListKeysCommand extends KeyCommand {
-  protected override readonly examples = ['keys list', 'keys list --client acme --output csv'];
+export class ListKeysCommand extends StoreCommand {
+  protected override readonly examples = ['keys list', 'keys list --client acme --json'];
+  @Inject() private readonly keys!: KeysService;
 
-  override accept(commander: Commander): void {
-    commander.option('--client <name>', 'only keys of this client');
+  protected override declare(command: Commander): void {
+    command.option('--client <name>', 'only keys of this client');
   }
 
-  async work(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
-    await this.store.open();
+  protected async execute(_inputs: [], options: OutputOptions & { client?: string }): Promise<void> {
     const keys = await this.keys.list(options.client);
-    const rows = keys.map((key) => ({ ...describe(key), bannedUntil: bannedUntil(key) }));
+    const rows = keys.map((key) => ({ ...describeKey(key), bannedUntil: banEndOf(key) }));
     printMany(rows, options, 'There are no keys yet.');
   }
 }
 
-@SubCommand({ name: 'show', ...KEY, description: 'show a key and its client, for instance of a leaked key' })
+@SubCommand({ name: 'show', description: 'show a key and its client, for instance of a leaked key' })
 export class ShowKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
 
-  async work([text = '']: string[], options: OutputOptions): Promise<void> {
-    const key = await this.named(text);
-    const revokedAt = key.revokedAt?.toISOString() ?? null;
-    printOne({ ...describe(key), revokedAt, bannedUntil: bannedUntil(key) }, options);
+  protected async execute([reference]: Input, options: OutputOptions): Promise<void> {
+    const key = await this.keys.byReference(reference);
+    printOne({ ...describeKey(key), revokedAt: key.revokedAt, bannedUntil: banEndOf(key) }, options);
   }
 }
 
 @SubCommand({
   name: 'update',
-  ...KEY,
   description: 'change the name, scopes or expiry of a key; applies on every instance within a second',
 })
 export class UpdateKeyCommand extends KeyCommand {
@@ -132,38 +111,42 @@ export class UpdateKeyCommand extends KeyCommand {
     'keys update 2 --no-expires',
   ];
 
-  override accept(commander: Commander): void {
-    acceptTerms(commander, 'read, write or both');
-    commander.option('--no-expires', 'valid until it is revoked');
+  protected override declare(command: Commander): void {
+    super.declare(command);
+    declareTerms(command, 'what it may be used for');
+    command.option('--no-expires', 'valid until it is revoked');
   }
 
-  async work([text = '']: string[], options: UpdateOptions): Promise<void> {
-    const { name, scopes, expires } = options;
-    const expiresAt = expires === false ? null : expires;
-    if (name === undefined && scopes === undefined && expiresAt === undefined) {
+  protected override check(_inputs: Input, { name, scopes, expires }: UpdateOptions): void {
+    if (name === undefined && scopes === undefined && expires === undefined) {
       throw new UsageError('name what to change: --name, --scopes or --expires.');
     }
-    const { id } = await this.named(text);
-    printOne(describe(await this.keys.update(id, { name, scopes, expiresAt })), options);
+  }
+
+  protected async execute([reference]: Input, options: UpdateOptions): Promise<void> {
+    const { name, scopes, expires } = options;
+    const { id } = await this.keys.byReference(reference);
+    const expiresAt = expires === false ? null : expires;
+    printOne(describeKey(await this.keys.update(id, { name, scopes, expiresAt })), options);
   }
 }
 
 @SubCommand({
   name: 'rotate',
-  ...KEY,
   description:
     'replace a key with a new one; the old key stays valid for a while, and an active ban is inherited',
 })
 export class RotateKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys rotate 1', 'keys rotate 1 --overlap 30m'];
 
-  override accept(commander: Commander): void {
+  protected override declare(command: Commander): void {
+    super.declare(command);
     const overlap = 'how long the old key stays valid: 0 to 7d (default: 24h)';
-    commander.option('--overlap <time>', overlap, duration(0, 7 * DAY_MS));
+    command.option('--overlap <time>', overlap, duration(0, 7 * DAY_MS));
   }
 
-  async work([text = '']: string[], options: OutputOptions & { overlap?: number }): Promise<void> {
-    const { id: oldId } = await this.named(text);
+  protected async execute([reference]: Input, options: OutputOptions & { overlap?: number }): Promise<void> {
+    const { id: oldId } = await this.keys.byReference(reference);
     const { overlap = DAY_MS } = options;
     const { key, record } = await this.keys.rotate(oldId, overlap);
     printKey({ ...describeNew(record, key), replaces: oldId }, options);
@@ -172,7 +155,6 @@ export class RotateKeyCommand extends KeyCommand {
 
 @SubCommand({
   name: 'revoke',
-  ...KEY,
   description: 'revoke a key for good; applies on every instance within a second',
 })
 export class RevokeKeyCommand extends KeyCommand {
@@ -180,12 +162,15 @@ export class RevokeKeyCommand extends KeyCommand {
   protected override readonly asks = true;
   @Inject() private readonly clients!: ClientsService;
 
-  async work([text = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const key = await this.named(text);
-    if (key.revokedAt === null) {
+  protected async execute([reference]: Input, options: ConfirmedOptions): Promise<void> {
+    const key = await this.keys.byReference(reference);
+    const isRevoked = key.revokedAt !== null;
+    if (!isRevoked) {
       await confirm(`Revoke ${nameOf(key)} for good?`, options.yes);
     }
-    printOne({ ...describe(await this.keys.revoke(key.id)) }, options);
+    const outcome = isRevoked ? 'was already revoked' : 'has been revoked';
+    const revoked = describeKey(await this.keys.revoke(key.id));
+    printDone(`K${nameOf(key).slice(1)} ${outcome}.`, revoked, options);
     if (key.client.deletedAt !== null) {
       return;
     }
@@ -201,18 +186,19 @@ export class RevokeKeyCommand extends KeyCommand {
   }
 }
 
-@SubCommand({ name: 'ban', ...KEY, description: 'ban a key; applies on every instance within a second' })
+@SubCommand({ name: 'ban', description: 'ban a key; applies on every instance within a second' })
 export class BanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h --yes'];
   protected override readonly asks = true;
 
-  override accept(commander: Commander): void {
+  protected override declare(command: Commander): void {
+    super.declare(command);
     const time = 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans';
-    commander.option('--for <time>', time, duration(1_000, 365 * DAY_MS));
+    command.option('--for <time>', time, duration(1_000, 365 * DAY_MS));
   }
 
-  async work([text = '']: string[], options: ConfirmedOptions & { for?: number }): Promise<void> {
-    const key = await this.named(text);
+  protected async execute([reference]: Input, options: ConfirmedOptions & { for?: number }): Promise<void> {
+    const key = await this.keys.byReference(reference);
     const { id } = key;
     if (key.revokedAt !== null) {
       throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`, {
@@ -220,19 +206,18 @@ export class BanKeyCommand extends KeyCommand {
       });
     }
     await confirm(`Ban ${nameOf(key)}?`, options.yes);
-    const bannedUntil = await this.quotas.ban(id, options.for);
-    printOne({ id, bannedUntil: bannedUntil.toISOString() }, options);
+    printOne({ id, bannedUntil: await this.quotas.ban(id, options.for) }, options);
   }
 }
 
-@SubCommand({ name: 'unban', ...KEY, description: 'lift the ban of a key' })
+@SubCommand({ name: 'unban', description: 'lift the ban of a key' })
 export class UnbanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys unban 1'];
   /** It asks nothing, but scripts may say so. */
   protected override readonly asks = true;
 
-  async work([text = '']: string[], options: OutputOptions): Promise<void> {
-    const { id } = await this.named(text);
+  protected async execute([reference]: Input, options: OutputOptions): Promise<void> {
+    const { id } = await this.keys.byReference(reference);
     await this.quotas.unban(id);
     printOne({ id, bannedUntil: null }, options);
   }

@@ -185,7 +185,7 @@ function toText(time: Date | null): string | null {
 export type KeyState = 'active' | 'expired' | 'revoked';
 
 /** What operators may see of a key, never the key itself. */
-export function describeKey(key: ApiKey, now: number) {
+export function describeKey(key: ApiKey, now = Date.now()) {
   return {
     id: key.id,
     client: key.client.name,
@@ -193,9 +193,9 @@ export function describeKey(key: ApiKey, now: number) {
     endsWith: key.last4,
     state: stateOf(key, now),
     scopes: key.scopes,
-    createdAt: key.createdAt.toISOString(),
-    expiresAt: key.expiresAt?.toISOString() ?? null,
-    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    createdAt: key.createdAt,
+    expiresAt: key.expiresAt,
+    lastUsedAt: key.lastUsedAt,
   };
 }
 
@@ -207,6 +207,6 @@ function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt
 }
 
 /** When the ban of a key ends; null if it is not banned. */
-export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now: number): Date | null {
+export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now = Date.now()): Date | null {
   return bannedUntil !== null && now < bannedUntil.getTime() ? bannedUntil : null;
 }

@@ -1,17 +1,17 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { CatalogueFormat, type CatalogueSize } from './catalogue-format';
-import { ExportCatalogue } from './export-catalogue';
-import { ImportCatalogue, type ImportProgress, ImportStoppedError } from './import-catalogue';
-import { failureOf } from '../../runtime/failures';
-import { PETSTORE, printable } from '../../runtime/messages';
-import { type Commander, type ConfirmedOptions, ResultCommand } from '../../cli/command/command';
+import { type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
 import { interruptible } from '../../cli/command/ending';
 import { CommandFailure } from '../../cli/command/failure';
-import { openInput, readInput, writeFile } from '../../cli/command/files';
+import { readInput, writeFile } from '../../cli/command/files';
 import { confirm, withProgress } from '../../cli/command/operator';
 import { wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, counted, formatOf, printDone } from '../../cli/command/output';
+import { type OutputOptions, counted, printDone } from '../../cli/command/output';
+import { failureOf } from '../../runtime/failures';
+import { PETSTORE, printable } from '../../runtime/messages';
+import { type CatalogueCounts, exampleLines } from './catalogue-format';
+import { ExportCatalogue } from './export-catalogue';
+import { ImportCatalogue, type ImportProgress, ImportStoppedError } from './import-catalogue';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
@@ -23,7 +23,7 @@ interface ImportOptions extends ConfirmedOptions {
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
   description: 'import a catalogue from a file, as requests would create it',
 })
-export class ImportCommand extends ResultCommand {
+export class ImportCommand extends StoreCommand {
   protected override readonly examples = [
     'import catalogue.ndjson',
     'import catalogue.ndjson --from 30001',
@@ -31,58 +31,55 @@ export class ImportCommand extends ResultCommand {
   ];
   protected override readonly asks = true;
   @Inject() private readonly catalogue!: ImportCatalogue;
-  @Inject() private readonly format!: CatalogueFormat;
 
   protected override explanation(): string {
-    const lines = this.format.examples().map((line) => `  ${line}\n`);
+    const lines = exampleLines().map((line) => `  ${line}\n`);
     return `
 The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
 ${lines.join('')}Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.
 `;
   }
 
-  override accept(commander: Commander): void {
+  protected override declare(command: Commander): void {
     const from = 'the lines before this one are in the store already';
-    commander.option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
+    command.option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
   }
 
-  async work([file = '-']: string[], options: ImportOptions): Promise<void> {
-    let progress: ImportProgress;
-    try {
-      progress = await this.importFrom(file, options);
-    } catch (error) {
+  protected async execute([file = '-']: [string?], options: ImportOptions): Promise<void> {
+    const progress = await this.importFrom(file, options).catch((error: unknown) => {
       throw error instanceof ImportStoppedError ? stopped(error, file) : error;
-    }
-    const { created, badLines, nextLine } = progress;
+    });
+    const { created, badLines } = progress;
     if (badLines > 0) {
       const problems = problemsOf(progress);
-      if (formatOf(options) !== 'json') {
+      if (!options.json) {
         problems.splice(0).forEach((problem) => process.stderr.write(`${printable(problem)}\n`));
       }
       const bad = counted(badLines, 'line is', 'lines are');
-      const done = `${bad} bad. Imported ${created.inWords()}. ${howToGoOn(file, nextLine)}`;
-      throw new CommandFailure([...problems, done].join(' '), { code: 'bad_lines' });
+      const message = [...problems, `${bad} bad.`, outcomeOf(progress, file)].join(' ');
+      throw new CommandFailure(message, { code: 'bad_lines' });
     }
-    printDone(`Imported ${created.inWords()}.`, created.counts, options);
+    printDone(`Imported ${inWords(created)}.`, { ...created }, options);
   }
 
-  private async importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
-    const input = await openInput(file);
+  private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
+    const bar = { title: 'Importing', noun: 'lines', stream: process.stderr } as const;
     return interruptible('the import has ended early', (signal) =>
-      withProgress({ title: 'Importing', noun: 'lines', stream: process.stderr }, async (show) => {
-        await this.store.open();
-        const step = { done: 0, total: input.bytes, count: 0 };
-        const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
-        const source = readInput(input, signal, (done, total = input.bytes) => update({ done, total }));
-        return this.catalogue.run(source, {
+      withProgress(bar, (show) => {
+        const source = readInput(file, signal, (done, total) => show({ done, total }));
+        return this.catalogue.importFrom(source, {
           fromLine,
           signal,
-          onLines: (count) => update({ count }),
+          onLines: (count) => show({ count }),
           onRepeated: (names, example) => confirm(questionOf(names, example), yes),
         });
       }),
     );
   }
+}
+
+function inWords({ categories, pets }: CatalogueCounts): string {
+  return `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
 }
 
 function questionOf(names: number, example: string): string {
@@ -91,20 +88,17 @@ function questionOf(names: number, example: string): string {
   return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
 }
 
-function howToGoOn(file: string, nextLine: number): string {
-  return `To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
+/** What an import has done, and how to go on. */
+function outcomeOf({ created, nextLine }: ImportProgress, file: string): string {
+  return `Imported ${inWords(created)}. To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
 }
 
-/** Why an import has ended, what it has done, and how to go on. */
 function stopped({ progress, cause }: ImportStoppedError, file: string): CommandFailure {
   const { code, message } = cause instanceof CommandFailure ? cause : failureOf(cause);
   const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
-  const { created, nextLine } = progress;
-  const done =
-    created.total > 0
-      ? `Imported ${created.inWords()}. ${howToGoOn(file, nextLine)}`
-      : 'Nothing was imported.';
-  return new CommandFailure(`${message} ${done}`, { code, exitCode });
+  const { categories, pets } = progress.created;
+  const outcome = categories + pets > 0 ? outcomeOf(progress, file) : 'Nothing was imported.';
+  return new CommandFailure(`${message} ${outcome}`, { code, exitCode });
 }
 
 function problemsOf({ badLines, problems }: ImportProgress): string[] {
@@ -121,40 +115,39 @@ function problemsOf({ badLines, problems }: ImportProgress): string[] {
   argsDescription: { file: 'file to write; standard output if omitted or -' },
   description: 'write the whole catalogue with its inventory, as NDJSON',
 })
-export class ExportCommand extends ResultCommand {
+export class ExportCommand extends StoreCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
   @Inject() private readonly catalogue!: ExportCatalogue;
 
-  override accept(commander: Commander): void {
-    commander.option('--force', 'overwrite an existing file');
+  protected override declare(command: Commander): void {
+    command.option('--force', 'overwrite an existing file');
   }
 
-  async work([file = '-']: string[], options: OutputOptions & { force?: boolean }): Promise<void> {
+  protected async execute(
+    [file = '-']: [string?],
+    options: OutputOptions & { force?: boolean },
+  ): Promise<void> {
     const toStandardOutput = file === '-';
     const toTerminal = toStandardOutput && process.stdout.isTTY;
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
-    // No progress bar if the catalogue goes to the same terminal.
-    const stream = toTerminal ? undefined : process.stderr;
-    const work = (write: (text: string) => Promise<void>) =>
-      interruptible(outcome, async (signal) => {
-        await this.store.open();
-        // What JSON leaves as it is and a terminal would interpret.
-        const shown = (text: string) => write(toTerminal ? text.replace(/[^\n]+/g, printable) : text);
-        return withProgress({ title: 'Exporting', noun: 'lines', stream }, (show) => {
-          const onLines = (count: number) => show({ done: 0, total: undefined, count });
-          return this.catalogue.run(shown, { signal, onLines });
-        });
-      });
-    report(await writeFile(file, options.force ?? false, work), toStandardOutput, options);
-  }
-}
-
-function report(size: CatalogueSize, toStandardOutput: boolean, options: OutputOptions): void {
-  const sentence = `Exported ${size.inWords()}.`;
-  if (toStandardOutput) {
-    // Standard output is for the catalogue.
-    process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size.counts) : sentence}\n`);
-  } else {
-    printDone(sentence, size.counts, options);
+    const bar = { title: 'Exporting', noun: 'lines', stream: process.stderr } as const;
+    const counts = await writeFile(file, options.force ?? false, (write) => {
+      // What JSON leaves as it is and a terminal would interpret.
+      const shown = (text: string) => write(toTerminal ? text.replace(/[^\n]+/g, printable) : text);
+      return interruptible(outcome, (signal) =>
+        withProgress(bar, (show) => {
+          // There is no place for a bar where the catalogue goes to the same terminal.
+          const onLines = (count: number) => toTerminal || show({ count });
+          return this.catalogue.exportTo(shown, { signal, onLines });
+        }),
+      );
+    });
+    const sentence = `Exported ${inWords(counts)}.`;
+    if (toStandardOutput) {
+      // Standard output is for the catalogue.
+      process.stderr.write(`${options.json ? JSON.stringify(counts) : sentence}\n`);
+    } else {
+      printDone(sentence, { ...counts }, options);
+    }
   }
 }

@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, type Origin, SERVICE, isDatabaseUnavailable } from '#libs/database';
-import { ApiError } from '#libs/http';
+import { ApiError, ValidationFailedError } from '#libs/http';
 import { AuditTrail } from '../audit';
+import { CategoriesService } from '../categories';
 import { PetsService, UnknownCategoryError } from '../pets';
 import {
-  CatalogueFormat,
-  type CatalogueList,
-  type CatalogueRecord,
-  CatalogueSize,
-  isPet,
-  type ListLine,
+  type CatalogueCounts,
+  type CatalogueLine,
+  type CategoryLine,
   type PetLine,
+  parseLine,
 } from './catalogue-format';
 
 /** They share a transaction, as long as the database refuses none of them. */
@@ -22,8 +21,16 @@ const MAX_REPORTED = 20;
 /** The operator is no client. */
 const ORIGIN: Origin = { owner: SERVICE };
 
+/** The newest categories of these names. SQL, because TypeORM groups no rows. */
+const CATEGORIES_BY_NAME = {
+  text: `SELECT category.name, max(category.id) AS id FROM unnest($1::text[]) AS asked (name)
+    JOIN categories AS category
+      ON lower(category.name) COLLATE "C" = lower(asked.name) AND category.name = asked.name
+    GROUP BY category.name`,
+};
+
 export interface ImportOptions {
-  /** Lines before this one are in the store already: what pets refer to is found by its name. */
+  /** Lines before this one are in the store already: categories that pets refer to are found by their names. */
   fromLine?: number;
   signal?: AbortSignal;
   /** Called before names are imported that the store has already; throws if the import must not go on. */
@@ -34,7 +41,7 @@ export interface ImportOptions {
 
 /** How far an import has come. */
 export interface ImportProgress {
-  created: CatalogueSize;
+  created: CatalogueCounts;
   /** All lines before this one are in the store, unless they are bad. */
   nextLine: number;
   badLines: number;
@@ -57,17 +64,17 @@ export class ImportStoppedError extends Error {
 export class ImportCatalogue {
   constructor(
     readonly database: Database,
-    readonly format: CatalogueFormat,
+    readonly categories: CategoriesService,
     readonly pets: PetsService,
     private readonly trail: AuditTrail,
   ) {}
 
   /** @throws ImportStoppedError if it is interrupted or must not go on, or the database fails */
-  async run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportProgress> {
+  async importFrom(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportProgress> {
     const run = new ImportRun(this, options);
     const { progress } = run;
     try {
-      await run.whole(source);
+      await run.importLines(source);
       await this.record(progress);
       return progress;
     } catch (error) {
@@ -78,36 +85,30 @@ export class ImportCatalogue {
   }
 
   private async record({ created, badLines: linesLeftOut }: ImportProgress): Promise<void> {
-    if (created.total > 0) {
-      const entry = { action: 'catalogue.imported', details: { ...created.counts, linesLeftOut } } as const;
+    if (created.categories + created.pets > 0) {
+      const entry = { action: 'catalogue.imported', details: { ...created, linesLeftOut } } as const;
       await this.database.transaction((transaction) => this.trail.record(transaction, entry));
     }
   }
 }
 
-interface Line<Kind = CatalogueRecord> {
+interface NumberedLine<Line = CatalogueLine> {
   number: number;
-  record: Kind;
+  line: Line;
 }
 
-/** The newest entries of these names. SQL, because TypeORM groups no rows. */
-function entriesByName({ plural: table }: CatalogueList): string {
-  return `SELECT entry.name, max(id) AS id FROM unnest($1::text[]) AS asked (name)
-    JOIN ${table} AS entry ON lower(entry.name) COLLATE "C" = lower(asked.name) AND entry.name = asked.name
-    GROUP BY entry.name`;
+function isCategory(one: NumberedLine): one is NumberedLine<CategoryLine> {
+  return one.line.kind === 'category';
 }
 
 /** One run of an import. */
 class ImportRun {
   readonly progress: ImportProgress;
   private readonly fromLine: number;
-  /** The entries of each list by the ids that the file has for them; with those of the store once they are there. */
-  private readonly ids: ReadonlyMap<string, Map<number, number | undefined>>;
-  /** Kind and id of those that it has made itself: a file may have a name twice. */
-  private readonly created = new Set<string>();
-  private linesRead = 0;
-  /** How long it took to create the last group. */
-  private writingMs = 0;
+  /** The categories by the ids that the file has for them; with those of the store once they are there. */
+  private readonly categoryIds = new Map<number, number | undefined>();
+  /** The categories that it has made itself: a file may have a name twice. */
+  private readonly createdIds = new Set<number>();
   private mayRepeat: boolean;
 
   constructor(
@@ -115,74 +116,70 @@ class ImportRun {
     private readonly options: ImportOptions,
   ) {
     this.fromLine = options.fromLine ?? 1;
-    const { format } = store;
-    this.ids = new Map(format.lists.map(({ kind }) => [kind, new Map()]));
-    const created = new CatalogueSize(format.kinds);
+    const created = { categories: 0, pets: 0 };
     this.progress = { created, nextLine: this.fromLine, badLines: 0, problems: [] };
     this.mayRepeat = options.onRepeated === undefined;
   }
 
-  async whole(source: AsyncIterable<Buffer>): Promise<void> {
-    const { signal } = this.options;
-    for await (const group of this.groupsOf(linesOf(source))) {
-      // Half of the time the processors and the database are free for others.
-      await pause(this.writingMs, undefined, { signal });
-      await this.write(group);
-      signal?.throwIfAborted();
-    }
-  }
-
-  /** Lines that follow each other and are of one kind. */
-  private async *groupsOf(lines: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
-    let group: Line[] = [];
-    for await (const line of lines) {
-      this.linesRead += 1;
-      if (line.length > MAX_LINE_BYTES) {
-        this.leaveOut(this.linesRead, `must be at most ${MAX_LINE_BYTES} bytes long.`);
-        break;
+  /** Imports groups of lines that follow each other and are of one kind. */
+  async importLines(source: AsyncIterable<Buffer>): Promise<void> {
+    let number = 0;
+    let group: NumberedLine[] = [];
+    for await (const bytes of linesOf(source)) {
+      number += 1;
+      const line = this.read(number, bytes);
+      if (line === undefined) {
+        continue;
       }
-      const record = isBlank(line) ? undefined : this.recordOf(this.linesRead, line);
-      if (record !== undefined) {
-        const [first = { record }] = group;
-        if (group.length === GROUP_LINES || first.record.kind !== record.kind) {
-          yield group;
-          group = [];
-          this.options.onLines?.(this.linesRead);
-        }
-        group.push({ number: this.linesRead, record });
+      if (group.length === GROUP_LINES || (group[0] && group[0].line.kind !== line.kind)) {
+        await this.write(group);
+        group = [];
+        this.options.onLines?.(number);
+      }
+      if (this.progress.badLines === 0) {
+        group.push({ number, line });
       }
     }
-    yield group;
+    await this.write(group);
   }
 
   /** What the line has to import, if anything. */
-  private recordOf(number: number, line: Buffer): CatalogueRecord | undefined {
+  private read(number: number, bytes: Buffer): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
-    const read = this.store.format.read(line);
-    const problem = 'problem' in read ? read.problem : this.problemOf(read.record);
-    if ('problem' in read || problem !== undefined) {
+    try {
+      const line = this.checked(bytes);
+      const isToDo = line?.kind === 'category' || !isEarlier;
+      return isToDo && this.progress.badLines === 0 ? line : undefined;
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
       if (!isEarlier) {
-        this.leaveOut(number, problem!);
+        this.leaveOut(number, error.message);
       }
       return undefined;
     }
-    const { record } = read;
-    if (!isPet(record)) {
-      this.ids.get(record.kind)!.set(record.id, undefined);
-    } else if (isEarlier) {
-      return undefined;
-    }
-    return this.progress.badLines === 0 ? record : undefined;
   }
 
-  private problemOf(record: CatalogueRecord): string | undefined {
-    if (!isPet(record)) {
-      const { kind, id } = record;
-      return this.ids.get(kind)!.has(id) ? `id ${id} is the id of a ${kind} above.` : undefined;
+  /** @throws ApiError for a bad line */
+  private checked(bytes: Buffer): CatalogueLine | undefined {
+    if (bytes.length > MAX_LINE_BYTES) {
+      throw new ValidationFailedError(`must be at most ${MAX_LINE_BYTES} bytes long.`);
     }
-    return this.ids.get('category')!.has(record.categoryId)
-      ? undefined
-      : `categoryId ${record.categoryId} is not the id of a category above.`;
+    if (/^\s*$/.test(bytes.toString('latin1'))) {
+      return undefined;
+    }
+    const line = parseLine(bytes);
+    if (line.kind === 'pet' && !this.categoryIds.has(line.categoryId)) {
+      throw new ValidationFailedError(`categoryId ${line.categoryId} is not the id of a category above.`);
+    }
+    if (line.kind === 'category') {
+      if (this.categoryIds.has(line.id)) {
+        throw new ValidationFailedError(`id ${line.id} is the id of a category above.`);
+      }
+      this.categoryIds.set(line.id, undefined);
+    }
+    return line;
   }
 
   private leaveOut(line: number, problem: string): void {
@@ -192,48 +189,31 @@ class ImportRun {
     }
   }
 
-  private async write(group: Line[]): Promise<void> {
-    const { progress } = this;
-    const list = this.store.format.listOf(group[0]?.record.kind);
-    if (list === undefined) {
-      await this.create('pets', group as Line<PetLine>[], (pet) => this.createPet(pet));
-    } else {
-      const service = this.store.format.serviceOf(list);
-      const lines = await this.newOnes(list, group as Line<ListLine>[]);
-      await this.create(list.plural, lines, async ({ kind, id: idInFile, ...body }) => {
-        const { id } = await service.create(body, ORIGIN);
-        this.ids.get(kind)!.set(idInFile, id);
-        this.created.add(`${kind} ${id}`);
-      });
-    }
-    progress.nextLine = Math.max(progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
+  private async write(group: NumberedLine[]): Promise<void> {
+    const { signal } = this.options;
+    const lines = await this.newOnes(group);
+    const since = performance.now();
+    await this.createAll(lines);
+    this.progress.nextLine = Math.max(this.progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
+    // Half of the time the processors and the database are free for others.
+    await pause(performance.now() - since, undefined, { signal });
   }
 
-  private async createPet({ kind: _kind, id: _id, quantity, ...body }: PetLine): Promise<void> {
-    const categoryId = this.ids.get('category')!.get(body.categoryId);
-    if (categoryId === undefined) {
-      throw new UnknownCategoryError(body.categoryId);
+  /** Finds the categories of earlier lines, and asks before others get a name that is there already. */
+  private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
+    const categories = group.filter(isCategory);
+    if (categories.length === 0) {
+      return group;
     }
-    // Nothing in stock and no open order: as the same requests would leave it.
-    const held = quantity === 0 ? { status: 'sold' as const } : {};
-    await this.store.pets.create({ ...body, categoryId, ...held }, ORIGIN, quantity);
-  }
-
-  /** Finds the entries of earlier lines, and asks before others get a name that is there already. */
-  private async newOnes(list: CatalogueList, lines: Line<ListLine>[]): Promise<Line<ListLine>[]> {
-    const names = lines.map(({ record }) => record.name);
-    const statement = { text: entriesByName(list) };
-    const rows = await this.store.database.query<{ name: string; id: number }>(statement, [names]);
+    const names = categories.map(({ line }) => line.name);
+    const rows = await this.store.database.query<{ name: string; id: number }>(CATEGORIES_BY_NAME, [names]);
     const known = new Map(
-      rows.flatMap(({ name, id }) => (this.created.has(`${list.kind} ${id}`) ? [] : [[name, id] as const])),
+      rows.filter(({ id }) => !this.createdIds.has(id)).map(({ name, id }) => [name, id]),
     );
-    const others = lines.filter(({ number }) => number >= this.fromLine);
-    for (const { number, record } of lines) {
-      if (number < this.fromLine) {
-        this.ids.get(list.kind)!.set(record.id, known.get(record.name));
-      }
-    }
-    const [example, ...more] = others.flatMap(({ record }) => (known.has(record.name) ? record.name : []));
+    const isEarlier = ({ number }: NumberedLine) => number < this.fromLine;
+    categories.filter(isEarlier).forEach(({ line }) => this.categoryIds.set(line.id, known.get(line.name)));
+    const others = categories.filter((one) => !isEarlier(one));
+    const [example, ...more] = others.flatMap(({ line }) => (known.has(line.name) ? line.name : []));
     if (example !== undefined && !this.mayRepeat) {
       await this.options.onRepeated?.(more.length + 1, example);
       this.mayRepeat = true;
@@ -242,33 +222,48 @@ class ImportRun {
   }
 
   /** What the store or the database refuses is reported as a bad line. */
-  private async create<Kind>(
-    plural: string,
-    lines: Line<Kind>[],
-    one: (record: Kind) => Promise<void>,
-  ): Promise<void> {
-    const { counts } = this.progress.created;
-    const since = performance.now();
-    const outcomes = await Promise.allSettled(lines.map(({ record }) => one(record)));
-    this.writingMs = performance.now() - since;
-    const failed = outcomes.flatMap((outcome, index) =>
-      outcome.status === 'rejected' ? [{ line: lines[index]!, error: outcome.reason as Error }] : [],
-    );
-    const created = lines.length - failed.length;
-    counts[plural]! += created;
-    for (const { line, error } of failed) {
-      if (created === 0 && !(error instanceof ApiError && error.status < 500)) {
+  private async createAll(lines: NumberedLine[]): Promise<void> {
+    const outcomes = await Promise.allSettled(lines.map(({ line }) => this.create(line)));
+    const isNoneCreated = outcomes.every(({ status }) => status === 'rejected');
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'fulfilled') {
+        continue;
+      }
+      const { number, line } = lines[index]!;
+      const error = outcome.reason as Error;
+      if (isNoneCreated && !(error instanceof ApiError && error.status < 500)) {
         throw error;
       }
       if (isDatabaseUnavailable(error)) {
         // Others of the group are in the store, so this line is tried alone: if it fails, the import ends before it.
-        this.progress.nextLine = line.number;
-        await one(line.record);
-        counts[plural]! += 1;
+        this.progress.nextLine = number;
+        await this.create(line);
       } else {
-        this.leaveOut(line.number, error.message);
+        this.leaveOut(number, error.message);
       }
     }
+  }
+
+  private create(line: CatalogueLine): Promise<void> {
+    return line.kind === 'category' ? this.createCategory(line) : this.createPet(line);
+  }
+
+  private async createCategory({ kind: _kind, id: idInFile, ...body }: CategoryLine): Promise<void> {
+    const { id } = await this.store.categories.create(body, ORIGIN);
+    this.categoryIds.set(idInFile, id);
+    this.createdIds.add(id);
+    this.progress.created.categories += 1;
+  }
+
+  private async createPet({ kind: _kind, id: _id, quantity, ...body }: PetLine): Promise<void> {
+    const categoryId = this.categoryIds.get(body.categoryId);
+    if (categoryId === undefined) {
+      throw new UnknownCategoryError(body.categoryId);
+    }
+    // Nothing in stock and no open order: as the same requests would leave it.
+    const held = quantity === 0 ? { status: 'sold' as const } : {};
+    await this.store.pets.create({ ...body, categoryId, ...held }, ORIGIN, quantity);
+    this.progress.created.pets += 1;
   }
 }
 
@@ -292,8 +287,4 @@ async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (rest.length > 0) {
     yield rest;
   }
-}
-
-function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { CategoriesService } from '../categories';
 import { type PetStatus, PetsService } from '../pets';
+import type { CatalogueCounts } from './catalogue-format';
 import { ImportCatalogue, ImportStoppedError } from './import-catalogue';
 
 /** The sample catalogue; names in any order, apart by spaces. */
@@ -33,7 +34,7 @@ export class SeedCatalogue {
   ) {}
 
   /** @returns what was added */
-  async run(): Promise<{ categories: number; pets: number }> {
+  async seed(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
     const isBegun = isDeepStrictEqual(
       categories.entries.map(({ name }) => name),
@@ -43,10 +44,10 @@ export class SeedCatalogue {
       return { categories: 0, pets: 0 };
     }
     const options = { fromLine: isBegun ? CATALOGUE.length + 1 : 1 };
-    const { created } = await this.catalogue.run(sampleFile(), options).catch((error: unknown) => {
+    const { created } = await this.catalogue.importFrom(sampleFile(), options).catch((error: unknown) => {
       throw error instanceof ImportStoppedError ? error.cause : error;
     });
-    return { categories: created.counts.categories!, pets: created.counts.pets! };
+    return created;
   }
 }
 

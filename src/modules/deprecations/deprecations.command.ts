@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { type Commander, ResultCommand } from '../../cli/command/command';
+import { type Commander, StoreCommand } from '../../cli/command/command';
 import { DAYS_OPTION } from '../../cli/command/option';
 import { type OutputOptions, printMany } from '../../cli/command/output';
 import { ClientsService } from '../auth';
@@ -10,22 +10,27 @@ import { DeprecationReport } from './deprecated-calls';
   name: 'deprecations',
   description: 'show who still calls deprecated operations, how often, and when last',
 })
-export class DeprecationsCommand extends ResultCommand {
+export class DeprecationsCommand extends StoreCommand {
   protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly report!: DeprecationReport;
 
-  override accept(commander: Commander): void {
-    commander.option(...DAYS_OPTION, 90).option('--client <name>', 'only calls of this client');
+  protected override declare(command: Commander): void {
+    command.option(...DAYS_OPTION, 90).option('--client <name>', 'only calls of this client');
   }
 
-  async work(_inputs: string[], options: OutputOptions & { days: number; client?: string }): Promise<void> {
-    await this.store.open();
+  protected async execute(
+    _inputs: [],
+    options: OutputOptions & { days: number; client?: string },
+  ): Promise<void> {
     if (options.client !== undefined) {
       await this.clients.named(options.client);
     }
     const uses = await this.report.of(options.days, options.client);
-    const rows = uses.map(({ lastCallAt, ...use }) => ({ ...use, lastCallAt: lastCallAt.toISOString() }));
-    printMany(rows, options, 'Nobody has called a deprecated operation.');
+    printMany(
+      uses.map((use) => ({ ...use })),
+      options,
+      'Nobody has called a deprecated operation.',
+    );
   }
 }

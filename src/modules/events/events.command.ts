@@ -5,10 +5,10 @@ import { EVENT_TYPES, type EventType } from './event.entity';
 import { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
 import { type EventDto, toEventDto } from './events.dto';
 import { formatError, printableJson } from '../../runtime/messages';
-import { type Commander, ResultCommand } from '../../cli/command/command';
+import { type Commander, ResultCommand, StoreConnection } from '../../cli/command/command';
 import { untilInterrupted } from '../../cli/command/ending';
 import { identifier, someOf, wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, type Row, isForPeople, print, printMany } from '../../cli/command/output';
+import { type OutputOptions, print, printMany } from '../../cli/command/output';
 
 /** Events read at a time. */
 const BATCH = 500;
@@ -17,9 +17,13 @@ const POLL_MS = 200;
 const LOST =
   'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
 
-/** What an option of types says. */
-export const ONLY_TYPES = 'only events of these types: order.placed,order.cancelled';
 const NEWEST = `the newest ${MAX_SEARCHED.toLocaleString('en-US')} events`;
+
+/** Of commands that show events. */
+export function typesOption(command: Commander) {
+  const option = command.createOption('--types <types>', 'only events of these types, several with commas');
+  return option.choices(EVENT_TYPES).argParser(someOf(EVENT_TYPES));
+}
 
 type Filter = Parameters<EventReader['after']>[1];
 type StoredEvent = Parameters<typeof toEventDto>[0];
@@ -38,42 +42,47 @@ export class EventsCommand extends ResultCommand {
     'events --types order.placed --limit 1000',
     'events --pet 1 --follow --json',
   ];
+  @Inject() private readonly store!: StoreConnection;
   @Inject() private readonly events!: EventReader;
 
-  override accept(commander: Commander): void {
-    commander
-      .option('--types <types>', ONLY_TYPES, someOf(EVENT_TYPES))
+  protected override declare(command: Commander): void {
+    command
+      .addOption(typesOption(command))
       .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
       .option('--limit <events>', `maximum number, of ${NEWEST}`, wholeNumber(1, 10_000), 20)
       .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');
   }
 
-  async work(_inputs: string[], options: EventsOptions): Promise<void> {
+  protected async execute(_inputs: string[], options: EventsOptions): Promise<void> {
     const filter = { type: options.types, petId: options.pet };
     if (options.follow) {
-      const report = isForPeople(options) ? inALine : (event: EventDto) => printableJson(event);
-      await this.reportUntilInterrupted(filter, options.limit, (event) => print(report(toEventDto(event))));
+      const lineOf = options.json ? printableJson : inALine;
+      await this.follow(filter, options, (event) => print(lineOf(toEventDto(event))));
       return;
     }
     await this.store.open();
-    const rows = (await this.events.newest(filter, options.limit))
-      .map(toEventDto)
-      .map((event) => (isForPeople(options) ? toRow(event) : { ...event }));
+    const events = (await this.events.newest(filter, options.limit)).map(toEventDto);
+    const rows = events.map(({ timestamp, type, data, ...rest }) =>
+      options.json ? { ...rest, timestamp, type, data } : { time: new Date(timestamp), type, data },
+    );
     const isFiltered = filter.type !== undefined || filter.petId !== undefined;
     printMany(rows, options, isFiltered ? `None of ${NEWEST} matches.` : 'There are no events.');
   }
 
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
-  private reportUntilInterrupted(
+  private follow(
     filter: Filter,
-    limit: number,
+    { limit, json }: EventsOptions,
     report: (event: StoredEvent) => void,
   ): Promise<void> {
-    return untilInterrupted('no more events are shown', async (signal) => {
+    return untilInterrupted(async (signal) => {
       await this.store.open();
       let place = await this.events.last();
       const earlier = await this.events.newest(filter, limit);
       earlier.filter((event) => event.position <= place.position).forEach(report);
+      if (!json) {
+        process.stderr.write('Waiting for new events until Ctrl-C.\n');
+      }
       for (;;) {
         signal.throwIfAborted();
         try {
@@ -95,11 +104,6 @@ export class EventsCommand extends ResultCommand {
   }
 }
 
-function toRow({ timestamp, type, data }: EventDto) {
-  return { timestamp, type, data: printableJson(data as Row) };
-}
-
-function inALine(event: EventDto): string {
-  const { timestamp, type, data } = toRow(event);
-  return `${timestamp}  ${type.padEnd(17)}  ${data}`;
+function inALine({ timestamp, type, data }: EventDto): string {
+  return `${timestamp}  ${type.padEnd(17)}  ${printableJson(data)}`;
 }

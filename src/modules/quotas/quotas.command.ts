@@ -3,36 +3,23 @@ import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../auth';
 import { QuotasService } from './quotas.service';
 import { PETSTORE } from '../../runtime/messages';
-import {
-  CommandGroup,
-  type Commander,
-  type ConfirmedOptions,
-  ResultCommand,
-} from '../../cli/command/command';
+import { CommandGroup, type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
 import { confirm } from '../../cli/command/operator';
 import { DAYS_OPTION, wholeNumber } from '../../cli/command/option';
-import {
-  type OutputOptions,
-  isForPeople,
-  print,
-  printDone,
-  printMany,
-  printOne,
-} from '../../cli/command/output';
+import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
 
 @SubCommand({
   name: 'show',
   arguments: '<client>',
   description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
 })
-export class ShowQuotaCommand extends ResultCommand {
+export class ShowQuotaCommand extends StoreCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
   @Inject() private readonly quotas!: QuotasService;
 
-  async work([name = '']: string[], options: OutputOptions): Promise<void> {
-    await this.store.open();
+  protected async execute([name]: [string], options: OutputOptions): Promise<void> {
     const overview = await this.quotas.overviewOf(name);
-    if (!isForPeople(options)) {
+    if (options.json) {
       printOne({ ...overview }, options);
       return;
     }
@@ -56,14 +43,13 @@ export class ShowQuotaCommand extends ResultCommand {
   description:
     "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
 })
-export class ResetQuotaCommand extends ResultCommand {
+export class ResetQuotaCommand extends StoreCommand {
   protected override readonly examples = ['quotas reset acme', 'quotas reset acme --yes'];
   protected override readonly asks = true;
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
 
-  async work([name = '']: string[], options: ConfirmedOptions): Promise<void> {
-    await this.store.open();
+  protected async execute([name]: [string], options: ConfirmedOptions): Promise<void> {
     const client = await this.clients.named(name);
     await confirm(`Give ${name} its full limits again?`, options.yes);
     await this.quotas.reset(client.id);
@@ -73,18 +59,20 @@ export class ResetQuotaCommand extends ResultCommand {
 }
 
 @SubCommand({ name: 'top', description: 'show the clients with the most requests, up to one second ago' })
-export class TopQuotasCommand extends ResultCommand {
+export class TopQuotasCommand extends StoreCommand {
   protected override readonly examples = ['quotas top', 'quotas top --limit 3 --days 30'];
   @Inject() private readonly quotas!: QuotasService;
 
-  override accept(commander: Commander): void {
-    commander
+  protected override declare(command: Commander): void {
+    command
       .option('--limit <clients>', 'maximum number of clients', wholeNumber(1, 1_000), 10)
       .option(...DAYS_OPTION, 1);
   }
 
-  async work(_inputs: string[], options: OutputOptions & { limit: number; days: number }): Promise<void> {
-    await this.store.open();
+  protected async execute(
+    _inputs: [],
+    options: OutputOptions & { limit: number; days: number },
+  ): Promise<void> {
     const clients = await this.quotas.top(options.limit, options.days);
     printMany(clients, options, 'There are no requests yet.');
   }

@@ -106,7 +106,7 @@ export class QuotasService {
       client: client.name,
       plan: client.plan,
       minute: windowOf(minute!, windows.minuteCount),
-      day: { ...windowOf(day!, windows.dayCount), resetAt: toText(day!.resetAt) },
+      day: { ...windowOf(day!, windows.dayCount), resetAt: new Date(day!.resetAt) },
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
         const banEnd = banEndOf(key, now);
@@ -115,7 +115,7 @@ export class QuotasService {
           endsWith,
           // Revoked and expired take precedence over banned.
           state: banEnd !== null && state === 'active' ? 'banned' : state,
-          bannedUntil: banEnd?.toISOString() ?? null,
+          bannedUntil: banEnd,
           banLevel: banLevel(banStateOf(key), now),
         };
       }),
@@ -146,5 +146,5 @@ function toText(milliseconds: number): string {
 
 /** A minute that has not started has no end. */
 function windowOf({ limit, remaining, resetAt }: WindowStatus, used: number) {
-  return { limit, used, remaining, resetAt: used === 0 ? null : toText(resetAt) };
+  return { limit, used, remaining, resetAt: used === 0 ? null : new Date(resetAt) };
 }

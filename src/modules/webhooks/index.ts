@@ -21,7 +21,6 @@ import { WebhooksService } from './webhooks.service';
 
 export { DeliveryWorker } from './delivery/delivery-worker';
 export { Dispatcher } from './delivery/dispatcher';
-export { retryAfterMs } from './delivery/retry-schedule';
 export { WEBHOOK_KEY_FILE, webhookKeyFile } from './webhook-key';
 export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
 

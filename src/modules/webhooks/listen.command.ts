@@ -1,25 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
-import { DAY_MS } from '#libs/clock';
-import { EVENT_TYPES, type EventDto, type EventType } from '../events';
-import { retryAfterMs } from './delivery/retry-schedule';
-import { formatError, printable, printableJson } from '../../runtime/messages';
-import { URL_OPTION, callService, serviceUrl } from '../../cli/api.command';
-import { ONLY_TYPES } from '../events/events.command';
+import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
+import { URL_OPTION, keyOf, noService, serviceUrl, urlOf } from '../../cli/api.command';
 import { type Commander, PetstoreCommand } from '../../cli/command/command';
 import { untilInterrupted } from '../../cli/command/ending';
 import { CommandFailure } from '../../cli/command/failure';
-import { someOf } from '../../cli/command/option';
 import { print } from '../../cli/command/output';
+import { formatError, printable, printableJson } from '../../runtime/messages';
+import type { EventType } from '../events';
+import { typesOption } from '../events/events.command';
 
-/** How long a request for events waits for one. */
-const WAIT_SECONDS = 25;
 /** The most that a receiver may take, as in the service. */
 const ANSWER_MS = 15_000;
-/** Before the service is asked again, where it does not say how long. */
-const PAUSE_MS = 2_000;
+/** Retries that follow each other within this time are one outage. */
+const OUTAGE_MS = 60_000;
 
 interface ListenOptions {
   types?: EventType[];
@@ -44,27 +39,28 @@ created, and what the receiver does not accept is not sent again.
 `;
   }
 
-  override accept(commander: Commander): void {
-    commander
-      .option('--types <types>', ONLY_TYPES, someOf(EVENT_TYPES))
+  protected override declare(command: Commander): void {
+    command
+      .addOption(typesOption(command))
       .option('--forward-to <url>', 'send each event there, signed', serviceUrl)
       .option('--json', 'one JSON object per event')
       .option(...URL_OPTION);
   }
 
-  work(_inputs: string[], options: ListenOptions): Promise<void> {
-    return untilInterrupted('no more events are forwarded', (signal) => listen(options, signal));
+  protected execute(_inputs: [], options: ListenOptions): Promise<void> {
+    return untilInterrupted((signal) => listen(options, signal));
   }
 }
 
 async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
-  const pages = follow(options, signal);
+  const apiKey = keyOf(process.env);
+  const secret = secretFor(apiKey);
+  const signer = new Webhook(secret);
+  const pages = follow({ ...options, apiKey, baseUrl: await urlOf(options) }, signal);
   // The first page is empty. Whoever reads it has a key.
   await pages.next();
-  const secret = secretFor(process.env.PETSTORE_KEY!.trim());
   process.stderr.write(`Listening until Ctrl-C. The secret of these webhooks is ${secret}\n`);
-  const signer = new Webhook(secret);
   for await (const page of pages) {
     for (const event of page) {
       const outcome = forwardTo === undefined ? undefined : await forward(event, forwardTo, signer, signal);
@@ -75,61 +71,43 @@ async function listen(options: ListenOptions, signal: AbortSignal): Promise<void
 
 /** Pages of the feed from now on, through restarts and limits of the service. */
 async function* follow(
-  { types = [], url }: ListenOptions,
+  { types, apiKey, baseUrl }: ListenOptions & { apiKey: string; baseUrl: string },
   signal: AbortSignal,
-): AsyncGenerator<EventDto[], void, undefined> {
-  let cursor: string | undefined;
-  let isFailing = false;
-  for (;;) {
-    const query = new URLSearchParams(types.map((type): [string, string] => ['type', type]));
-    query.set('cursor', cursor ?? 'now');
-    query.set('wait', String(cursor === undefined ? 0 : WAIT_SECONDS));
-    const request = { method: 'GET', path: `/events?${query.toString()}`, url, signal };
-    const response = await callService(request).catch((error: unknown) => {
-      signal.throwIfAborted();
-      if (cursor === undefined) throw error;
-    });
-    const next = response && cursorIn(response);
-    if (response && next !== undefined) {
-      const isStill = next === cursor;
-      cursor = next;
-      isFailing = false;
-      if (response.ok) {
-        yield (await response.json()) as EventDto[];
-      } else {
+): AsyncGenerator<StoreEvent[], void, undefined> {
+  let retriedAt = -Infinity;
+  const onRetry = ({ status }: Retry): void => {
+    if (performance.now() - retriedAt > OUTAGE_MS) {
+      warn(`the service ${status === 0 ? 'does not answer' : `answers ${status}`}; trying again.`);
+    }
+    retriedAt = performance.now();
+  };
+  const store = createPetStoreClient({ baseUrl, apiKey, maxAttempts: 1, onRetry });
+  try {
+    const query = { type: types, cursor: 'now', wait: 0 };
+    const { data, next } = await store.listEvents({ query, signal });
+    yield data;
+    let cursor = next;
+    for (;;) {
+      try {
+        for await (const page of store.followEvents({ query: { type: types, cursor }, signal })) {
+          yield page.data;
+        }
+      } catch (error) {
+        if (!(error instanceof PetStoreError && error.next !== undefined)) {
+          throw error;
+        }
         warn('the service has lost events; those of the last minute before may follow again.');
+        cursor = error.next;
       }
-      // A service that is stopping does not wait for events.
-      await sleep(isStill ? 1_000 : 0, signal);
-      continue;
     }
-    if (response && response.status !== 429 && response.status < 500) {
-      const message = `the service answered ${response.status}.`;
-      const problem = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
-      throw new CommandFailure(problem.message ?? message, { code: problem.code ?? 'refused' });
+  } catch (error) {
+    if (!(error instanceof PetStoreError)) {
+      throw error;
     }
-    if (!isFailing) {
-      warn(`the service ${response ? `answers ${response.status}` : 'does not answer'}; trying again.`);
-      isFailing = true;
-    }
-    await sleep(pauseMs(response?.headers), signal);
+    throw error.code === 'no_answer'
+      ? noService(baseUrl, (error.cause as Error).message)
+      : new CommandFailure(error.message, { code: error.code });
   }
-}
-
-/** As long as the service asks for, a date by its own clock; at most a day, because timers end after some weeks. */
-export function pauseMs(headers = new Headers()): number {
-  const now = Date.parse(headers.get('Date') ?? '') || Date.now();
-  const asked = retryAfterMs(headers.get('Retry-After') ?? '', now);
-  return asked > 0 ? Math.min(asked, DAY_MS) : PAUSE_MS;
-}
-
-async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await pause(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
-}
-
-function cursorIn({ headers }: Response): string | undefined {
-  const [, target = ''] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
-  return new URLSearchParams(target.split('?')[1]).get('cursor') ?? undefined;
 }
 
 function warn(message: string): void {
@@ -149,7 +127,12 @@ interface Outcome {
 }
 
 /** Sends an event as the service sends deliveries. */
-async function forward(event: EventDto, url: string, signer: Webhook, signal: AbortSignal): Promise<Outcome> {
+async function forward(
+  event: StoreEvent,
+  url: string,
+  signer: Webhook,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const now = new Date();
   const body = JSON.stringify(event);
   const headers = {
@@ -179,7 +162,7 @@ function reasonOf({ message, cause }: Error): string {
 }
 
 /** `order.placed evt_… → 204 (12 ms)` */
-function lineOf({ type, id, data }: EventDto, outcome?: Outcome): string {
+function lineOf({ type, id, data }: StoreEvent, outcome?: Outcome): string {
   if (outcome === undefined) {
     return `${type} ${id} ${printableJson(data)}`;
   }

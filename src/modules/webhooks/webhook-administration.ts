@@ -76,10 +76,13 @@ export class WebhookAdministration {
     return this.switch(id, false, reason, applies);
   }
 
-  /** Sends a test event to an existing webhook. @returns the event's id */
-  async test(id: number): Promise<string> {
-    const { delivery } = await this.commands.execute(testDelivery(id), BY_SERVICE);
-    return delivery.eventId;
+  /** Sends a test event to an existing webhook. */
+  async test(id: number): Promise<WebhookDelivery> {
+    return (await this.commands.execute(testDelivery(id), BY_SERVICE)).delivery;
+  }
+
+  delivery(id: number): Promise<WebhookDelivery> {
+    return this.webhooks.manager.findOneByOrFail(WebhookDelivery, { id });
   }
 
   /** Makes failed deliveries of an existing webhook due now, the newest first, as many as may be pending. @returns how many */
@@ -147,19 +150,24 @@ export class WebhookAdministration {
   }
 }
 
-/** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
+/** A webhook as operators see it: without secrets, and without the values of the URL's query, which may contain one. */
 function toOverview(webhook: Webhook, { client, pending, failed }: OverviewRow) {
   return {
     id: webhook.id,
     client,
-    url: new URL(webhook.url).origin,
+    url: shownUrl(webhook.url),
     types: webhook.types,
     state: webhook.enabled ? 'enabled' : 'disabled',
     reason: webhook.disabledReason,
-    failingSince: webhook.failingSince?.toISOString() ?? null,
+    failingSince: webhook.failingSince,
     pending,
     failed,
   };
+}
+
+/** Values in its query may be secret. */
+function shownUrl(url: string): string {
+  return url.replace(/\?.*/, (query) => query.replace(/=[^&]*/g, '=…'));
 }
 
 export type WebhookOverview = ReturnType<typeof toOverview>;
@@ -215,7 +223,7 @@ export const WEBHOOKS_OF_CLIENT = {
   async whatGoesOn(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined> {
     const where = { clientId: client.id, enabled: true, deletedAt: IsNull() };
     const enabled = await reader.find(Webhook, { where, order: { id: 'ASC' } });
-    const named = enabled.map(({ id, url }) => `  ${id}  ${new URL(url).origin}`);
+    const named = enabled.map(({ id, url }) => `  ${id}  ${shownUrl(url)}`);
     return enabled.length === 0
       ? undefined
       : [

@@ -1,37 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
-import { ClientsService } from '../auth';
-import { WebhookAdministration, type WebhookOverview } from './webhook-administration';
-import { CommandGroup, type Commander, ResultCommand } from '../../cli/command/command';
+import { CommandGroup, type Commander, StoreCommand } from '../../cli/command/command';
 import { CommandFailure } from '../../cli/command/failure';
 import { identifier, shortText } from '../../cli/command/option';
 import {
   type OutputOptions,
   type Row,
   counted,
-  isForPeople,
   printDone,
   printMany,
   printOne,
 } from '../../cli/command/output';
+import { PETSTORE } from '../../runtime/messages';
+import { ClientsService } from '../auth';
 import { ListenCommand } from './listen.command';
+import { WebhookAdministration, type WebhookOverview } from './webhook-administration';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
+/** How long a test event is awaited, and how often it is looked at: a receiver may take fifteen seconds. */
+const TEST_MS = 20_000;
+const TEST_POLL_MS = 200;
+
+type Input = [id: number];
 
 /** For people, "all" instead of the null of the API, which a table shows as a dash. */
-function describe(webhook: WebhookOverview, options: OutputOptions): Row {
-  return { ...webhook, types: webhook.types ?? (isForPeople(options) ? 'all' : null) };
+function describe(webhook: WebhookOverview, { json }: OutputOptions): Row {
+  return { ...webhook, types: webhook.types ?? (json ? null : 'all') };
 }
 
 /** A command on one webhook. */
-abstract class WebhookCommand extends ResultCommand {
+abstract class WebhookCommand extends StoreCommand {
   @Inject() protected readonly webhooks!: WebhookAdministration;
 
+  protected override declare(command: Commander): void {
+    command.argument('<id>', 'id of the webhook', identifier);
+  }
+
   /** @throws CommandFailure if there is no such webhook */
-  protected async existing(text: string): Promise<WebhookOverview> {
-    const id = identifier(text);
-    await this.store.open();
+  protected async existing(id: number): Promise<WebhookOverview> {
     const webhook = await this.webhooks.find(id);
     if (webhook === undefined) {
       throw new CommandFailure(`There is no webhook ${id}.`, { code: 'webhook_not_found' });
@@ -39,26 +47,25 @@ abstract class WebhookCommand extends ResultCommand {
     return webhook;
   }
 
-  protected async show(id: string, options: OutputOptions): Promise<void> {
+  protected async show(id: number, options: OutputOptions): Promise<void> {
     printOne(describe(await this.existing(id), options), options);
   }
 }
 
 @SubCommand({
   name: 'list',
-  description: 'list webhooks; URLs are shown without their path, which may contain a secret',
+  description: 'list webhooks; values in the query of a URL, which may be secret, are hidden',
 })
-export class ListWebhooksCommand extends ResultCommand {
+export class ListWebhooksCommand extends StoreCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly webhooks!: WebhookAdministration;
 
-  override accept(commander: Commander): void {
-    commander.option('--client <name>', 'only webhooks of this client');
+  protected override declare(command: Commander): void {
+    command.option('--client <name>', 'only webhooks of this client');
   }
 
-  async work(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
-    await this.store.open();
+  protected async execute(_inputs: [], options: OutputOptions & { client?: string }): Promise<void> {
     if (options.client !== undefined) {
       await this.clients.named(options.client);
     }
@@ -67,70 +74,81 @@ export class ListWebhooksCommand extends ResultCommand {
   }
 }
 
-@SubCommand({ name: 'show', arguments: '<id>', description: 'show a webhook' })
+@SubCommand({ name: 'show', description: 'show a webhook' })
 export class ShowWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks show 1', 'webhooks show 1 --json'];
 
-  work([id = '']: string[], options: OutputOptions): Promise<void> {
+  protected execute([id]: Input, options: OutputOptions): Promise<void> {
     return this.show(id, options);
   }
 }
 
-@SubCommand({
-  name: 'enable',
-  arguments: '<id>',
-  description: 'send events again; pending deliveries continue',
-})
+@SubCommand({ name: 'enable', description: 'send events again; pending deliveries continue' })
 export class EnableWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks enable 1'];
 
-  async work([text = '']: string[], options: OutputOptions): Promise<void> {
-    const { id } = await this.existing(text);
+  protected async execute([id]: Input, options: OutputOptions): Promise<void> {
     await this.webhooks.enable(id);
-    await this.show(text, options);
+    await this.show(id, options);
   }
 }
 
 @SubCommand({
   name: 'disable',
-  arguments: '<id>',
   description: 'send no more events; the client sees the reason, and can enable the webhook again',
 })
 export class DisableWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks disable 1 --reason "Your receiver floods our proxy."'];
 
-  override accept(commander: Commander): void {
-    commander.option('--reason <text>', 'shown to the client', shortText(500));
+  protected override declare(command: Commander): void {
+    super.declare(command);
+    command.option('--reason <text>', 'shown to the client', shortText(500));
   }
 
-  async work([text = '']: string[], options: OutputOptions & { reason?: string }): Promise<void> {
-    const { id } = await this.existing(text);
+  protected async execute([id]: Input, options: OutputOptions & { reason?: string }): Promise<void> {
     await this.webhooks.disable(id, options.reason ?? BY_OPERATOR);
-    await this.show(text, options);
+    await this.show(id, options);
   }
 }
 
 @SubCommand({
   name: 'test',
-  arguments: '<id>',
-  description: 'send a test event, whatever types the webhook has',
+  description: 'send a test event, whatever types the webhook has, and show what the receiver answers',
 })
 export class TestWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks test 1'];
 
-  async work([text = '']: string[], options: OutputOptions): Promise<void> {
-    const { id } = await this.existing(text);
-    const event = await this.webhooks.test(id);
-    printDone(`Event ${event} is due now.`, { id, event }, options);
+  protected async execute([id]: Input, options: OutputOptions): Promise<void> {
+    const { state } = await this.existing(id);
+    const { id: deliveryId, eventId } = await this.webhooks.test(id);
+    const attempt = state === 'enabled' ? await this.attemptOf(deliveryId) : undefined;
+    const { responseStatus = null, error = null } = attempt ?? {};
+    const missing =
+      state === 'enabled' ? `no service has sent it yet; see ${PETSTORE} status` : 'the webhook is disabled';
+    const outcome = attempt === undefined ? missing : (responseStatus ?? error);
+    const row = { id, event: eventId, status: responseStatus, error };
+    printDone(`${eventId} → ${outcome}`, row, options);
+  }
+
+  /** The delivery once it has been tried; undefined if no service does so in time. */
+  private async attemptOf(deliveryId: number) {
+    for (let waited = 0; waited < TEST_MS; waited += TEST_POLL_MS) {
+      const delivery = await this.webhooks.delivery(deliveryId);
+      if (delivery.lastAttemptAt !== null) {
+        return delivery;
+      }
+      await pause(TEST_POLL_MS);
+    }
+    return undefined;
   }
 }
 
-@SubCommand({ name: 'retry', arguments: '<id>', description: 'retry all failed deliveries of a webhook' })
+@SubCommand({ name: 'retry', description: 'retry all failed deliveries of a webhook' })
 export class RetryWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks retry 1'];
 
-  async work([text = '']: string[], options: OutputOptions): Promise<void> {
-    const { id } = await this.existing(text);
+  protected async execute([id]: Input, options: OutputOptions): Promise<void> {
+    await this.existing(id);
     const retried = await this.webhooks.retryFailed(id);
     const sentence = `${counted(retried, 'delivery is', 'deliveries are')} due now.`;
     printDone(sentence, { id, retried }, options);

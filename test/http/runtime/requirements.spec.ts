@@ -1,7 +1,7 @@
 import { until } from '../../support/eventually';
 import { randomBytes } from 'node:crypto';
 import { migrateToNewest } from '../../../src/runtime/data-source';
-import { explain } from '../../../src/runtime/failures';
+import { describeFailure } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
 import { query } from '../../support/query';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -28,7 +28,7 @@ function at(pathname: string): string {
 
 /** What a start says about it. */
 async function complaint(url: string): Promise<string> {
-  return migrateToNewest(url, () => undefined).then(() => 'nothing', explain);
+  return migrateToNewest(url, () => undefined).then(() => 'nothing', describeFailure);
 }
 
 const OF_ITS_OWN = 'and the service needs a schema of its own.';

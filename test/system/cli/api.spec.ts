@@ -51,6 +51,20 @@ describe('petstore api', () => {
     expect(await json('GET', '/pets', '-f', `categoryId=${category.id}`, '-f', 'limit=1')).toEqual([pet]);
   });
 
+  it('prints all pages of a list', async () => {
+    const pages = async (...args: string[]) => {
+      const { stdout } = await api('/categories', '-f', 'limit=1', ...args);
+      return stdout
+        .trim()
+        .split('\n')
+        .flatMap((line) => JSON.parse(line) as unknown[]);
+    };
+    await json('POST', '/categories', '-f', 'name=Fish');
+    await json('POST', '/categories', '-f', 'name=Birds');
+    expect(await pages()).toHaveLength(1);
+    expect(await pages('--paginate')).toEqual(await json('/categories', '-f', 'limit=100'));
+  });
+
   it('fails with the error of the service, and can show the header fields', async () => {
     const { code, stdout, stderr } = await api('GET', '/pets/99', '--include');
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'petstore: the service answered 404.\n' });
@@ -108,6 +122,16 @@ describe('petstore api', () => {
   });
 });
 
+it('petstore webhooks test shows what the receiver answers', async () => {
+  const receiver = await Receiver.start();
+  receiver.answers(503);
+  const { id } = await json<{ id: number }>('POST', '/webhooks', '-f', `url=${receiver.url}`);
+  const { stdout } = await runCommand(['webhooks', 'test', String(id)], { DATABASE_URL: database.url });
+  expect(stdout).toMatch(/^evt_test_\d+ → 503\n$/);
+  expect((await api('DELETE', `/webhooks/${id}`)).code).toBe(0);
+  await receiver.stop();
+});
+
 describe('petstore webhooks listen', () => {
   const listen = (url: string, ...args: string[]) =>
     new RunningCommand(['webhooks', 'listen', '--url', url, ...args], environment);
@@ -162,7 +186,11 @@ describe('petstore webhooks listen', () => {
 
   it('fails in one line where it cannot begin', async () => {
     const refusing = await aServer((_request, response) => response.writeHead(401).end('<html>'));
-    const refused = { code: 1, stdout: '', stderr: 'petstore: the service answered 401.\n' };
+    const refused = {
+      code: 1,
+      stdout: '',
+      stderr: 'petstore: GET /events: 401 without a type, which is no answer of the Pet Store service.\n',
+    };
     expect(await listen(refusing.url).end()).toEqual(refused);
     const { stderr } = await listen('http://127.0.0.1:1').end();
     expect(stderr).toMatch(/^petstore: No service answers at .*\n$/);

@@ -49,16 +49,14 @@ it('the audit log is shown as a table, the newest changes first', async () => {
   await printed(`clients set-plan ${NAME} --plan pro`);
   await printed(`clients set-plan ${NAME} --plan free`);
   const [head, ...rows] = (await printed('audit --limit 2', 400)).split('\n');
-  expect(head).toMatch(/^id +at +actor +action +client +keyId +details$/);
-  expect(rows[0]).toMatch(
-    / client\.plan_changed +a-client-\S+ +- +{"plan":{"after":"free","before":"pro"}}$/,
-  );
+  expect(head).toMatch(/^id +at +actor +action +client +details$/);
+  expect(rows[0]).toMatch(/ client\.plan_changed +a-client-\S+ +{"plan":{"after":"free","before":"pro"}}$/);
   expect(rows[1]).toMatch(/{"plan":{"after":"pro","before":"free"}}$/);
   expect(rows.slice(2)).toEqual(['']);
 });
 
 it('quotas and deprecations are shown in tables that fit the terminal', async () => {
-  const window = /window +limit +used +remaining +resetAt\nminute +60 +0 +60 +-\nday +1000 +\d+ +\d+ +\d{4}-/;
+  const window = /window +limit +used +remaining +reset\nminute +60 +0 +60 +-\nday +1000 +\d+ +\d+ +in \d+ /;
   expect(await printed(`quotas show ${NAME}`, 60)).toMatch(window);
   expect(await printed(`quotas show ${NAME}`)).toContain('\n\nWhat the running servers have saved');
   expect(await printed('quotas top --limit 1', 60)).toMatch(
@@ -66,6 +64,6 @@ it('quotas and deprecations are shown in tables that fit the terminal', async ()
   );
   expect(await printed(`quotas reset ${NAME} --yes`)).toBe(`The windows of ${NAME} have been reset.\n`);
   expect(await printed(`deprecations --client ${NAME}`)).toMatch(
-    /^operation +getPet\nclient +a-client-\S+\nkeyId +1\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z\n\noperation +gone\n/,
+    /^operation +getPet\nclient +a-client-\S+\nkey id +1\nends with +ab12\ncalls +5\nlast call +2026-11-20T10:00:00\.000Z \(.* ago\)\n\noperation +gone\n/,
   );
 });

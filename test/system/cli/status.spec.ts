@@ -12,6 +12,7 @@ interface Status {
   problems: string[];
 }
 
+const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 const UNKNOWN = /\nWhether an instance of the service runs is unknown\.\n$/;
 
 const { bench, database } = useProcesses();
@@ -52,9 +53,9 @@ describe('status of an embedded store', () => {
       redis: null,
     });
     const { stdout } = await runCommand(['status'], environment);
-    const names = [...stdout.matchAll(/^([a-zA-Z]+) {2,}\S/gm)].map(([, name]) => name);
+    const names = [...stdout.matchAll(/^([a-z]+(?: [a-z]+)*) {2,}\S/gm)].map(([, name]) => name);
     const shown = Object.entries(found.database).filter(([, value]) => value !== null);
-    expect(names).toEqual(['version', ...shown.map(([name]) => name), 'version']);
+    expect(names).toEqual(['version', ...shown.map(([name]) => inWords(name)), 'version']);
     expect(stdout).toMatch(/\nbytes +\d+\.\d MB\n[^]*\n1\.0\.0 +\S+ +\d+ /);
     await service.end();
 

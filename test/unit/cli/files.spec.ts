@@ -1,9 +1,8 @@
-import { createReadStream, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { CommandFailure } from '../../../src/cli/command/failure';
-import { openInput, readInput, writeFile } from '../../../src/cli/command/files';
+import { readInput, writeFile } from '../../../src/cli/command/files';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
 const path = (name: string) => join(folder, name);
@@ -42,30 +41,32 @@ describe('a file that is written', () => {
   });
 });
 
-async function read(stream: Readable, signal = new AbortController().signal) {
+async function readAll(file: string) {
   const reported: (number | undefined)[][] = [];
   let text = '';
-  const input = { name: 'pets.ndjson', stream, bytes: undefined };
-  for await (const chunk of readInput(input, signal, (...numbers) => reported.push(numbers))) {
+  const input = readInput(file, new AbortController().signal, (...numbers) => reported.push(numbers));
+  for await (const chunk of input) {
     text += chunk.toString();
   }
   return { text, reported };
 }
 
 describe('a file that is read', () => {
-  it('has to be there and no folder, which is reported in one line', async () => {
-    const missing = new CommandFailure('cannot read nowhere.ndjson: no such file or directory.');
-    await expect(openInput('nowhere.ndjson')).rejects.toEqual(missing);
-    await expect(openInput('.')).rejects.toEqual(new CommandFailure('. is a folder, not a file.'));
-  });
-
   it('is read to its end, which is reported', async () => {
-    const stream = Readable.from([Buffer.from('ab'), Buffer.from('c')]);
-    expect(await read(stream)).toEqual({ text: 'abc', reported: [[2], [3], [3, 3]] });
+    writeFileSync(path('pets.ndjson'), 'abc');
+    expect(await readAll(path('pets.ndjson'))).toEqual({
+      text: 'abc',
+      reported: [
+        [3, 3],
+        [3, 3],
+      ],
+    });
   });
 
-  it('fails with the message of the system when it cannot be read, and does not count as ended', async () => {
-    const failure = new CommandFailure('cannot read pets.ndjson: illegal operation on a directory.');
-    await expect(read(createReadStream(__dirname))).rejects.toEqual(failure);
+  it('fails with the message of the system when it cannot be read', async () => {
+    const missing = new CommandFailure('cannot read nowhere.ndjson: no such file or directory.');
+    await expect(readAll('nowhere.ndjson')).rejects.toEqual(missing);
+    const isFolder = new CommandFailure(`cannot read ${folder}: illegal operation on a directory.`);
+    await expect(readAll(folder)).rejects.toEqual(isFolder);
   });
 });

@@ -1,4 +1,4 @@
-import { csvLines, recordLines, tableLines } from '../../../src/cli/command/output';
+import { recordLines, tableLines } from '../../../src/cli/command/output';
 import { printable, printableJson } from '../../../src/runtime/messages';
 
 describe('a table', () => {
@@ -9,9 +9,21 @@ describe('a table', () => {
 
   it('aligns numbers right and text left; a missing value is a dash', () => {
     expect(tableLines(rows, Infinity)).toEqual([
-      '  id  client  share  endedAt',
+      '  id  client  share  ended',
       '   1  acme     12.5  -',
       '1200  a           -  now',
+    ]);
+  });
+
+  it('shows how long ago a time was, a record also the time; columns without a value are left out', () => {
+    const lastUsedAt = new Date(Date.now() - 36.5 * 60_000);
+    const expiresAt = new Date(Date.now() + 3.5 * 86_400_000);
+    const row = { lastUsedAt, expiresAt, bannedUntil: null };
+    expect(tableLines([row], 80)).toEqual(['last used       expires', '36 minutes ago  in 3 days']);
+    expect(recordLines(row)).toEqual([
+      `last used     ${lastUsedAt.toJSON()} (36 minutes ago)`,
+      `expires       ${expiresAt.toJSON()} (in 3 days)`,
+      'banned until  -',
     ]);
   });
 
@@ -59,24 +71,4 @@ describe('text of any kind', () => {
     expect(JSON.parse(json)).toEqual(value);
     expect(json).toBe('{"name":"a\\u001b[2J\\u009b31m\\u202e\\u007f\\"\\\\ü犬"}');
   });
-});
-
-it('CSV marks a text that a spreadsheet would run as a formula and leaves numbers alone', () => {
-  const texts = ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', 'a=b', ''];
-  const lines = csvLines([
-    ...texts.map((name) => ({ name, change: -5 })),
-    { name: ['=1', 'b'], change: 0.5 },
-  ]);
-  expect(lines).toEqual([
-    'name,change',
-    `"'=HYPERLINK(""http://x"")",-5`,
-    `'+1,-5`,
-    `'-1,-5`,
-    `'@SUM(A1),-5`,
-    '\\u0009=1,-5',
-    '\\u000d=1,-5',
-    'a=b,-5',
-    ',-5',
-    `"'=1,b",0.5`,
-  ]);
 });

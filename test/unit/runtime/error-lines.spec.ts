@@ -2,7 +2,7 @@ import { QueryFailedError } from 'typeorm';
 import { OperatorError } from '../../../src/operator-error';
 import { writeUsageError } from '../../../src/cli/command/failure';
 import { formatError } from '../../../src/runtime/messages';
-import { explain } from '../../../src/runtime/failures';
+import { describeFailure } from '../../../src/runtime/failures';
 
 const HOSTILE = 'a\u001b[2J\u009b31m\r\nb\u202ec\u2028';
 const ESCAPED = 'a\\u001b[2J\\u009b31m\\u000d\\u000ab\\u202ec\\u2028';
@@ -26,12 +26,12 @@ describe('a message on standard error', () => {
     ],
     [
       'of a failure',
-      explain(new OperatorError(`There is no ${HOSTILE}.`, 'not_found')),
+      describeFailure(new OperatorError(`There is no ${HOSTILE}.`, 'not_found')),
       `There is no ${ESCAPED}.`,
     ],
     [
       'of the database',
-      explain(Object.assign(new Error(HOSTILE), { code: '3D000' })),
+      describeFailure(Object.assign(new Error(HOSTILE), { code: '3D000' })),
       `cannot be used: ${ESCAPED}.`,
     ],
   ])('is that when it reports %s', (_what, written, text) => {
@@ -40,7 +40,7 @@ describe('a message on standard error', () => {
   });
 
   it('shows where a defect happened, on several lines, still without terminal sequences', () => {
-    const written = explain(new TypeError('a\u001b[2J'));
+    const written = describeFailure(new TypeError('a\u001b[2J'));
     expect(written).toMatch(/^petstore: TypeError: a\\u001b\[2J\n {4}at [^]*\n$/);
     expect(written).not.toContain('\u001b');
   });
@@ -49,7 +49,7 @@ describe('a message on standard error', () => {
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
 test('an unreachable database is reported with its variable', () => {
-  expect(explain(failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'))).toBe(
+  expect(describeFailure(failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'))).toBe(
     'petstore: The database of DATABASE_URL cannot be reached: connect ECONNREFUSED 127.0.0.1:1.\n',
   );
 });
@@ -59,6 +59,6 @@ test.each([
   ['57014', 'canceling statement due to statement timeout'],
 ])('a database that responds with an error (%s) is reported with its message', (code, message) => {
   const line = `petstore: The database could not complete the request: ${message}.\n`;
-  expect(explain(failure(code, message))).toBe(line);
-  expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
+  expect(describeFailure(failure(code, message))).toBe(line);
+  expect(describeFailure(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
 });

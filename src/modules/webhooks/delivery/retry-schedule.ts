@@ -47,7 +47,7 @@ export function slowDownMs({ status, retryAfter = '' }: Attempt, now: number): n
 }
 
 /** The time that a `Retry-After` asks for (RFC 9110, section 10.2.3); NaN if it is invalid. */
-export function retryAfterMs(text: string, now: number): number {
+function retryAfterMs(text: string, now: number): number {
   if (/^\d+$/.test(text)) {
     return Number(text) * SECOND;
   }

@@ -63,7 +63,12 @@ const CHANGES: [
       name: { before: expect.any(String) as string, after: expect.stringMatching(/-renamed$/) as string },
     }),
   ],
-  ['client.deleted', ({ client }) => clients().remove(client), 'client', () => ({})],
+  [
+    'client.deleted',
+    ({ client }) => clients().remove(client),
+    'client',
+    () => ({ revokedKeyIds: [expect.any(Number)] }),
+  ],
   [
     'key.updated',
     ({ keyId }) => keys().update(keyId, { scopes: ['read'] }),

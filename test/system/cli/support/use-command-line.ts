@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { CommandFactory } from 'nest-commander';
 import { CliModule } from '../../../../src/cli/cli.module';
 import { COMMANDER_OPTIONS, closeDatabases } from '../../../../src/cli/command/command';
-import { report } from '../../../../src/cli/command/failure';
+import { reportFailure } from '../../../../src/cli/command/failure';
 import { operator } from '../../../../src/cli/command/operator';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
@@ -61,7 +61,7 @@ async function run(): Promise<number> {
     await CommandFactory.runApplication(application);
     return 0;
   } catch (error) {
-    return report(error);
+    return reportFailure(error);
   } finally {
     await application.close();
     await closeDatabases();
