@@ -61,7 +61,8 @@ export class KeysService {
   async list(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.clients.named(clientName)).id };
-    return this.keys.find({ where: { client }, relations: { client: true }, order: { id: 'ASC' } });
+    // With the deleted, which the condition leaves out: otherwise their keys are found, without a client.
+    return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
   /** Applies on every instance within a second. Idempotent. */

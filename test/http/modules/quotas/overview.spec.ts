@@ -22,7 +22,7 @@ describe('what a client has used, read from outside the server', () => {
     await service.app.get(QuotasService).ban(revoked);
     await statuses(service.callerWith(key), 4);
     await written();
-    const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
+    const until = new Date(service.clock.now() + 2 * MINUTE);
     expect(await overviewOf(client)).toEqual({
       client,
       plan: 'enterprise',
@@ -30,9 +30,9 @@ describe('what a client has used, read from outside the server', () => {
         limit: 100,
         used: 4,
         remaining: 96,
-        resetAt: new Date(service.clock.now() + MINUTE).toISOString(),
+        resetAt: new Date(service.clock.now() + MINUTE),
       },
-      day: { limit: 10, used: 4, remaining: 6, resetAt: '2026-11-22T00:00:00.000Z' },
+      day: { limit: 10, used: 4, remaining: 6, resetAt: new Date('2026-11-22T00:00:00.000Z') },
       keys: [
         { id: keyId, endsWith: key.slice(-4), state: 'active', bannedUntil: null, banLevel: 0 },
         { id: banned, endsWith: others[0]!.key.slice(-4), state: 'banned', bannedUntil: until, banLevel: 0 },
