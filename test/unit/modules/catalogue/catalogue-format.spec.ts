@@ -51,7 +51,7 @@ describe('a line of a catalogue', () => {
     ['a description of a pet', { ...pet, description: 'x' }, /^"description" is not allowed/],
     ['another kind', { ...pet, kind: 'order' }, /^kind must be one of category, pet/],
     ['no kind', without('kind', pet), /^kind is required and must be one of category, pet/],
-    ['several mistakes', { ...pet, status: 1, quantity: 'x' }, /^status must.*; quantity must/],
+    ['several mistakes', { ...pet, status: 1, quantity: 'x' }, /^quantity must.*; status must/],
   ])('is rejected with %s', (_what, line, problem) =>
     expect(read(line)).toEqual({ problem: expect.stringMatching(problem) }),
   );
