@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Readiness } from '../../../src/runtime/health';
 import { announce, seedFirstRun } from '../../../src/runtime/serve';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
@@ -80,25 +79,5 @@ describe('A database without the migrations of this version', () => {
 
     await pool.query(`UPDATE schema_migrations SET name = rtrim(name, '!')`);
     await eventually(async () => expect((await ready()).status).toBe(200));
-  });
-});
-
-describe('A service about to stop', () => {
-  const stopping = useService();
-
-  it('is not ready at once, with the Error body, but is alive and serves', async () => {
-    const caller = await stopping.caller();
-    expect((await stopping.anonymous().get<object>('/health/ready')).status).toBe(200);
-    stopping.app.get(Readiness).end();
-    const answer = await stopping.anonymous().get<object>('/health/ready');
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect(answer.body).toEqual({
-      code: 'service_unavailable',
-      message: expect.any(String) as string,
-      status: 503,
-    });
-    expect((await stopping.anonymous().get<object>('/health/live')).status).toBe(200);
-    expect((await caller.get('/categories')).status).toBe(200);
   });
 });

@@ -1,10 +1,7 @@
 import { Database } from '#libs/database';
-import { serveMetrics } from '../../../src/runtime/metrics';
 import { call, earnBan } from '../../support/limits';
 import { useService } from '../../support/use-service';
 import { eventually } from '../../support/eventually';
-import { RawConnection, requestText } from '../../support/raw-http';
-import { freePort } from '../../support/redis-server';
 
 interface Sample {
   name: string;
@@ -111,16 +108,6 @@ test('An outage of the database is visible although no request is counted', asyn
     write.mockRestore();
   }
   await eventually(async () => expect(await ready()).toBe(1));
-});
-
-test('Who closes only the sending side gets the metrics', async () => {
-  const port = await freePort();
-  await serveMetrics({ host: '127.0.0.1', port }, text);
-  const connection = await RawConnection.open(port);
-  connection.write(requestText('GET /metrics', ['Connection: close']));
-  connection.end();
-  expect((await connection.answer()).text).toContain('petstore_ready');
-  await connection.closed();
 });
 
 test('Counters without any events are reported as 0', async () => {

@@ -40,17 +40,6 @@ async function write(client: PetStoreClient): Promise<void> {
   }
 }
 
-it('What there is is read to the end, filtered by type and pet', async () => {
-  const client = await aClient();
-  const { next: cursor } = await client.listEvents({ query: { cursor: 'now' } });
-  const { data: category } = await client.createCategory({ body: { name: 'Dogs' } });
-  await client.createPet({ body: { name: 'Ada', categoryId: category.id } });
-  const read = (query: object) => namesOf(all(client.listEvents, { query: { cursor, ...query } }));
-  expect(await read({})).toEqual(['Dogs', 'pet.created']);
-  expect(await read({ type: ['pet.created'] })).toEqual(['pet.created']);
-  expect(await read({ petId: 4_711 })).toEqual([]);
-});
-
 it('An error that does not pass ends the loop', async () => {
   const client = await aClient();
   const astray = client.followEvents({ query: { cursor: 'nowhere' } });
@@ -85,16 +74,6 @@ describe('Who follows from now on', () => {
     expect(await waiting).toEqual(new Error('enough'));
     await write(writer);
     expect(await resume(cursor)).toEqual(NAMES);
-  });
-
-  it('goes on after a page where that ended', async () => {
-    const { writer, pages, untilWaiting, resume } = await follow();
-    const page = pages.next();
-    await untilWaiting();
-    await write(writer);
-    const { data, next } = (await page).value!;
-    await pages.return();
-    expect([...data.map(nameIn), ...(await resume(next!))]).toEqual(NAMES);
   });
 
   it('continues by itself after lost connections, and misses nothing', async () => {

@@ -1,5 +1,5 @@
 import { CategoriesService } from '../../../../src/modules/categories/categories.service';
-import { type Answer, type ErrorBody, nextOf } from '../../../support/api-client';
+import { type Answer, nextOf } from '../../../support/api-client';
 import { type Category, type Pet, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
 
@@ -39,21 +39,6 @@ describe('a list', () => {
   }
 
   describe('Link', () => {
-    // Whether a page is the last one is decided in a function of its own, whose test has more cases.
-    test.each([
-      [0, [[]]],
-      [2, [['n1', 'n2']]],
-      [3, [['n1', 'n2'], ['n3']]],
-    ])('is present exactly when more entries follow: %i entries, two on a page', async (count, pages) => {
-      await categories(...Array.from({ length: count }, (_, index) => `n${index + 1}`));
-      expect(await pagesFrom('/categories?limit=2')).toEqual(pages);
-    });
-
-    it('considers only entries that match the filter', async () => {
-      await categories('cat', 'dog', 'cattle', 'door');
-      expect(await pagesFrom('/categories?limit=2&name=cat')).toEqual([['cat', 'cattle']]);
-    });
-
     test.each([
       ['characters reserved in URLs', 'a?b&c=d#e', 'name=a%3Fb%26c%3Dd%23e'],
       ['a literal question mark', 'a?b', 'name=a?b'],
@@ -99,13 +84,6 @@ describe('a list', () => {
       const between = (page: number) => (page === 1 ? change() : Promise.resolve());
       expect(await pagesFrom('/categories?limit=2', between)).toEqual(pages);
     });
-
-    it('the next page may turn out empty, and is then the last', async () => {
-      const empty = async (page: number) => {
-        if (page === 1) await Promise.all([caller.delete('/categories/3'), caller.delete('/categories/4')]);
-      };
-      expect(await pagesFrom('/categories?limit=2', empty)).toEqual([['a', 'b'], []]);
-    });
   });
 
   describe('by name', () => {
@@ -144,18 +122,6 @@ describe('a list', () => {
       await categories('n1', 'n2', 'n3', 'n4');
       const between = (page: number) => (page === 1 ? change() : Promise.resolve());
       expect(await pagesFrom('/categories?name=n&limit=2', between)).toEqual(pages);
-    });
-
-    it('takes no cursor of a list by id, and the other way round', async () => {
-      await categories('n1', 'n2');
-      for (const [one, other] of [
-        ['/categories?limit=1&name=n', '/categories?'],
-        ['/categories?limit=1', '/categories?name=n&'],
-      ] as const) {
-        const next = nextOf(await caller.get<Category[]>(one))!;
-        const { status, body } = await caller.get<ErrorBody>(`${other}${/cursor=[^&]+/.exec(next)![0]}`);
-        expect([status, body.code]).toEqual([400, 'invalid_cursor']);
-      }
     });
   });
 

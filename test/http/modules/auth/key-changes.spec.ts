@@ -1,6 +1,6 @@
 import { digestOf, newApiKey } from '../../../../src/modules/auth/api-key';
 import { ClientsService, KeysService } from '../../../../src/modules/auth';
-import { QuotasService, agreedPlan } from '../../../../src/modules/quotas';
+import { agreedPlan } from '../../../../src/modules/quotas';
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
 import { limitsIn, standing, without } from '../../../support/limits';
@@ -64,14 +64,6 @@ describe('every instance soon applies', () => {
     await until(async () => (await limits()).every((limit) => limit === 300));
     const answer = await caller.get('/categories');
     expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([200, '239']);
-  });
-
-  it('a ban, and its end', async () => {
-    const { keyId, callers } = await aKnownKey('enterprise');
-    await here.app.get(QuotasService).ban(keyId);
-    await allGet(403, callers, '/categories');
-    await here.app.get(QuotasService).unban(keyId);
-    await allGet(200, callers, '/categories');
   });
 
   it('other scopes, another name and another expiry', async () => {

@@ -170,44 +170,6 @@ describe('an import', () => {
     expect(asked).toEqual([[2, 'Dogs']]);
   });
 
-  it('leaves whole groups of lines when it is interrupted, and goes on from the next line without a gap', async () => {
-    const PETS = 1_000;
-    const file = aFile(
-      aCategory(1),
-      ...Array.from({ length: PETS }, (_none, index) => aPetLine(`Pet ${index}`, 1)),
-    );
-    const controller = new AbortController();
-    const reason = new Error('stop');
-    const onLines = (lines: number) => lines > 400 && controller.abort(reason);
-    const { cause, progress } = await stopped(load(file, { signal: controller.signal, onLines }));
-    expect(cause).toBe(reason);
-    const before = await petNames();
-    expect([before.length % 50, progress.nextLine]).toEqual([0, before.length + 2]);
-    expect(before.length).toBeGreaterThan(0);
-    const { created } = await load(file, { fromLine: progress.nextLine });
-    expect([created.pets, await petNames()]).toEqual([
-      PETS - before.length,
-      Array.from({ length: PETS }, (_none, index) => `Pet ${index}`),
-    ]);
-  });
-
-  it.each([
-    ['refuses one line of a group', `name <> 'Pet 200'`, 249, { badLines: 1, nextLine: 252 }],
-    ['fails', `name NOT SIMILAR TO 'Pet 2[0-4]_'`, 200, { badLines: 0, nextLine: 202 }],
-  ])(
-    'tells what is there and from which line to go on when the database %s',
-    async (_what, check, pets, rest) => {
-      const { pool } = service.database;
-      await pool.query(`ALTER TABLE pets ADD CONSTRAINT fails CHECK (${check})`);
-      const lines = Array.from({ length: 400 }, (_none, index) => aPetLine(`Pet ${index}`, 1));
-      const run = load(aFile(aCategory(1), ...lines));
-      const progress = rest.badLines > 0 ? await run : (await stopped(run)).progress;
-      await pool.query(`ALTER TABLE pets DROP CONSTRAINT fails`);
-      expect(progress).toMatchObject({ created: { categories: 1, pets }, ...rest });
-      expect(await petNames()).toHaveLength(pets);
-    },
-  );
-
   it('makes no good line a bad one in an outage that begins after some lines of a group, and goes on without a gap', async () => {
     const { pool } = service.database;
     const names = Array.from({ length: 120 }, (_none, index) => `Pet ${index}`);

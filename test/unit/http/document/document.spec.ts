@@ -85,24 +85,6 @@ it('puts every tag with operations into a group', () => {
   expect(sorted(groups.flatMap(({ tags }) => tags))).toEqual(sorted(used));
 });
 
-it('has an idempotency key of its own as the example of each POST, which tools send as it is', () => {
-  const posts = [...operations].filter(([name]) => name.startsWith('POST '));
-  const examples = posts.map(
-    ([, { parameters }]) => parameters.find(({ name }) => name === 'Idempotency-Key')?.example,
-  );
-  expect(new Set(examples.filter(Boolean)).size).toBe(posts.length);
-});
-
-it("lists an operation's own errors before those that most operations have", () => {
-  const { 400: invalid } = operations.get('GET /pets')!.responses;
-  expect(Object.keys(json(invalid!)!.examples!)).toEqual([
-    'invalid_cursor',
-    'bad_request',
-    'conflicting_credentials',
-    'validation_failed',
-  ]);
-});
-
 it('has a badge for each marker', () => {
   for (const [name, operation] of operations) {
     const { 'x-stability': stability, 'x-badges': badges = [] } = operation as unknown as {
@@ -142,13 +124,6 @@ it('describes every failure with the Error schema and its header fields', () => 
       };
       expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([owed[status]].filter(Boolean)));
     }
-  }
-});
-
-it('describes Deprecation, Sunset and Link on every response of the deprecated operation', () => {
-  const { responses } = operations.get('GET /pets/{petId}')!;
-  for (const { headers } of Object.values(responses)) {
-    expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
   }
 });
 

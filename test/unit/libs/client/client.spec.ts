@@ -47,18 +47,6 @@ describe('A call', () => {
     expect(waits).toEqual([wait]);
   });
 
-  it('after a 429 with a date, other calls are held back as well', async () => {
-    const headers = { Date: NOON, 'Retry-After': 'Sat, 21 Nov 2026 12:00:30 GMT' };
-    const { client, sent, waits, pass } = scriptedClient(
-      [failure(429, 'rate_limit_exceeded', headers), NO_PETS],
-      { maxWaitSeconds: 29 },
-    );
-    expect(await failureOf(client.listPets())).toMatchObject({ retryAfterSeconds: 30 });
-    pass(10_000);
-    await client.listCategories();
-    expect([sent.length, waits]).toEqual([2, [20_000]]);
-  });
-
   it('reports each wait to onRetry, with its reason', async () => {
     const onRetry = jest.fn();
     const lost = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') });
@@ -86,13 +74,6 @@ describe('A call', () => {
     const wait = { operation: 'GET /events', waitSeconds: 40_000, status: 429 };
     expect(onRetry.mock.calls).toEqual([[{ ...wait, reason: 'It is rate_limit_exceeded.' }]]);
     expect(waits).toEqual([40_000_000]);
-  });
-
-  it('uses the fetch that is the global one when it is made', async () => {
-    const client = createPetStoreClient({ baseUrl: 'http://store.test', apiKey: KEY });
-    const replaced = jest.spyOn(globalThis, 'fetch').mockResolvedValue(json([PET]));
-    expect((await client.listPets()).data).toEqual([PET]);
-    expect(replaced).toHaveBeenCalledTimes(1);
   });
 
   it.each([
@@ -386,14 +367,6 @@ describe('The pages of a list', () => {
       'https://store.test/v1/pets?limit=100&status=available&status=sold',
       'https://store.test/v1/pets?limit=100&status=available&status=sold&cursor=a%2Bb',
     ]);
-  });
-
-  it('are read only on demand', async () => {
-    const { client, sent } = scriptedClient([FIRST, page([3])]);
-    for await (const { id } of all(client.listPets)) {
-      if (id === 2) break;
-    }
-    expect(sent.length).toBe(1);
   });
 
   it.each([

@@ -56,16 +56,6 @@ describe('A fair queue', () => {
     expect(add(2, 'b3')).toBe(true);
   });
 
-  it('gives every owner a turn when there are more owners than places', () => {
-    for (const owner of [1, 2, 3]) {
-      add(owner, `${owner}a`);
-      add(owner, `${owner}b`);
-    }
-    expect(take(2)).toEqual(['1a', '2a']);
-    expect(take(2)).toEqual(['3a', '1b']);
-    expect(take(2)).toEqual(['2b', '3b']);
-  });
-
   it('puts returned items before all others of their owner', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
     const taken = queue.take(() => true, 2);

@@ -150,19 +150,6 @@ test('One owner has at most half of the connections; others and those without an
 });
 
 describe('Once the shutdown is announced', () => {
-  it('each response closes its connection, even for requests in progress, and new connections are accepted', async () => {
-    const before = await open();
-    await ask(before);
-    connections.announceEnd();
-    const after = await open();
-    await ask(after);
-    pending.forEach((answer) => answer.end('done'));
-    for (const connection of [before, after]) {
-      expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
-      await connection.closed();
-    }
-  });
-
   it('pipelined requests are all answered, and the last response closes the connection', async () => {
     const connection = await open();
     await pipeline(connection, 2);

@@ -1,4 +1,3 @@
-import { IsEmail, IsString, Length, ValidateNested } from 'class-validator';
 import { Id, Integer, OneOf, Text, Timestamp, TrueOrFalse, validated } from '#libs/http';
 
 const DOG = '🐕';
@@ -80,44 +79,6 @@ describe('a body', () => {
     const names = message.split('; ').map((problem) => problem.split(' ')[0]);
     expect(names).toEqual(['"a"', '"b"', '"c"', '"d"', '"e"', '2']);
     expect(message).toMatch(/; 2 more\.$/);
-  });
-});
-
-describe('decorators of class-validator need nothing else', () => {
-  class Address {
-    @IsString()
-    city!: string;
-  }
-
-  class Customer {
-    @IsEmail()
-    @Length(6, 30)
-    email!: string;
-
-    @IsString({ each: true, validateIf: (_customer, names) => names !== undefined })
-    names?: string[];
-
-    @ValidateNested()
-    address = new Address();
-  }
-
-  const address = Object.assign(new Address(), { city: 'Rome' });
-
-  test.each([{ email: 'a@b.example' }, { email: 'a@b.example', names: ['A', 'B'] }])(
-    '%j is valid',
-    (body) => {
-      expect(validated(Customer, { ...body, address })).toEqual({ ...body, address });
-    },
-  );
-
-  test.each([
-    [{ email: 'a@b.it' }, 'address is invalid.'],
-    [{ email: 'a', address }, 'email must be longer than or equal to 6 characters.'],
-    [{ email: 'rex-the-dog', address }, 'email must be an email.'],
-    [{ email: 'a@b.it', names: ['A', 1], address }, 'each value in names must be a string.'],
-    [{ email: 'a@b.it', address, age: 3 }, '"age" is not allowed here (allowed: email, names, address).'],
-  ])('%j is rejected with their own message', (body, message) => {
-    expect(refusalOf(Customer, body)).toMatchObject({ code: 'validation_failed', message });
   });
 });
 

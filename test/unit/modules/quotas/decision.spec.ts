@@ -109,36 +109,6 @@ const anyLimits = fc.record({
 
 // Properties answer whether they hold: jest's `expect`, thousands of times, would take most of the time.
 
-describe('a refused client', () => {
-  const exhausting = fc.record({
-    perMinute: fc.integer({ min: 1, max: 5 }),
-    perDay: fc.integer({ min: 1, max: 8 }),
-    start: fc.integer({ min: START, max: START + 20 * MINUTE_MS }),
-    gaps: fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 1, maxLength: 30 }),
-  });
-
-  it.each([
-    ['at Reset', (headers: Record<string, string>) => Number(headers['X-RateLimit-Reset']) * 1000],
-    ['after Retry-After', (_: unknown, now: number, d: Decision) => now + d.retryAfterSeconds * 1000],
-  ])('is not refused by that window %s', (_, comeBackAt) => {
-    fc.assert(
-      fc.property(exhausting, ({ start, gaps, ...limits }) => {
-        const windows = newWindowState(start);
-        let now = start;
-        return gaps.every((gap) => {
-          now += gap;
-          const decision = decide(windows, null, limits, now);
-          if (decision.exhausted === null) return true;
-          const headers = rateLimitHeaders(decision, now, decision.exhausted);
-          const back = comeBackAt(headers, now, decision);
-          const letsIn = take({ ...windows }, limits, back) !== decision.exhausted;
-          return decision.retryAfterSeconds >= 1 && back > now && letsIn;
-        });
-      }),
-    );
-  });
-});
-
 describe('whatever the clock does', () => {
   const jumps = fc.array(
     fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS })),

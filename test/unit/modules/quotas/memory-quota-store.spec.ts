@@ -107,14 +107,6 @@ describe('what the database says of a key', () => {
     const stale = { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 };
     expect((await store.take(changed(client, { ban: stale }))).outcome).toBe('limited');
   });
-
-  it('applies each reset once', async () => {
-    const client = aClient(1, 2);
-    await takeTimes(3, client);
-    expect((await store.take(changed(client, { resetAt: 5 }))).windows[0]).toMatchObject({ remaining: 1 });
-    expect((await store.take(changed(client, { resetAt: 5 }))).windows[0]).toMatchObject({ remaining: 0 });
-    expect((await store.take(client)).outcome).toBe('limited');
-  });
 });
 
 it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
@@ -188,17 +180,6 @@ describe('one of three instances that count alone', () => {
       expect((await share.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
   );
-
-  it('counts anew when the instances count together again', async () => {
-    await share.take(free);
-    share.clear();
-    records.counts.set(1, 60);
-    const { windows } = await share.take(free);
-    expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
-      [20, 19],
-      [70, 9],
-    ]);
-  });
 
   it('has its share of a new day from its first request on', async () => {
     records.counts.set(1, 89);
