@@ -3,46 +3,28 @@ import { call, earnBan } from '../../support/limits';
 import { useService } from '../../support/use-service';
 import { eventually } from '../../support/eventually';
 
-interface Sample {
-  name: string;
-  labels: Record<string, string>;
-  value: number;
-}
-
-/** The values of a page in Prometheus's text format. */
-function samplesOf(text: string): Sample[] {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return lines.map((line) => {
-    const [, name = '', labels = '', value = ''] = /^([^{ ]+)(?:\{(.*)\})? (\S+)$/.exec(line)!;
-    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text]) => [key!, text!]);
-    return { name, labels: Object.fromEntries(pairs) as Sample['labels'], value: Number(value) };
-  });
-}
-
-/** The sum of all values of this name that have these labels; 0 when there are none. */
-function valueOf(samples: Sample[], name: string, labels: Sample['labels'] = {}): number {
-  return samples
-    .filter((sample) => sample.name === name)
-    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
-    .reduce((sum, { value }) => sum + value, 0);
-}
+type Labels = Record<string, string>;
 
 const service = useService({ settings: { metrics: { host: '127.0.0.1', port: 0 } } });
-
 const text = () => service.metrics!.metrics();
 
+/** The sum of all values of this name that have these labels; 0 when there are none. */
+async function figures(): Promise<(name: string, labels?: Labels) => number> {
+  const metrics = await service.metrics!.getMetricsAsJSON();
+  const values = metrics.flatMap(({ name, values }) => values.map((one) => ({ metricName: name, ...one })));
+  return (name, labels = {}) =>
+    values
+      .filter(({ metricName }) => metricName === name)
+      .filter((one) => Object.entries(labels).every(([label, value]) => String(one.labels[label]) === value))
+      .reduce((sum, { value }) => sum + value, 0);
+}
+
 /** A figure as a change since the test began. */
-async function changes(
-  work: () => Promise<void>,
-): Promise<(name: string, labels?: Sample['labels']) => number> {
+async function changes(work: () => Promise<void>): Promise<(name: string, labels?: Labels) => number> {
   const before = await figures();
   await work();
   const after = await figures();
-  return (name, labels = {}) => valueOf(after, name, labels) - valueOf(before, name, labels);
-}
-
-async function figures(): Promise<Sample[]> {
-  return samplesOf(await text());
+  return (name, labels) => after(name, labels) - before(name, labels);
 }
 
 const OPERATION = { operation: '/categories', method: 'GET' };
@@ -98,7 +80,7 @@ test('Limiter decisions are counted, for clients and addresses', async () => {
 });
 
 test('An outage of the database is visible although no request is counted', async () => {
-  const ready = async () => valueOf(await figures(), 'petstore_ready');
+  const ready = async () => (await figures())('petstore_ready');
   await eventually(async () => expect(await ready()).toBe(1));
   const refusal = new Error('ECONNREFUSED');
   const write = jest.spyOn(service.app.get(Database), 'assertWritable').mockRejectedValue(refusal);

@@ -1,4 +1,5 @@
 import type { Delivery } from '#libs/client';
+import { WebhookAdministration } from '../../../../src/modules/webhooks';
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
@@ -117,6 +118,28 @@ describe('Until its first success a webhook', () => {
     await bothHaveLooked();
     expect(next.receiver.received).toHaveLength(1);
     next.answerAll();
+  });
+
+  it('is not disabled when its URL changes between the 410 of the old one and the end of its webhook', async () => {
+    const [old, next] = [await startReceiver(), await startReceiver()];
+    old.answers(410);
+    const path = await register(old);
+    let isEnded = false;
+    const moves = services.map(({ app }) => {
+      const webhooks = app.get(WebhookAdministration);
+      const disable = webhooks.disable.bind(webhooks);
+      return jest.spyOn(webhooks, 'disable').mockImplementation(async (...args) => {
+        await caller.patch(path, { url: next.url });
+        await disable(...args);
+        isEnded = true;
+      });
+    });
+    await change(1);
+    await until(() => isEnded);
+    expect((await caller.get(path)).body).toMatchObject({ url: next.url, enabled: true });
+    moves.forEach((move) => move.mockRestore());
+    await change(1);
+    await until(() => next.received.length > 0);
   });
 
   it('is not disabled when the receiver at its old URL responds 410 Gone', async () => {
