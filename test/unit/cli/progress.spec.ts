@@ -10,28 +10,16 @@ function screen(isTTY: boolean): { stream: NodeJS.WriteStream; text: () => strin
   return { stream: stream as unknown as NodeJS.WriteStream, text: () => text };
 }
 
-async function shown(total: number | undefined, isTTY = true): Promise<string> {
+it.each([
+  ['a percentage and what was counted', 3_000_000, true, /Moving \[=+-+\] 50% .*12,345 lines/],
+  ['a count, if the size of the input is unknown', undefined, true, /Moving 12,345 lines/],
+  ['nothing without a terminal', 3_000_000, false, /^$/],
+])('Progress is %s', async (_what, total, isTTY, expected) => {
   const { stream, text } = screen(isTTY);
-  const result = await withProgress({ title: 'Moving', noun: 'lines', stream }, async (show) => {
+  await withProgress({ title: 'Moving', noun: 'lines', stream }, async (show) => {
     show({ done: 1_500_000, total, count: 12_345 });
     // Drawn ten times a second at most.
     await until(() => !isTTY || text().includes('12,345'));
-    return 'done';
   });
-  expect(result).toBe('done');
-  return text();
-}
-
-describe('progress', () => {
-  it('is a percentage and what was counted', async () => {
-    expect(await shown(3_000_000)).toMatch(/Moving \[=+-+\] 50% .*12,345 lines/);
-  });
-
-  it('of input of unknown size is a count', async () => {
-    expect(await shown(undefined)).toContain('Moving 12,345 lines');
-  });
-
-  it('is not shown without a terminal', async () => {
-    expect(await shown(3_000_000, false)).toBe('');
-  });
+  expect(text()).toMatch(expected);
 });

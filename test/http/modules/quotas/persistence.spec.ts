@@ -60,14 +60,35 @@ describe('a failure within the limits is answered like any other', () => {
   });
 });
 
-it('a restart keeps what is left of the minute', async () => {
-  const { key } = await service.issueKey({ perMinute: 3, perDay: 1_000 });
-  await statuses(service.callerWith(key), 2);
+it('a restart keeps what is left of the minute, the count of the day, and a ban, to the second, with its level', async () => {
+  const keys = [
+    await service.issueKey({ perMinute: 3, perDay: 1_000 }),
+    await service.issueKey({ perMinute: 100, perDay: 10 }),
+    await service.issueKey({ perMinute: 1, perDay: 1_000 }),
+  ];
+  const callers = () => keys.map(({ key }) => service.callerWith(key));
+  const [minute, day, banned] = callers();
+  await statuses(banned!, 1);
+  await earnBan(banned!, service);
+  await statuses(minute!, 2);
+  await statuses(day!, 7);
   service.clock.advance(MINUTE - 1);
   await restart();
-  expect(await statuses(service.callerWith(key), 2)).toEqual([200, 429]);
+  const [minuteNow, dayNow, bannedNow] = callers();
+  expect(await statuses(minuteNow!, 2)).toEqual([200, 429]);
+  expect(await statuses(dayNow!, 4)).toEqual([200, 200, 200, 429]);
+  const refused = await bannedNow!.get(COUNTED);
+  expect([refused.status, limitsIn(refused).retryAfter]).toEqual([403, 61]);
   service.clock.advance(1);
-  expect(await statuses(service.callerWith(key), 1)).toEqual([200]);
+  expect(await statuses(minuteNow!, 1)).toEqual([200]);
+  service.clock.advance(MINUTE);
+  await restart();
+  const [, dayLater, free] = callers();
+  expect(await statuses(dayLater!, 1)).toEqual([429]);
+  expect(await statuses(free!, 1)).toEqual([200]);
+  expect((await standing(free!)).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
+  service.clock.advance(DAY);
+  expect(limitsIn(await dayLater!.get(COUNTED)).remaining).toBe(9);
 });
 
 it.each([
@@ -107,35 +128,6 @@ it('a restart keeps what was refunded of the day, and a reset forgets it', async
   await service.app.get(QuotasService).reset((await service.app.get(ClientsService).named(client)).id);
   await restart();
   expect(limitsIn(await refunded()).remaining).toBe(3);
-});
-
-it('a restart keeps the count of the day', async () => {
-  const { key } = await service.issueKey({ perMinute: 100, perDay: 10 });
-  await statuses(service.callerWith(key), 7);
-  await restart();
-  expect((await standing(service.callerWith(key))).day.remaining).toBe(3);
-  expect(await statuses(service.callerWith(key), 4)).toEqual([200, 200, 200, 429]);
-  await restart();
-  expect(await statuses(service.callerWith(key), 1)).toEqual([429]);
-  service.clock.advance(DAY);
-  await restart();
-  expect(limitsIn(await service.callerWith(key).get(COUNTED)).remaining).toBe(9);
-});
-
-it('a restart keeps a ban, to the second, and its level', async () => {
-  const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
-  await statuses(service.callerWith(key), 1);
-  await earnBan(service.callerWith(key), service);
-  service.clock.advance(MINUTE);
-  await restart();
-  const banned = await service.callerWith(key).get(COUNTED);
-  expect([banned.status, limitsIn(banned).retryAfter]).toEqual([403, 60]);
-  service.clock.advance(MINUTE - 1);
-  expect(await statuses(service.callerWith(key), 1)).toEqual([403]);
-  service.clock.advance(1);
-  await restart();
-  expect(await statuses(service.callerWith(key), 1)).toEqual([200]);
-  expect((await standing(service.callerWith(key))).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
 });
 
 it('the counts are saved while the service runs, and only once', async () => {

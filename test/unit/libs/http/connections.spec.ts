@@ -70,18 +70,6 @@ async function pipeline(connection: RawConnection, count: number): Promise<void>
 }
 
 describe('Pipelined requests', () => {
-  it('start one after the other, each when the response before it has been sent', async () => {
-    const connection = await open();
-    await pipeline(connection, 3);
-    for (let index = 0; index < 3; index += 1) {
-      expect(pending).toHaveLength(index + 1);
-      const next = once(server, 'asked');
-      pending[index]!.end(`${index}`);
-      expect((await connection.answer()).text).toBe(`${index}`);
-      if (index < 2) await next;
-    }
-  });
-
   it('never start once the connection is lost', async () => {
     const connection = await open();
     await pipeline(connection, 2);
