@@ -215,16 +215,6 @@ describe('a body that is refused while it arrives ends the connection, and littl
   });
 });
 
-it('A client that waits for 100 Continue gets it, and its body is read', async () => {
-  const connection = await bench.open();
-  const fields = [JSON_TYPE, 'Expect: 100-continue', 'Content-Length: 12'];
-  connection.write(requestText('POST /categories', [await bench.keyField(), ...fields]));
-  expect((await connection.answer()).status).toBe(100);
-  connection.write('{"name":"A"}');
-  expect((await connection.answer()).status).toBe(201);
-  connection.close();
-});
-
 it('A body of thousands of fields is refused before it is parsed; text that looks like fields is none', async () => {
   const fields = Array.from({ length: 6_000 }, (_none, index) => `"${index}\\"":1`);
   const answer = await post(`{${fields.join(',')}}`);

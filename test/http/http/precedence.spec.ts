@@ -1,9 +1,7 @@
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
-import { Bench } from './support/bench';
 
 const service = useService();
-const bench = new Bench(service);
 
 type Request = [what: string, line: string, fields: string[], body: string];
 
@@ -124,12 +122,6 @@ describe.each(CALLERS)('a request $who', ({ status, code, headers, requests, pre
     'can still get %s, which is never counted',
     async (path) => expect((await send(`GET ${path}`, own)).status).toBe(200),
   );
-});
-
-it('Two different keys are 400, before anything about the body', async () => {
-  const fields = [await bench.keyField(), 'Authorization: Bearer other', 'Content-Length: 1'];
-  const answer = await send('POST /categories', fields, '{');
-  expect(JSON.parse(answer.text)).toMatchObject({ code: 'conflicting_credentials', status: 400 });
 });
 
 test.each(['/docs', '/health/live'])(

@@ -167,17 +167,12 @@ describe('receivers that misbehave', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it('redirects: not followed', async () => {
-    const response = 'HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n';
-    expect(await attempt((socket) => socket.once('data', () => socket.write(response)))).toMatchObject({
-      status: 307,
-    });
-  });
-
-  it('lies about its length: the status counts', async () => {
-    const short = (socket: Socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort'));
-    expect(await attempt(short)).toMatchObject({ status: 200 });
+  it.each([
+    ['redirects: not followed', 'HTTP/1.1 307 Temporary\r\nLocation: /\r\nContent-Length: 0\r\n\r\n', 307],
+    ['lies about its length: the status counts', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort', 200],
+  ])('%s', async (_name, text, status) => {
+    const answer = (socket: Socket) => socket.once('data', () => socket.end(text));
+    expect(await attempt(answer)).toMatchObject({ status });
   });
 
   it.each([

@@ -67,46 +67,31 @@ async function takeTimes(count: number, client: LimitedClient): Promise<void> {
   for (let request = 0; request < count; request += 1) await store.take(client);
 }
 
-describe('a client that returns', () => {
-  it('after ten idle minutes is read again, and keeps the count of its day', async () => {
-    await store.take(aClient(1));
-    await jest.advanceTimersByTimeAsync(9 * MINUTE);
-    await store.take(aClient(1));
-    expect(records.lookUps).toBe(1);
-    clock.advance(20 * MINUTE);
-    await jest.advanceTimersByTimeAsync(11 * MINUTE);
-    const { windows } = await store.take(aClient(1));
-    expect([records.lookUps, ...windows.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
-  });
-
-  it('after ten idle minutes keeps the refunds of its day', async () => {
-    const client: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
-    const remaining: number[] = [];
-    for (let request = 0; request < 4; request += 1) {
-      const { windows } = await store.refund(client, await store.take(client));
-      remaining.push(windows[1]!.remaining);
-      clock.advance(11 * MINUTE);
-      await jest.advanceTimersByTimeAsync(12 * MINUTE);
-    }
-    expect(remaining).toEqual([2, 2, 1, 0]);
-  });
+it('A client that returns after ten idle minutes is read again, and keeps the count and the refunds of its day', async () => {
+  const client: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
+  const remaining: number[] = [];
+  for (let request = 0; request < 4; request += 1) {
+    const { windows } = await store.refund(client, await store.take(client));
+    remaining.push(windows[1]!.remaining);
+    clock.advance(11 * MINUTE);
+    await jest.advanceTimersByTimeAsync(12 * MINUTE);
+  }
+  expect([records.lookUps, ...remaining]).toEqual([4, 2, 2, 1, 0]);
 });
 
-describe('what the database says of a key', () => {
-  it('lifts no earned ban until that is saved, and then only with a later change', async () => {
-    const client = aClient(1, 1);
-    await takeTimes(2, client);
-    clock.advance(2_000);
-    await takeTimes(11, client);
-    expect((await store.take(client)).outcome).toBe('banned');
-    const unbanned = changed(client, { ban: { ...NEVER_BANNED, changedAt: 8 } });
-    expect((await store.take(unbanned)).outcome).toBe('banned');
-    records.unsavedBans.clear();
-    expect((await store.take(client)).outcome).toBe('banned');
-    expect((await store.take(unbanned)).outcome).toBe('limited');
-    const stale = { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 };
-    expect((await store.take(changed(client, { ban: stale }))).outcome).toBe('limited');
-  });
+it('What the database says of a key lifts no earned ban until that is saved, and then only with a later change', async () => {
+  const client = aClient(1, 1);
+  await takeTimes(2, client);
+  clock.advance(2_000);
+  await takeTimes(11, client);
+  expect((await store.take(client)).outcome).toBe('banned');
+  const unbanned = changed(client, { ban: { ...NEVER_BANNED, changedAt: 8 } });
+  expect((await store.take(unbanned)).outcome).toBe('banned');
+  records.unsavedBans.clear();
+  expect((await store.take(client)).outcome).toBe('banned');
+  expect((await store.take(unbanned)).outcome).toBe('limited');
+  const stale = { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 };
+  expect((await store.take(changed(client, { ban: stale }))).outcome).toBe('limited');
 });
 
 it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
