@@ -77,12 +77,12 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   private async write(batch: Calls[]): Promise<void> {
     await this.recorded.query(
       // SQL, because TypeORM cannot add to what is stored.
-      // Skips keys that have been deleted: one of them would make the batch fail repeatedly. In order, so that instances with
-      // the same callers wait for each other without a deadlock.
+      // Skips keys that are missing after a failover: one of them would make the batch fail repeatedly. OFFSET 0, so that they
+      // are looked up one by one. In order, so that instances with the same callers wait for each other without a deadlock.
       `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
        SELECT called.* FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
          AS called (key_id, operation, day, calls, last_call_at)
-       WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = called.key_id)
+       CROSS JOIN LATERAL (SELECT FROM api_keys WHERE api_keys.id = called.key_id OFFSET 0) AS known
        ORDER BY called.key_id, called.operation, called.day
        ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
          last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`,

@@ -123,7 +123,8 @@ export class QuotaRecords implements OnApplicationShutdown {
   private async writeCounts(counts: DayCount[]): Promise<void> {
     // SQL, because TypeORM cannot add to what is stored.
     await this.usage.query(
-      // Skips clients that have been deleted: one of them would make the batch fail repeatedly.
+      // Skips clients that are missing after a failover: one of them would make the batch fail repeatedly. OFFSET 0, so that they
+      // are looked up one by one: for the order, PostgreSQL would walk all clients.
       // Of minutes that several instances have seen, the latest is kept, and the later state of it: each request and each
       // refund adds one to requests + 2 * refunds.
       // In the order of ids, so that instances that count for the same clients wait for each other without a deadlock.
@@ -132,7 +133,7 @@ export class QuotaRecords implements OnApplicationShutdown {
          "minuteCount", "minuteRefunds"
        FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day int, requests bigint, refunds bigint,
          "minuteStart" bigint, "minuteCount" int, "minuteRefunds" int)
-       WHERE EXISTS (SELECT FROM clients WHERE clients.id = "clientId")
+       CROSS JOIN LATERAL (SELECT FROM clients WHERE clients.id = "clientId" OFFSET 0) AS known
        ORDER BY "clientId", day
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
          refunds = usage_days.refunds + excluded.refunds,
