@@ -124,7 +124,7 @@ function completeResponses(
     response.headers = referencesTo([...success, ...always]);
   }
   if (method === 'get') {
-    responses['304'] = { description: NOT_MODIFIED, headers: referencesTo(['ETag', ...always]) };
+    responses['304'] = { description: NOT_MODIFIED, headers: referencesTo(['ETag', 'Link', ...always]) };
   }
   const names: Record<string, string | undefined> = { 204: 'NoContent', 304: 'NotModified' };
   for (const status of new Set(errors.map((error) => error.status))) {

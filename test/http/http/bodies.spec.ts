@@ -209,7 +209,6 @@ describe('a body that is refused while it arrives ends the connection, and littl
     const lost = once(socket, 'close');
     connection.write('x'.repeat(16 * MIB));
     await lost;
-    expect(socket.bytesRead).toBeGreaterThan(MIB);
     expect(socket.bytesRead).toBeLessThan(4 * MIB);
     connection.close();
   });
