@@ -44,6 +44,31 @@ export const TYPESCRIPT = {
       const failed = await getCategory(4711);
       console.log(page.status === 200 && page.data.length, created.status === 201 && created.data.name, failed.status);`,
   },
+  'typescript-fetch': {
+    needs: 'mvn',
+    generate: 'openapi-generator generate -i openapi.json -g typescript-fetch -o client',
+    program: `import { AnimalsApi, CategoriesApi, Configuration, type ResponseError } from './client';
+      ${SETTINGS}
+      const configuration = new Configuration({ basePath: baseUrl, headers });
+      const categories = new CategoriesApi(configuration);
+      const page = await new AnimalsApi(configuration).listPets({ limit: 1 });
+      const created = await categories.createCategory({ newCategory: { name: 'Ponies' } });
+      await categories.getCategory({ categoryId: 4711 }).catch(({ response }: ResponseError) => {
+        console.log(page.length, created.name, response.status);
+      });`,
+  },
+  'typescript-axios': {
+    needs: 'mvn',
+    generate: 'openapi-generator generate -i openapi.json -g typescript-axios -o client',
+    program: `import { AnimalsApi, CategoriesApi, Configuration } from './client';
+      ${SETTINGS}
+      const configuration = new Configuration({ basePath: baseUrl, baseOptions: { headers } });
+      const categories = new CategoriesApi(configuration);
+      const { data: page } = await new AnimalsApi(configuration).listPets(1);
+      const { data: created } = await categories.createCategory({ name: 'Ponies' });
+      const { status } = await categories.getCategory(4711, undefined, { validateStatus: () => true });
+      console.log(page.length, created.name, status);`,
+  },
   'openapi-client-axios': {
     program: `import { OpenAPIClientAxios } from 'openapi-client-axios';
       import definition from './openapi.json';
@@ -70,7 +95,11 @@ missing = get_category.sync(4711, client=api)
 print(len(page), created.name, missing.status)
 `;
 
-export const GO = `package main
+export const GO = {
+  'oapi-codegen': {
+    module: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2',
+    options: '-generate types,client -package main -o client.go',
+    program: `package main
 
 import (
 	"context"
@@ -90,5 +119,95 @@ func main() {
 	created, _ := api.CreateCategoryWithResponse(context.Background(), nil, NewCategory{Name: "Ponies"})
 	missing, _ := api.GetCategoryWithResponse(context.Background(), 4711, nil)
 	fmt.Println(len(*page.JSON200), created.JSON201.Name, missing.JSON404.Status)
+}
+`,
+  },
+  ogen: {
+    module: 'github.com/ogen-go/ogen/cmd/ogen@v1.24.0',
+    options: '--target client --package client',
+    program: `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"example.org/use/client"
+	"github.com/ogen-go/ogen/ogenerrors"
+)
+
+type key struct{}
+
+func (key) ApiKey(context.Context, client.OperationName) (client.ApiKey, error) {
+	return client.ApiKey{APIKey: os.Getenv("KEY")}, nil
+}
+
+func (key) Bearer(context.Context, client.OperationName) (client.Bearer, error) {
+	return client.Bearer{}, ogenerrors.ErrSkipClientSecurity
+}
+
+func main() {
+	ctx := context.Background()
+	api, _ := client.NewClient(os.Getenv("BASE"), key{})
+	page, _ := api.ListPets(ctx, client.ListPetsParams{Limit: client.NewOptInt32(1)})
+	created, _ := api.CreateCategory(ctx, &client.NewCategory{Name: "Ponies"}, client.CreateCategoryParams{})
+	missing, _ := api.GetCategory(ctx, client.GetCategoryParams{CategoryId: 4711})
+	pets, category := page.(*client.PetsHeaders).Response, created.(*client.CategoryHeaders).Response
+	fmt.Println(len(pets), category.Name, missing.(*client.CategoryNotFoundHeaders).Response.Status)
+}
+`,
+  },
+};
+
+export const JAVA = `import java.util.List;
+import org.openapitools.client.*;
+import org.openapitools.client.api.*;
+import org.openapitools.client.model.*;
+
+public class Use {
+  public static void main(String[] args) throws ApiException {
+    ApiClient api = new ApiClient().setBasePath(System.getenv("BASE"));
+    api.setApiKey(System.getenv("KEY"));
+    CategoriesApi categories = new CategoriesApi(api);
+    List<StoredPet> page = new AnimalsApi(api).listPets(1, null, null, null, null, null, null);
+    Category created = categories.createCategory(new NewCategory().name("Ponies"), null);
+    try {
+      categories.getCategory(4711L, null);
+    } catch (ApiException error) {
+      System.out.println(page.size() + " " + created.getName() + " " + error.getCode());
+    }
+  }
+}
+`;
+
+export const CARGO = `[package]
+name = "use"
+version = "0.0.0"
+edition = "2021"
+
+[dependencies]
+chrono = { version = "0.4", features = ["serde"] }
+futures = "0.3"
+progenitor = "=0.15.1"
+regress = "0.11"
+reqwest = { version = "0.13", default-features = false, features = ["json", "query", "stream"] }
+serde = { version = "1", features = ["derive"] }
+tokio = { version = "1", features = ["macros", "rt"] }
+`;
+
+export const RUST = `progenitor::generate_api!("openapi.json");
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let key = std::env::var("KEY").unwrap().parse().unwrap();
+    let headers = reqwest::header::HeaderMap::from_iter([("x-api-key".parse().unwrap(), key)]);
+    let http = reqwest::Client::builder().default_headers(headers).build().unwrap();
+    let api = Client::new_with_client(&std::env::var("BASE").unwrap(), http);
+    let limit = std::num::NonZeroU64::new(1);
+    let page = api.list_pets(None, None, None, limit, None, None, None).await.unwrap();
+    let body = types::NewCategory { name: "Ponies".parse().unwrap() };
+    let created = api.create_category(None, &body).await.unwrap();
+    let missing = api.get_category(4711, None).await.unwrap_err();
+    println!("{} {} {}", page.len(), *created.name, missing.status().unwrap().as_u16());
 }
 `;

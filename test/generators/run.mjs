@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { GO, PYTHON, TYPESCRIPT } from './programs.mjs';
+import { CARGO, GO, JAVA, PYTHON, RUST, TYPESCRIPT } from './programs.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/petstore.js');
@@ -46,8 +46,8 @@ const place = (tool) => {
   return own;
 };
 
-function typescript([tool, { generate, program }]) {
-  attempt(tool, generate ?? 'at run time', undefined, () => {
+function typescript([tool, { needs, generate, program }]) {
+  attempt(tool, generate ?? 'at run time', needs, () => {
     const own = place(tool);
     if (generate) run(`${BIN}/${generate}`, own);
     writeFileSync(join(own, 'use.ts'), program);
@@ -111,14 +111,43 @@ function python() {
   });
 }
 
-function go() {
-  attempt('oapi-codegen', 'oapi-codegen -generate types,client -package main openapi.json', 'go', () => {
-    const own = place('go');
-    const tool = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
-    run(`go run ${tool} -generate types,client -package main -o client.go openapi.json`, own);
-    writeFileSync(join(own, 'main.go'), GO);
+function go([tool, { module, options, program }]) {
+  attempt(tool, `go run ${module} ${options} openapi.json`, 'go', () => {
+    const own = place(tool);
+    run(`go run ${module} ${options} openapi.json`, own);
+    writeFileSync(join(own, 'main.go'), program);
     run('go mod init example.org/use && go mod tidy', own);
     return answered(run('go run .', own));
+  });
+}
+
+/** The generator of many languages is a jar, which Maven brings. */
+function fetchOpenapiGenerator() {
+  if (!has('mvn')) return;
+  const artifact = 'org.openapitools:openapi-generator-cli:7.17.0';
+  run(`mvn -q -B dependency:copy -Dartifact=${artifact} -DoutputDirectory=. -Dmdep.stripVersion=true`);
+  const script = `#!/bin/sh\nexec java -jar ${folder}/openapi-generator-cli.jar "$@"\n`;
+  writeFileSync(join(BIN, 'openapi-generator'), script, { mode: 0o755 });
+}
+
+function java() {
+  const generate = 'openapi-generator generate -i openapi.json -g java -o client';
+  attempt('openapi-generator java', generate, 'mvn', () => {
+    const own = place('java');
+    run(`${BIN}/${generate}`, own);
+    writeFileSync(join(own, 'client/src/main/java/Use.java'), JAVA);
+    const execute = 'org.codehaus.mojo:exec-maven-plugin:3.5.0:java -Dexec.mainClass=Use';
+    return answered(run(`mvn -q -B --color never compile ${execute}`, join(own, 'client')));
+  });
+}
+
+function rust() {
+  attempt('progenitor', 'progenitor::generate_api!("openapi.json")', 'cargo', () => {
+    const own = place('rust');
+    mkdirSync(join(own, 'src'));
+    writeFileSync(join(own, 'Cargo.toml'), CARGO);
+    writeFileSync(join(own, 'src/main.rs'), RUST);
+    return answered(run('cargo run --quiet', own));
   });
 }
 
@@ -134,10 +163,18 @@ try {
       ),
     ) && JSON.parse(run(`node ${CLI} keys issue --client generators --json`)).key;
   run('curl -fsS $BASE/openapi.json -o openapi.json');
+  fetchOpenapiGenerator();
   Object.entries(TYPESCRIPT).forEach(typescript);
+  rows.push({
+    tool: 'orval',
+    call: 'orval --input openapi.json',
+    result: 'skipped: needs Node 22.18 or newer',
+  });
   postman();
   python();
-  go();
+  Object.entries(GO).forEach(go);
+  java();
+  rust();
 } finally {
   service.kill();
   rmSync(folder, { recursive: true, force: true });
