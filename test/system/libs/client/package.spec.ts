@@ -44,10 +44,10 @@ beforeAll(async () => {
   writeFileSync(join(project, 'example.mts'), examples.map(([, code]) => code).join(''));
   writeFileSync(
     join(project, 'common.cts'),
-    `import { type Event, type Order, type Pet, PetStoreError, createPetStoreClient } from '@petstore/client';
+    `import { type Order, type Pet, PetStoreError, type StoreEvent, createPetStoreClient } from '@petstore/client';
      const pet: Pet = { id: 1, name: 'Ada', categoryId: 1, status: 'sold' };
      export const alwaysThere = (order: Order): Required<Omit<Order, 'shipDate'>> => order;
-     export const textOf = (event: Event) =>
+     export const textOf = (event: StoreEvent) =>
        event.type === 'pet.created' ? event.data.status.toUpperCase()
        : event.type === 'order.placed' ? event.data.quantity.toFixed()
        : event.id;
