@@ -51,8 +51,6 @@ if (options.help || unknown.length > 0) {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
-/** Processor time is read from /proc. */
-const HAS_COSTS = process.platform === 'linux';
 /** What happens to both stores before they are compared again. */
 const STAGES = { 'before ANALYZE': () => undefined, 'after ANALYZE': analyze, 'after 100,000 updates': age };
 /** By the name of the operation, in microseconds. */
@@ -84,7 +82,6 @@ async function main() {
   const [service, ...others] = await startContenders();
   const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`;
   console.log(`${machine}; connections: ${options.connections}, processes: ${options.workers}`);
-  if (!HAS_COSTS) console.log('What a request costs is measured on Linux only.');
   const stages = IS_SCALE ? STAGES : { compared: () => undefined };
   for (const [stage, prepare] of Object.entries(stages)) {
     for (const contender of [service, ...others]) {
@@ -113,9 +110,9 @@ async function compareAll(service, others) {
   others.forEach((other, index) => {
     const mean = (key) =>
       Math.exp(compared.reduce((sum, each) => sum + Math.log(each[index][key]), 0) / only.length);
-    const cheaper = HAS_COSTS ? `, cheaper ×${mean('cheaper').toFixed(2)}` : '';
+    const [faster, cheaper] = [mean('faster').toFixed(2), mean('cheaper').toFixed(2)];
     console.log(
-      `geometric mean of ${only.length} to ${other.name}: requests a second ×${mean('faster').toFixed(2)}${cheaper}`,
+      `geometric mean of ${only.length} to ${other.name}: requests a second ×${faster}, cheaper ×${cheaper}`,
     );
   });
 }
@@ -167,24 +164,17 @@ async function compare(name, service, others) {
   }
   const of = (contender, key, digits = 0) =>
     median(rounds.map((results) => results.get(contender)[key])).toFixed(digits);
-  const cost = (contender) => `${of(contender, 'server')} + ${of(contender, 'database')}`;
   return others.map((other) => {
     const ratios = (ratio) => rounds.map((results) => ratio(results.get(service), results.get(other)));
     const faster = ratios((own, their) => own.perSecond / their.perSecond);
     const cheaper = ratios((own, their) => (their.server + their.database) / (own.server + own.database));
-    if (IS_SCALE) {
-      console.log(
-        growthOf(
-          name,
-          [service, other].map((one) => [of(one, 'server'), of(one, 'database')]),
-        ),
-      );
-      return { faster: median(faster), cheaper: median(cheaper) };
-    }
+    const costs = [service, other].map((one) => [of(one, 'server'), of(one, 'database')]);
     console.log(
-      `${name.padEnd(20)} to ${other.name} ${range(faster)}: ${of(service, 'perSecond')} and ${of(other, 'perSecond')}/s, ` +
-        `p99 ${of(service, 'p99Ms', 1)} and ${of(other, 'p99Ms', 1)} ms` +
-        (HAS_COSTS ? `; cheaper ${range(cheaper)}: ${cost(service)} and ${cost(other)} µs` : ''),
+      IS_SCALE
+        ? growthOf(name, costs)
+        : `${name.padEnd(20)} to ${other.name} ${range(faster)}: ${of(service, 'perSecond')} and ${of(other, 'perSecond')}/s, ` +
+            `p99 ${of(service, 'p99Ms', 1)} and ${of(other, 'p99Ms', 1)} ms; ` +
+            `cheaper ${range(cheaper)}: ${costs.map((one) => one.join(' + ')).join(' and ')} µs`,
     );
     return { faster: median(faster), cheaper: median(cheaper) };
   });
@@ -212,7 +202,6 @@ function range(ratios) {
 
 /** The requests of an operation as a script of wrk. */
 function scriptFor(name, { apiKey, store }) {
-  if (OPERATIONS[name].command) return undefined;
   const requests = OPERATIONS[name].requests(store).map(({ method, path, headers = {}, body }) => {
     const fields = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }), ...headers };
     const table = Object.entries(fields).map(
@@ -246,17 +235,7 @@ end
   return file;
 }
 
-/** Runs a command once: it costs all that is used below this process meanwhile. */
-async function loadCommand(command, { admin, database }) {
-  const before = [processorTime(process.pid), processorTime(database)];
-  await admin(...command);
-  const used = processorTime(database) - before[1];
-  const server = processorTime(process.pid) - before[0] - used;
-  return { requests: 1, perSecond: 1, p99Ms: 0, server, database: used };
-}
-
-async function load(name, { name: contender, url, server, database, admin }, script, seconds) {
-  if (script === undefined) return loadCommand(OPERATIONS[name].command, { admin, database });
+async function load(name, { name: contender, url, server, database }, script, seconds) {
   numbers += 200_000 * seconds;
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '-s', script, url, String(numbers)];
   const before = [processorTime(server), processorTime(database)];
@@ -276,7 +255,6 @@ async function load(name, { name: contender, url, server, database, admin }, scr
 
 /** What a process and those below it have used, in microseconds; with those that have ended. */
 function processorTime(root) {
-  if (!HAS_COSTS) return 0;
   const processes = readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
@@ -305,7 +283,6 @@ async function startService(name, checkout = ROOT, pets = 0) {
   await admin('clients', 'create', '--name', 'bench', '--plan', 'enterprise', ...LIMIT);
   contender.apiKey = JSON.parse((await admin('keys', 'issue', '--client', 'bench', '--json')).stdout).key;
   contender.cursorAfter = (id) => Buffer.from(`after:${id}`).toString('base64url');
-  contender.admin = admin;
   contender.store = await (pets > 0 ? fillBySql(contender, pets) : fill(contender));
   return contender;
 }

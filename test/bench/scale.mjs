@@ -28,20 +28,6 @@ const LISTS = {
   '/webhooks/1/deliveries': 'deliveries',
   '/webhooks/1/deliveries?status=failed': 'deliveries',
 };
-const COMMANDS = [
-  'clients list --json',
-  'clients list',
-  'keys list --json',
-  'keys list',
-  'quotas top --days 30',
-  'deprecations --json',
-  'deprecations',
-  'webhooks show 1',
-  'events',
-  'events --pet 7',
-  'events --types category.deleted',
-  'status',
-];
 
 const cursorOf = (text) => Buffer.from(text).toString('base64url');
 const cursorAfter = (id) => cursorOf(`after:${id}`);
@@ -74,7 +60,6 @@ export const GROWING = {
   // It looks at 20,000 events at most.
   'feed-pet': feed('petId=7', () => 1, ['feed-last', 5]),
   'get-usage': { requests: () => [get('/usage?days=30')] },
-  ...Object.fromEntries(COMMANDS.map((command) => [command, { command: command.split(' ') }])),
 };
 
 /** As much of everything as belongs to so many pets. The client of the benchmark has the number 1. */

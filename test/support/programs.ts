@@ -13,6 +13,7 @@ export const REDIS: Program = { names: ['redis-server'], debianPackage: 'redis-s
 export const HAPROXY: Program = { names: ['haproxy'], debianPackage: 'haproxy' };
 export const PGBOUNCER: Program = { names: ['pgbouncer'], debianPackage: 'pgbouncer' };
 export const PROMTOOL: Program = { names: ['promtool'], debianPackage: 'prometheus' };
+export const CURL: Program = { names: ['curl'], debianPackage: 'curl' };
 export const PYTHON: Program = { names: ['python3'], debianPackage: 'python3' };
 export const CHROMIUM: Program = {
   names: ['chromium', 'chromium-browser', 'google-chrome'],

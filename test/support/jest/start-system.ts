@@ -1,8 +1,8 @@
-import { CHROMIUM, HAPROXY, PGBOUNCER, PROMTOOL, PYTHON, REDIS, ensurePrograms } from '../programs';
+import { CHROMIUM, CURL, HAPROXY, PGBOUNCER, PROMTOOL, PYTHON, REDIS, ensurePrograms } from '../programs';
 import startHttp from './start-http';
 
 /** What the tests of whole processes need in addition: other programs. */
 export default async function start(): Promise<void> {
-  ensurePrograms(REDIS, HAPROXY, PGBOUNCER, PROMTOOL, CHROMIUM, PYTHON);
+  ensurePrograms(REDIS, HAPROXY, PGBOUNCER, PROMTOOL, CHROMIUM, CURL, PYTHON);
   await startHttp();
 }

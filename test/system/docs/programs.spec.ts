@@ -97,31 +97,33 @@ describe('Following the feed', () => {
   });
 });
 
-/** They call what a guide shows with the headers, the body, the secret and the time, and print the event's type or what is wrong. */
+/** They call what a guide shows, each time with headers, a body, a secret and a time, and print the event's type or what is wrong. */
 const CHECKS = {
   'check.mjs': `import { verify } from './verify.mjs';
-    const [headers, body, secret, now] = JSON.parse(process.argv[2]);
-    try { console.log(verify(headers, Buffer.from(body), secret, now).type); } catch ({ message }) { console.log(message); }`,
+    for (const [headers, body, secret, now] of JSON.parse(process.argv[2]))
+      try { console.log(verify(headers, Buffer.from(body), secret, now).type); } catch ({ message }) { console.log(message); }`,
   'check.py': `import json, sys
 from verify import verify
-headers, body, secret, now = json.loads(sys.argv[1])
-try: print(verify(headers, body.encode(), secret, now)["type"])
-except ValueError as error: print(error)`,
+for headers, body, secret, now in json.loads(sys.argv[1]):
+  try: print(verify(headers, body.encode(), secret, now)["type"])
+  except ValueError as error: print(error)`,
   'check.go': `package main
     import ("encoding/json"; "fmt"; "net/http"; "os"; "time")
     func main() {
-      var given []json.RawMessage
-      var headers map[string]string
-      var body, secret string
-      var now int64
-      json.Unmarshal([]byte(os.Args[1]), &given)
-      for index, into := range []any{&headers, &body, &secret, &now} { json.Unmarshal(given[index], into) }
-      header := http.Header{}
-      for name, value := range headers { header.Set(name, value) }
-      if problem := Verify(header, []byte(body), secret, time.Unix(now, 0)); problem != nil { fmt.Println(problem); return }
-      var event struct{ Type string }
-      json.Unmarshal([]byte(body), &event)
-      fmt.Println(event.Type)
+      var all [][]json.RawMessage
+      json.Unmarshal([]byte(os.Args[1]), &all)
+      for _, given := range all {
+        var headers map[string]string
+        var body, secret string
+        var now int64
+        for index, into := range []any{&headers, &body, &secret, &now} { json.Unmarshal(given[index], into) }
+        header := http.Header{}
+        for name, value := range headers { header.Set(name, value) }
+        if problem := Verify(header, []byte(body), secret, time.Unix(now, 0)); problem != nil { fmt.Println(problem); continue }
+        var event struct{ Type string }
+        json.Unmarshal([]byte(body), &event)
+        fmt.Println(event.Type)
+      }
     }`,
 };
 
@@ -131,64 +133,54 @@ const LANGUAGES = [
   { language: 'Go', command: ['go', 'run', 'verify.go', 'check.go'] },
 ].filter(({ command: [program] }) => findProgram({ names: [program!] }));
 
-describe.each(LANGUAGES)('Verifying in $language', ({ command: [program, ...args] }) => {
-  const guide = readGuide('events');
-  const [headers] = [...guide.matchAll(/^(webhook-\w+): (.+)$/gm)].reduce(
-    ([all], [, name, value]) => [{ ...all, [name!]: value! }],
-    [{} as Record<string, string>],
-  );
-  const [secret] = /whsec_\w+==/.exec(guide)!;
-  const body = fileIn('events', 'body.json');
-  const now = Number(headers!['webhook-timestamp']);
-  const check = async (...given: unknown[]) => {
+it.each(LANGUAGES)(
+  'Verifying in $language accepts the example, also with two signatures, and says what is wrong with anything else',
+  async ({ command: [program, ...args] }) => {
+    const guide = readGuide('events');
+    const fields = [...guide.matchAll(/^(webhook-\w+): (.+)$/gm)].map(([, name, value]) => [name, value]);
+    const headers = Object.fromEntries(fields) as Record<string, string>;
+    const two = { ...headers, 'webhook-signature': `v1,AAAA ${headers['webhook-signature']}` };
+    const [secret] = /whsec_\w+==/.exec(guide)!;
+    const body = fileIn('events', 'body.json');
+    const now = Number(headers['webhook-timestamp']);
+    const expected = [
+      [[headers, body, secret, now], /^order\.placed$/],
+      [[two, body, secret, now + 299], /^order\.placed$/],
+      [[headers, `${body} `, secret, now], /no signature matches/i],
+      [[headers, body, 'whsec_AAAA', now], /no signature matches/i],
+      [[headers, body, secret, now + 301], /five minutes/],
+      ...['psk_live_1', '', '"whsec_AAAA"'].map((none) => [[headers, body, none, now], /secret .*whsec_/]),
+    ] as const;
     const { PATH, HOME } = process.env;
     const options = { cwd: folder, env: { PATH, HOME } };
-    return (await promisify(execFile)(program!, [...args, JSON.stringify(given)], options)).stdout;
-  };
+    const given = JSON.stringify(expected.map(([values]) => values));
+    const { stdout } = await promisify(execFile)(program!, [...args, given], options);
+    expect(stdout.trimEnd().split('\n')).toEqual(
+      expected.map(([, line]) => expect.stringMatching(line as RegExp) as string),
+    );
+  },
+);
 
-  it('accepts the example, also with two signatures, and says what is wrong with anything else', async () => {
-    const two = { ...headers, 'webhook-signature': `v1,AAAA ${headers!['webhook-signature']}` };
-    expect(await check(headers, body, secret, now)).toBe('order.placed\n');
-    expect(await check(two, body, secret, now + 299)).toBe('order.placed\n');
-    expect(await check(headers, `${body} `, secret, now)).toMatch(/no signature matches/i);
-    expect(await check(headers, body, 'whsec_AAAA', now)).toMatch(/no signature matches/i);
-    expect(await check(headers, body, secret, now + 301)).toContain('five minutes');
-    expect(await check(headers, body, 'psk_live_1', now)).toContain('whsec_');
-  });
-});
-
-describe('The receiver', () => {
-  /** Starts it on a free port. @returns its address and what it prints */
-  async function receiver(secret: string | undefined) {
-    const lines = start(['receive.mjs'], { PORT: '0', WEBHOOK_SECRET: secret });
+it('The receiver accepts signed deliveries, and refuses others with the reason in its log', async () => {
+  /** Starts it on a port, and waits until it listens. */
+  async function receive(port: string, secret?: string) {
+    const lines = start(['receive.mjs'], { PORT: port, WEBHOOK_SECRET: secret });
     await until(() => lines().length > 0);
-    return { url: `http://127.0.0.1:${lines()[0]!.split(' ').at(-1)}/`, lines };
+    return lines;
   }
-
-  it('accepts signed deliveries, and refuses others with the reason in its log', async () => {
-    const { url } = await receiver(undefined);
-    const { body } = await caller.post<{ id: number; secret: string }>('/webhooks', {
-      url,
-      types: ['pet.created'],
-    });
-    running.splice(0).forEach((child) => child.kill('SIGKILL'));
-    const lines = start(['receive.mjs'], { PORT: new URL(url).port, WEBHOOK_SECRET: body.secret });
-    await until(() => lines().length > 0);
-    const forged = await fetch(url, { method: 'POST', body: '{}' });
-    expect(forged.status).toBe(400);
-    await until(() => lines().some((line) => line.includes('Refused: The timestamp')));
-    // The receiver has the system's clock, and refuses what is older than five minutes by it.
-    service.clock.set(Date.now());
-    const pet = await arrange.pet();
-    await until(() => lines().includes(`pet.created ${JSON.stringify(pet)}`));
-  });
-
-  it.each([undefined, '', 'psk_live_1', '"whsec_AAAA"'])(
-    'says that the secret is none: %j',
-    async (secret) => {
-      const { url, lines } = await receiver(secret);
-      expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(400);
-      await until(() => lines().includes('Refused: The secret is not whsec_ and base64.'));
-    },
-  );
+  const withoutSecret = await receive('0');
+  const url = `http://127.0.0.1:${withoutSecret()[0]!.split(' ').at(-1)}/`;
+  const refused = async (lines: () => string[], reason: string) => {
+    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(400);
+    await until(() => lines().some((line) => line.startsWith(`Refused: ${reason}`)));
+  };
+  await refused(withoutSecret, 'The secret is not whsec_ and base64.');
+  const { body } = await caller.post<{ secret: string }>('/webhooks', { url, types: ['pet.created'] });
+  running.splice(0).forEach((child) => child.kill('SIGKILL'));
+  const lines = await receive(new URL(url).port, body.secret);
+  await refused(lines, 'The timestamp');
+  // The receiver has the system's clock, and refuses what is older than five minutes by it.
+  service.clock.set(Date.now());
+  const pet = await arrange.pet();
+  await until(() => lines().includes(`pet.created ${JSON.stringify(pet)}`));
 });

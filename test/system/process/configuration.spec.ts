@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { chownSync, existsSync, lchownSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { loadEnvironmentFile } from '../../../src/runtime/environment';
 import { settingNames } from '../../../src/settings';
 import { RedisServer } from '../../support/redis-server';
 import { complaint, petstore } from '../../support/command-line';
 import { useProcesses } from '../../support/service-process';
+import { runCommand } from '../cli/support/use-command-line';
 
 const { bench, database } = useProcesses();
 let redis: RedisServer;
@@ -15,45 +17,44 @@ beforeAll(async () => void (redis = await RedisServer.start()));
 afterAll(() => redis.close());
 
 it('a start that is not possible ends with one line, which shows no password', async () => {
-  const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
+  const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store', LOG_LEVEL: 'fatal' };
   for (const [environment, line] of [
-    [{ ...nowhere, PORT: 'http' }, /PORT takes a whole number from 0 to 65535, not "http"/],
     [nowhere, /DATABASE_URL cannot be reached/],
     [{ ...nowhere, WORKERS: '2' }, /WORKERS takes more than 1 only with REDIS_URL, .*not "2"/],
   ] as const) {
-    const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment });
+    const outcome = await petstore(['serve'], environment);
     expect(outcome).toEqual(complaint(1, line));
     expect(outcome.stderr).not.toContain('not-to-be-seen');
   }
 });
 
-it.each([
-  ['-cnosuch%3D1', /unrecognized configuration parameter "nosuch"/],
-  ['-cwork_mem%3Dabc', /invalid value for parameter "work_mem": "abc"/],
-  ['-cwork_mem', /-c work_mem requires a value/],
-])(
-  'options in DATABASE_URL that the database refuses end a start or a command with one line: %s',
-  async (options, line) => {
-    const DATABASE_URL = `${database.url}?options=${options}`;
-    const refused = complaint(1, new RegExp(`database of DATABASE_URL cannot be used: ${line.source}`));
-    for (const command of ['serve', 'clients list', 'db status']) {
-      expect(await petstore(command.split(' '), { LOG_LEVEL: 'fatal', DATABASE_URL })).toEqual(refused);
+it('options in DATABASE_URL that the database refuses end a start or a command with one line', async () => {
+  const refused = ({ source }: RegExp) =>
+    complaint(1, new RegExp(`database of DATABASE_URL cannot be used: ${source}`));
+  const withOptions = (options: string) => ({ DATABASE_URL: `${database.url}?options=${options}` });
+  for (const [options, line] of [
+    ['-cnosuch%3D1', /unrecognized configuration parameter "nosuch"/],
+    ['-cwork_mem%3Dabc', /invalid value for parameter "work_mem": "abc"/],
+    ['-cwork_mem', /-c work_mem requires a value/],
+  ] as const) {
+    for (const command of ['clients list', 'db status']) {
+      expect(await runCommand(command.split(' '), withOptions(options))).toEqual(refused(line));
     }
-  },
-);
+  }
+  const environment = { LOG_LEVEL: 'fatal', ...withOptions('-cnosuch%3D1') };
+  expect(await petstore(['serve'], environment)).toEqual(refused(/unrecognized configuration parameter/));
+});
 
 it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
   const DATA_DIR = join(bench.folder('taken'), 'store');
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const port = String((taken.address() as AddressInfo).port);
-  for (const [variable, more] of [
-    ['PORT', {}],
-    ['METRICS_PORT', {}],
-    ['PORT', { WORKERS: '2', REDIS_URL: redis.url }],
+  for (const [variable, more, remedy] of [
+    ['METRICS_PORT', {}, 'choose another, or off for no metrics'],
+    ['PORT', { WORKERS: '2', REDIS_URL: redis.url }, 'choose another'],
   ] as const) {
     const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port, ...more });
-    const remedy = variable === 'METRICS_PORT' ? 'choose another, or off for no metrics' : 'choose another';
     const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process; ${remedy}\\.`);
     expect(outcome).toEqual(complaint(1, line));
     expect(existsSync(DATA_DIR)).toBe(false);
@@ -79,52 +80,54 @@ describe('.env', () => {
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
   });
 
+  /** What the file in a folder sets, read as a process in that folder does. */
+  function read(folder: string): string | undefined {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      loadEnvironmentFile(new Set(['TEST_SETTING']));
+      return process.env.TEST_SETTING;
+    } finally {
+      process.chdir(before);
+      delete process.env.TEST_SETTING;
+    }
+  }
+
   it('may begin with a byte order mark, and in another encoding ends the start: it never leads to another store', async () => {
     const cwd = bench.folder('encodings');
     const file = join(cwd, '.env');
-    const text = `DATABASE_URL=${database.url.replace(/:[^:@]*@/, ':wrong@')}\nDATA_DIR=${join(cwd, 'store')}\n`;
-    writeFileSync(file, `\ufeff${text}`);
-    expect(await petstore(['clients', 'list'], {}, { cwd })).toEqual(
-      complaint(1, /DATABASE_URL cannot be used: password authentication failed/),
-    );
-    const others = [
-      Buffer.from(`\ufeff${text}`, 'utf16le'),
-      Buffer.from(text, 'utf16le'),
-      Buffer.from('HOST=\xe4', 'latin1'),
-    ];
-    for (const bytes of others) {
-      writeFileSync(file, bytes);
-      for (const command of ['serve', 'status']) {
-        const outcome = await petstore([command], {}, { cwd });
-        expect(outcome).toEqual(complaint(1, /\.env cannot be read: it is not text in UTF-8/));
-      }
+    const text = `\ufeffTEST_SETTING=ä\nDATA_DIR=${join(cwd, 'store')}\n`;
+    writeFileSync(file, text);
+    expect(read(cwd)).toBe('ä');
+    const isNotText = '.env cannot be read: it is not text in UTF-8';
+    for (const encoding of ['latin1', 'utf16le'] as const) {
+      writeFileSync(file, text, encoding);
+      expect(() => read(cwd)).toThrow(isNotText);
+    }
+    for (const command of ['serve', 'status']) {
+      expect(await petstore([command], {}, { cwd })).toEqual(complaint(1, new RegExp(isNotText)));
     }
     expect(existsSync(join(cwd, 'store'))).toBe(false);
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
 
-  asRoot('of somebody else is refused for root, also behind a symbolic link of somebody else', async () => {
-    const [cwd, shared] = [bench.folder('of-nobody'), bench.folder('shared')];
-    writeFileSync(join(cwd, '.env'), 'LOG_LEVEL=info\n');
-    symlinkSync(join(cwd, '.env'), join(shared, '.env'));
-    expect(await petstore(['version'], {}, { cwd: shared })).toMatchObject({ code: 0, stderr: '' });
+  asRoot('of somebody else is refused for root, also behind a symbolic link of somebody else', () => {
+    const [own, shared] = [bench.folder('of-nobody'), bench.folder('shared')];
+    writeFileSync(join(own, '.env'), 'TEST_SETTING=read\n');
+    symlinkSync(join(own, '.env'), join(shared, '.env'));
+    expect(read(shared)).toBe('read');
+    const refused = '.env cannot be read: it belongs to another user, and root reads only its own';
     lchownSync(join(shared, '.env'), 65_534, 65_534);
-    const refused = complaint(
-      1,
-      /\.env cannot be read: it belongs to another user, and root reads only its own/,
-    );
-    expect(await petstore(['version'], {}, { cwd: shared })).toEqual(refused);
-    chownSync(join(cwd, '.env'), 65_534, 65_534);
-    expect(await petstore(['version'], {}, { cwd })).toEqual(refused);
+    expect(() => read(shared)).toThrow(refused);
+    chownSync(join(own, '.env'), 65_534, 65_534);
+    expect(() => read(own)).toThrow(refused);
   });
 
-  it('that is no file is refused', async () => {
-    const cwd = bench.folder('odd');
-    execFileSync('mkfifo', [join(cwd, '.env')]);
-    expect(await petstore(['version'], {}, { cwd })).toEqual(
-      complaint(1, /\.env cannot be read: it is not a file/),
-    );
+  it('that is no file is refused', () => {
+    const folder = bench.folder('odd');
+    execFileSync('mkfifo', [join(folder, '.env')]);
+    expect(() => read(folder)).toThrow('.env cannot be read: it is not a file');
   });
 
   it('has an example that lists every setting, and no other', () => {

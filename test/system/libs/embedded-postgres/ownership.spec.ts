@@ -48,6 +48,18 @@ describe('a folder', () => {
     expect(await command.stop()).toBe(0);
     expect(await isRunning()).toBe(true);
     expect(postmasterPid(cluster)).toBe(postmaster);
+
+    // A server of another container: its process cannot be seen, but its socket responds.
+    const file = join(cluster, 'postmaster.pid');
+    const original = fs.readFileSync(file, 'utf8');
+    const unseen = original.replace(/^\d+/, '4194304');
+    const old = new Date(Date.now() - 3_600_000);
+    fs.writeFileSync(file, unseen);
+    fs.utimesSync(file, old, old);
+    expect((await hold().report).error).toMatch(IN_USE);
+    expect(fs.readFileSync(file, 'utf8')).toBe(unseen);
+    expect(await responds(url())).toBe(true);
+    fs.writeFileSync(file, original);
     expect(await owner.stop()).toBe(0);
     expect(postmasterPid(cluster)).toBeUndefined();
   });
@@ -67,51 +79,11 @@ describe('a folder', () => {
     const command = hold({ share: true });
     await command.report;
     const other = query(url(), 'SELECT pg_sleep(0.5), 7 AS seven');
-    await until(async () => (await countOfSleepers()) === 1);
+    const sleepers = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`;
+    await until(async () => (await query(url(), sleepers)).length === 1);
     expect(await command.stop()).toBe(0);
     expect(await other).toMatchObject([{ seven: 7 }]);
     expect(await isRunning()).toBe(false);
-  });
-});
-
-async function countOfSleepers(): Promise<number> {
-  const text = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`;
-  return (await query(url(), text)).length;
-}
-
-it('a server of another container is recognized by its socket, although its process cannot be seen, and its lock stays', async () => {
-  const first = hold();
-  await first.report;
-  const file = join(cluster, 'postmaster.pid');
-  const original = fs.readFileSync(file, 'utf8');
-  const unseen = original.replace(/^\d+/, '4194304');
-  const old = new Date(Date.now() - 3_600_000);
-  fs.writeFileSync(file, unseen);
-  fs.utimesSync(file, old, old);
-  expect((await hold().report).error).toMatch(IN_USE);
-  expect(fs.readFileSync(file, 'utf8')).toBe(unseen);
-  expect(await responds(url())).toBe(true);
-  fs.writeFileSync(file, original);
-  expect(await first.stop()).toBe(0);
-});
-
-describe('a killed process', () => {
-  it('leaves the server to the next one, which stops it; a signal to its process group ends only itself', async () => {
-    for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-      const holder = hold({}, { detached: true });
-      await holder.report;
-      const postmaster = postmasterPid(cluster);
-      process.kill(-holder.child.pid!, signal);
-      await until(() => holder.child.signalCode !== null);
-      expect(await isRunning()).toBe(true);
-      // Its session notices a moment later.
-      await until(async () => (await countOfOwners()) === 0);
-      const next = hold();
-      expect((await next.report).error).toBeUndefined();
-      expect(postmasterPid(cluster)).toBe(postmaster);
-      await next.stop();
-      expect(postmasterPid(cluster)).toBeUndefined();
-    }
   });
 });
 
@@ -120,8 +92,24 @@ async function countOfOwners(): Promise<number> {
   return (await query(embeddedUrl(folder, 'postgres'), locks)).length;
 }
 
+it('a killed process leaves the server, which is not of its process group, to the next one, which stops it', async () => {
+  const holder = hold({}, { detached: true });
+  await holder.report;
+  const postmaster = postmasterPid(cluster);
+  process.kill(-holder.child.pid!, 'SIGKILL');
+  await until(() => holder.child.signalCode !== null);
+  expect(await isRunning()).toBe(true);
+  // Its session notices a moment later.
+  await until(async () => (await countOfOwners()) === 0);
+  const next = hold();
+  expect((await next.report).error).toBeUndefined();
+  expect(postmasterPid(cluster)).toBe(postmaster);
+  await next.stop();
+  expect(postmasterPid(cluster)).toBeUndefined();
+});
+
 describe('a killed server', () => {
-  it('is started again with every acknowledged row', async () => {
+  it('is started again with every acknowledged row; one that cannot be started again is lost, in one line', async () => {
     const holder = hold();
     await holder.report;
     await query(url(), 'CREATE TABLE item AS SELECT generate_series(1, 1000) AS id');
@@ -133,13 +121,7 @@ describe('a killed server', () => {
     expect(await query(url(), 'SELECT count(*)::int AS n FROM item')).toEqual([{ n: 1000 }]);
     await busy;
     await until(async () => (await countOfOwners()) === 1);
-    expect(await holder.stop()).toBe(0);
-    expect(postmasterPid(cluster)).toBeUndefined();
-  });
 
-  it('that cannot be started again is lost, in one line', async () => {
-    const holder = hold();
-    await holder.report;
     fs.renameSync(join(cluster, 'global'), join(cluster, 'away'));
     process.kill(postmasterPid(cluster)!, 'SIGKILL');
     expect(await holder.loss).toMatch(/^PostgreSQL does not start in .*; see .*server\.log$/);

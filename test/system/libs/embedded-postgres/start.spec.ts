@@ -24,74 +24,47 @@ beforeAll(async () => {
 });
 afterAll(() => bench.clear());
 
-describe('a server', () => {
-  it('has its rows again after a stop, and can be found; its password is in no argument', async () => {
-    const first = await start();
-    await query(first.url, 'CREATE TABLE item AS SELECT 7 AS id');
-    await Promise.all([first.stop(), first.stop()]);
-    expect(await responds(first.url)).toBe(false);
-    const second = await start();
-    const found = findData(directory, 'shop')!;
-    expect(await query(found.url, 'SELECT id FROM item')).toEqual([{ id: 7 }]);
-    const socket = `-h '${cluster}' -U postgres shop`;
-    expect(found.psql).toBe(`PGPASSWORD=$(cat '${directory}/password') psql ${socket}`);
-    const { password } = new URL(second.url);
-    const [pid] = fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
-    expect(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
-    await second.stop();
-    expect(findData(bench.path('nothing'), 'shop')).toBeUndefined();
-  });
-
-  it('leaves durability on, uses UTF-8 with checksums, and listens on a Unix socket only', async () => {
-    const server = await start();
-    const settings = {
-      ...{ data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
-      ...{ listen_addresses: '', server_encoding: 'UTF8' },
-    };
-    const rows = await query<{ name: string; setting: string }>(
-      server.url,
-      'SELECT name, setting FROM pg_settings WHERE name = ANY ($1)',
-      [Object.keys(settings)],
-    );
-    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual(settings);
-    await server.stop();
-  });
-
-  it('stops without waiting for connected clients', async () => {
-    const server = await start();
-    const busy = query(server.url, 'SELECT pg_sleep(3600)').catch(() => 'ended');
-    await server.stop();
-    expect(await busy).toBe('ended');
-  });
+it('a server has its rows again after a stop, can be found, is durable, listens on a Unix socket only, and stops without waiting for clients', async () => {
+  const first = await start();
+  await query(first.url, 'CREATE TABLE item AS SELECT 7 AS id');
+  await Promise.all([first.stop(), first.stop()]);
+  expect(await responds(first.url)).toBe(false);
+  const second = await start();
+  const found = findData(directory, 'shop')!;
+  expect(await query(found.url, 'SELECT id FROM item')).toEqual([{ id: 7 }]);
+  const socket = `-h '${cluster}' -U postgres shop`;
+  expect(found.psql).toBe(`PGPASSWORD=$(cat '${directory}/password') psql ${socket}`);
+  const { password } = new URL(second.url);
+  const [pid] = fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+  expect(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
+  const settings = {
+    ...{ data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
+    ...{ listen_addresses: '', server_encoding: 'UTF8' },
+  };
+  const rows = await query<{ name: string; setting: string }>(
+    second.url,
+    'SELECT name, setting FROM pg_settings WHERE name = ANY ($1)',
+    [Object.keys(settings)],
+  );
+  expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual(settings);
+  const busy = query(second.url, 'SELECT pg_sleep(3600)').catch(() => 'ended');
+  await second.stop();
+  expect(await busy).toBe('ended');
+  expect(findData(bench.path('nothing'), 'shop')).toBeUndefined();
 });
 
-describe('leftovers', () => {
-  const plant = (content: string) => {
-    const file = join(cluster, 'postmaster.pid');
+it('a start removes what an interrupted initdb left, and a postmaster.pid of another process, empty, or from before the clock was set back', async () => {
+  const lines = `${cluster}\n1700000000\n5432\n.\n\n  123 4\nready   \n`;
+  const file = join(cluster, 'postmaster.pid');
+  const later = new Date(Date.now() + 7_200_000);
+  for (const content of [`${process.pid}\n${lines}`, '', `4194304\n${lines}`]) {
     fs.writeFileSync(file, content, { mode: 0o600 });
     fs.chownSync(file, fs.statSync(cluster).uid, fs.statSync(cluster).gid);
-  };
-
-  it('of a postmaster.pid with the pid of another process, or empty after a power failure, do not matter', async () => {
-    for (const content of [`${process.pid}\n${cluster}\n1700000000\n5432\n.\n\n  123 4\nready   \n`, '']) {
-      plant(content);
-      const server = await start();
-      await server.stop();
-    }
-  });
-
-  it('of a server that was killed before the clock was set back do not delay the start', async () => {
-    plant(`4194304\n${cluster}\n1700000000\n5432\n.\n\n  123 4\nready   \n`);
-    const later = new Date(Date.now() + 7_200_000);
-    fs.utimesSync(join(cluster, 'postmaster.pid'), later, later);
-    await (await start()).stop();
-  });
-
-  it('of an interrupted initdb are removed', async () => {
+    if (content.startsWith('4194304')) fs.utimesSync(file, later, later);
     fs.mkdirSync(join(directory, 'init-0123456789ab', 'data'), { recursive: true });
     await (await start()).stop();
     expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log']);
-  });
+  }
 });
 
 describe('a start fails in one line', () => {

@@ -26,11 +26,6 @@ export class RedisCluster {
     return cluster;
   }
 
-  /** The addresses of all nodes, as REDIS_URL takes them. */
-  get url(): string {
-    return this.nodes.map(({ url }) => url).join(',');
-  }
-
   /** The node that holds a key. */
   async holderOf(key: string): Promise<RedisServer> {
     const slot = await ask(this.nodes[0]!, (client) => client.cluster('KEYSLOT', key));
