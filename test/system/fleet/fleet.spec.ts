@@ -1,9 +1,10 @@
 import { type Answer, ApiClient, type ErrorBody } from '../../support/api-client';
 import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
+import { Haproxy, documentedFleet } from '../../support/haproxy';
 import { COUNTED, limitsIn, standing } from '../../support/limits';
 import { Receiver, isSignedBy } from '../../support/receiver';
-import { RedisServer } from '../../support/redis-server';
+import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, WEBHOOK_KEY, startService } from '../../support/service';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { spread, tally } from '../../support/spread';
@@ -13,6 +14,8 @@ import { InsistentOrders } from './support/insistent-orders';
 
 const SIZE = 3;
 const STOCK = 1_000_000;
+/** Of a load that is steady while instances stop and start, and leaves them the processors. */
+const PAUSE_MS = 150;
 
 const bench = new ServiceBench();
 let redis: RedisServer;
@@ -27,7 +30,9 @@ let key: string;
 beforeAll(async () => {
   [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
-  environment = { ...shared, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
+  const { shutdownDelay: SHUTDOWN_DELAY } = documentedFleet();
+  const webhooks = { WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
+  environment = { ...shared, ...webhooks, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
   instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
   const count = 'SELECT (SELECT count(*) FROM pets) + (SELECT count(*) FROM clients) AS rows';
@@ -154,4 +159,38 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   await receiver.stop();
 
   instances.push(await bench.serve(environment));
+});
+
+test('a rolling restart behind haproxy, under a steady load of orders and cancellations, fails no request', async () => {
+  const ports = [await freePort(), await freePort()];
+  const serve = (port: number) => bench.serve({ ...environment, PORT: String(port) });
+  const behind = await Promise.all(ports.map(serve));
+  const proxy = await Haproxy.start(ports);
+  await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
+  const { id: petId } = await arrange().pet(aPet(), STOCK);
+  const orders = new InsistentOrders(() => proxy.url, key, petId, PAUSE_MS);
+  const more = async (count: number) => {
+    const enough = orders.booked.length + count;
+    await until(() => orders.booked.length >= enough);
+  };
+  orders.start();
+  await more(50);
+  for (const [index, name] of (['one', 'two'] as const).entries()) {
+    const service = behind[index]!;
+    service.child.kill('SIGTERM');
+    // A balancer has seen it while it still answers.
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+    await proxy.sees(name, 'DOWN');
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    expect(await service.ending).toEqual({ code: 0, signal: null });
+    behind[index] = await serve(ports[index]!);
+    await proxy.sees(name, 'UP');
+    await more(25);
+  }
+  await orders.stop();
+
+  expect(orders.unexpected).toEqual([]);
+  expect(orders.interruptions).toEqual({ broken: 0, unavailable: 0 });
+  await orders.expectBooked(database.pool, STOCK);
+  await proxy.close();
 });
