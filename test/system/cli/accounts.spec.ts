@@ -74,7 +74,7 @@ it('clients are renamed, and keep their keys', async () => {
   expect(await run('clients', 'show', 'former')).toEqual(complaint(1, /no client named former/));
   expect(await json('clients', 'show', 'latter')).toMatchObject({ keys: [{ id }] });
   expect(await json('audit', '--client', 'former')).toMatchObject([
-    { action: 'client.renamed', client: 'latter', details: { name: { before: 'former', after: 'latter' } } },
+    { action: 'client.renamed', client: 'latter' },
     { action: 'key.issued', client: 'former', keyId: id },
     { action: 'client.created', client: 'former' },
   ]);
@@ -119,25 +119,12 @@ describe('keys', () => {
     const { id, key } = await issue('--expires', '2098-01-31');
     const update = (...args: string[]) => ['keys', 'update', String(id), ...args];
     const changed = await json(...update('--name', 'tills', '--scopes', 'read', '--expires', '2099-01-31'));
-    expect(changed).toMatchObject({
-      id,
-      name: 'tills',
-      scopes: ['read'],
-      expiresAt: '2099-02-01T00:00:00.000Z',
-    });
+    const now = { id, name: 'tills', scopes: ['read'], expiresAt: '2099-02-01T00:00:00.000Z' };
+    expect(changed).toMatchObject(now);
     await eventually(async () => {
-      expect((await server.callerWith(key).get('/key')).body).toMatchObject({
-        name: 'tills',
-        scopes: ['read'],
-      });
+      expect((await server.callerWith(key).get('/key')).body).toMatchObject(now);
     });
     expect(await json(...update('--no-expires'))).toMatchObject({ name: 'tills', expiresAt: null });
-    await json(...update('--scopes', 'read'));
-    expect(await json('audit', '--limit', '2')).toMatchObject([
-      { action: 'key.updated', keyId: id, details: { expiresAt: { after: null } } },
-      { action: 'key.updated', details: { scopes: { before: ['read', 'write'], after: ['read'] } } },
-    ]);
-
     await json('keys', 'rotate', String(id));
     expect(await run(...update('--expires', '2099-01-31'))).toEqual(complaint(1, /ends with the overlap/));
     expect(await json(...update('--name', 'old tills'))).toMatchObject({ name: 'old tills' });
@@ -295,29 +282,17 @@ function failure(code: string, { source }: RegExp, exitCode: number) {
   return { code: exitCode, stdout: '', stderr: expect.stringMatching(new RegExp(line)) as string };
 }
 
-describe('a failure', () => {
-  it.each([
-    ['clients show nobody', /no client named nobody/],
-    ['clients set-plan nobody --plan pro', /no client named nobody/],
-    ['keys issue --client nobody', /no client named nobody/],
-    ['keys list --client nobody', /no client named nobody/],
-    ['keys revoke 999 --yes', /no key 999/],
-    ['webhooks show 999', /There is no webhook 999/],
-  ])('is reported in one line: petstore %s', async (command, line) => {
-    expect(await run(...command.split(' '))).toEqual(complaint(1, line));
-  });
-
-  it('is JSON on standard error with --json', async () => {
-    const refused = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-    for (const [command, expected, where] of [
-      ['clients show nobody --json', failure('client_not_found', /named nobody/, 1), environment],
-      ['webhooks show 7 --json', failure('webhook_not_found', /7/, 1), environment],
-      ['nope --json', failure('usage_error', /unknown command/, 2), environment],
-      ['quotas top --json --days 0', failure('usage_error', /--days/, 2), environment],
-      ['keys show x --json', failure('usage_error', /is not an id/, 2), environment],
-      ['clients list --json', failure('database_unavailable', /reached/, 1), refused],
-    ] as const) {
-      expect(await runCommand(command.split(' '), where)).toEqual(expected);
-    }
-  });
+it('a failure is JSON on standard error with --json', async () => {
+  const refused = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  for (const [command, expected, where] of [
+    ['keys list --client nobody --json', failure('client_not_found', /named nobody/, 1), environment],
+    ['keys revoke 999 --yes --json', failure('key_not_found', /no key 999/, 1), environment],
+    ['webhooks show 7 --json', failure('webhook_not_found', /7/, 1), environment],
+    ['nope --json', failure('usage_error', /unknown command/, 2), environment],
+    ['quotas top --json --days 0', failure('usage_error', /--days/, 2), environment],
+    ['keys show x --json', failure('usage_error', /is not an id/, 2), environment],
+    ['clients list --json', failure('database_unavailable', /reached/, 1), refused],
+  ] as const) {
+    expect(await runCommand(command.split(' '), where)).toEqual(expected);
+  }
 });

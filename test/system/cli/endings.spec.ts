@@ -33,9 +33,7 @@ const isStopped = () => until(() => bench.postmaster() === undefined);
 describe('a command that has started the database leaves no server', () => {
   it.each([
     ['clients list', 'SIGINT', 130],
-    ['quotas top', 'SIGTERM', 143],
     ['db status', 'SIGHUP', 129],
-    ['events --follow', 'SIGINT', 0],
     ['events --follow', 'SIGTERM', 143],
   ] as const)('%s, ended by %s as soon as it runs', async (command, signal, code) => {
     const running = new RunningCommand(command.split(' '), environment, { cwd });
@@ -46,17 +44,16 @@ describe('a command that has started the database leaves no server', () => {
     await isStopped();
   });
 
-  it.each([
-    'events --limit 10000 --json | head -c 1',
-    'events --limit 10000 | head -n 1',
-    'events --follow --limit 10000 --json | head -n 1',
-  ])('%s', async (command) => {
-    const line = `set -o pipefail; "${process.execPath}" "${petstoreScript()}" ${command}`;
-    const env = cleanEnvironment(environment);
-    const { stdout, stderr } = await promisify(exec)(line, { env, cwd, shell: '/bin/bash' });
-    expect([stdout.length > 0, stderr]).toEqual([true, '']);
-    await isStopped();
-  });
+  it.each(['events --limit 10000 --json | head -c 1', 'events --follow --limit 10000 --json | head -n 1'])(
+    '%s',
+    async (command) => {
+      const line = `set -o pipefail; "${process.execPath}" "${petstoreScript()}" ${command}`;
+      const env = cleanEnvironment(environment);
+      const { stdout, stderr } = await promisify(exec)(line, { env, cwd, shell: '/bin/bash' });
+      expect([stdout.length > 0, stderr]).toEqual([true, '']);
+      await isStopped();
+    },
+  );
 
   it('db copy, by two signals that arrive as one, and no folder', async () => {
     const copying = new RunningCommand(['db', 'copy', '--to', bench.path('copy')], environment, { cwd });

@@ -4,7 +4,6 @@ import { until } from '../../support/eventually';
 import { read } from '../../support/files';
 import { useCommandLine } from './support/use-command-line';
 
-const NO_SPACE = 'cannot write to standard output: no space left on device.';
 const { database, environment } = useCommandLine();
 
 beforeAll(async () => {
@@ -32,18 +31,13 @@ function inShell(command: string, target: string, setup = ''): Promise<{ code: n
 }
 
 describe('a failure to write output is reported in one line', () => {
-  it('when nothing of it can be written', async () => {
-    const failed = { code: 1, stderr: `petstore: ${NO_SPACE}\n` };
-    expect(await inShell('export', '> /dev/full')).toEqual(failed);
-  });
-
-  it('and names a key that could not be shown, so that it can be revoked', async () => {
+  it('which names a key that could not be shown, so that it can be revoked', async () => {
     const { code, stderr } = await inShell('keys issue --client acme', '> /dev/full');
     const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM api_keys');
     const id = rows[0]!.id;
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `petstore: ${NO_SPACE} Key ${id} was issued but could not be shown. Revoke it: `,
+      `petstore: cannot write to standard output: no space left on device. Key ${id} was issued but could not be shown. Revoke it: `,
     );
     expect(stderr).toMatch(new RegExp(`petstore\\S* keys revoke ${id}\n$`));
   });

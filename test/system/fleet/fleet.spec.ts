@@ -168,7 +168,9 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   const proxy = await Haproxy.start(ports);
   await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
   const { id: petId } = await arrange().pet(aPet(), STOCK);
-  const orders = new InsistentOrders(() => proxy.url, key, petId, PAUSE_MS);
+  // A client of its own: the Idempotency-Keys of those above are used.
+  const { key: another } = await office.issueKey();
+  const orders = new InsistentOrders(() => proxy.url, another, petId, PAUSE_MS);
   const more = async (count: number) => {
     const enough = orders.booked.length + count;
     await until(() => orders.booked.length >= enough);
