@@ -6,7 +6,8 @@ import { petstoreJson } from '../../support/command-line';
 import { ROOT, read, readYaml } from '../../support/files';
 import { PROMTOOL, findProgram } from '../../support/programs';
 import { freePort } from '../../support/redis-server';
-import { until, useProcesses } from '../../support/service-process';
+import { until } from '../../support/eventually';
+import { useProcesses } from '../../support/service-process';
 
 interface Dashboard {
   panels: { targets?: { expr: string }[] }[];

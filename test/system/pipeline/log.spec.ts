@@ -55,46 +55,24 @@ function linesOf(output: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** What pino calls when the process exits. */
-function flushAtExit(logger: pino.Logger): void {
-  (logger as unknown as Record<symbol, { flushSync(): void }>)[pino.symbols.streamSym]!.flushSync();
-}
-
-it('a log is written to its end', async () => {
-  const { reading, writing } = openPipe();
-  const logger = createLogger('info', writing);
-  logger.info('the last line');
-  await endLog(logger);
-  flushAtExit(logger);
-  expect(readSome(reading)).toContain('the last line');
-  closeSync(reading);
-});
-
-it.each([
-  ['disk is full', () => openSync('/dev/full', 'w')],
-  [
-    'reader is gone',
-    () => {
-      const { reading, writing } = openPipe();
-      closeSync(reading);
-      return writing;
-    },
-  ],
-])('a log is abandoned at the end when its %s', async (_what, open) => {
-  const logger = createLogger('info', open());
-  logger.info('x'.repeat(1_000_000));
-  await endLog(logger);
-  flushAtExit(logger);
-});
-
-it('a log is abandoned at the end when its reader has stalled', async () => {
-  const { reading, writing } = openPipe();
-  const logger = createLogger('info', writing);
-  logger.info('x'.repeat(1_000_000));
-  await endLog(logger);
-  flushAtExit(logger);
+it('a log is written to its end, or abandoned there when its disk is full, or its reader is gone or has stalled', async () => {
+  const end = async (writing: number, text: string) => {
+    const logger = createLogger('info', writing);
+    logger.info(text);
+    await endLog(logger);
+    // What pino calls when the process exits.
+    (logger as unknown as Record<symbol, { flushSync(): void }>)[pino.symbols.streamSym]!.flushSync();
+  };
+  const [read, gone, stalled] = [openPipe(), openPipe(), openPipe()];
+  await end(read.writing, 'the last line');
+  expect(readSome(read.reading)).toContain('the last line');
+  closeSync(read.reading);
+  closeSync(gone.reading);
+  for (const writing of [openSync('/dev/full', 'w'), gone.writing, stalled.writing]) {
+    await end(writing, 'x'.repeat(1_000_000));
+  }
   // The logger would try for ever, and keep this process from ending.
-  await readUntil(reading, (output) => output.endsWith('}\n'));
+  await readUntil(stalled.reading, (output) => output.endsWith('}\n'));
 });
 
 test('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {

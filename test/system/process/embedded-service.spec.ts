@@ -29,45 +29,6 @@ const postOf = (body: string, ...fields: string[]) =>
   ]);
 
 describe('a service on an embedded database', () => {
-  let service: ServiceProcess;
-  let metrics: string;
-
-  beforeAll(async () => {
-    const METRICS_PORT = String(await freePort());
-    metrics = `http://127.0.0.1:${METRICS_PORT}`;
-    service = await bench.serve({ ...environment, METRICS_PORT });
-  });
-  afterAll(async () => {
-    expect(await service.end()).toEqual(STOPPED);
-    await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
-  });
-
-  it('shows all addresses and how to issue a key, and writes no key into a log', async () => {
-    const addresses = { Service: '', Docs: '/docs', OpenAPI: '/openapi.json' };
-    for (const [name, path] of Object.entries(addresses)) {
-      expect(first.stdout).toContain(`\n  ${name.padEnd(9)}  ${service.url}${path}\n`);
-    }
-    for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
-      expect((await fetch(`${service.url}${path}`)).status).toBe(200);
-    }
-    expect(first.stdout).toContain('petstore.js keys issue --client demo\n');
-    expect(service.stdout).toContain('petstore.js keys issue --client <client> ');
-    expect(first.stdout + service.stdout + service.stderr).not.toContain('psk_live_');
-  });
-
-  it('serves metrics on their own port only', async () => {
-    expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
-    expect((await fetch(`${metrics}/pets`)).status).toBe(404);
-    const answer = await fetch(`${metrics}/metrics`);
-    expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    const text = await answer.text();
-    for (const name of ['process_cpu_seconds_total', 'petstore_http_connections']) {
-      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
-    }
-  });
-});
-
-describe('a service that is told to stop', () => {
   async function expectStopped(service: ServiceProcess, stop: () => unknown): Promise<void> {
     await stop();
     expect(await service.ending).toEqual(STOPPED);
@@ -85,7 +46,31 @@ describe('a service that is told to stop', () => {
     } while (service.stdout.includes('ready'));
   });
 
-  it('by a Ctrl-C that reaches its whole process group twice answers requests in progress, does not wait for idle connections, and saves the exact counts of the day', async () => {
+  it('shows its addresses and how to issue a key, serves metrics on a port of their own, and writes no key into a log', async () => {
+    const METRICS_PORT = String(await freePort());
+    const service = await bench.serve({ ...environment, METRICS_PORT });
+    const addresses = { Service: '', Docs: '/docs', OpenAPI: '/openapi.json' };
+    for (const [name, path] of Object.entries(addresses)) {
+      expect(first.stdout).toContain(`\n  ${name.padEnd(9)}  ${service.url}${path}\n`);
+    }
+    for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
+      expect((await fetch(`${service.url}${path}`)).status).toBe(200);
+    }
+    expect(first.stdout).toContain('petstore.js keys issue --client demo\n');
+    expect(service.stdout).toContain('petstore.js keys issue --client <client> ');
+
+    const metrics = `http://127.0.0.1:${METRICS_PORT}`;
+    expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
+    expect((await fetch(`${metrics}/pets`)).status).toBe(404);
+    const answer = await fetch(`${metrics}/metrics`);
+    expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await answer.text()).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
+    await expectStopped(service, () => service.child.kill('SIGTERM'));
+    await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
+    expect(first.stdout + service.stdout).not.toContain('psk_live_');
+  });
+
+  it('that is told to stop by a Ctrl-C that reaches its whole process group twice answers requests in progress, does not wait for idle connections, and saves the exact counts of the day', async () => {
     const leftToday = async (service: ServiceProcess) => {
       const answer = await service.send(key, 'GET', '/rate-limit');
       return Number(/"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)![1]);
@@ -110,7 +95,7 @@ describe('a service that is told to stop', () => {
     expect(used.day.remaining).toBe(before - 26);
   });
 
-  it('serves until then, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
+  it('that is told to stop serves until its delay is over, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
     const service = await bench.serve({ ...environment, SHUTDOWN_DELAY: '300' });
     const begun = await connection();
     begun.write(postOf('{}'));

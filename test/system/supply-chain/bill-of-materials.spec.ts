@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { ROOT, type PackageFile, lockedPackages, readJson } from '../../support/lock-file';
+import { ROOT, type PackageFile, lockedPackages, readJson } from '../../support/files';
 
 /** A CycloneDX document, as far as it is read. */
 interface BillOfMaterials {

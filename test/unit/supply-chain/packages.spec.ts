@@ -1,5 +1,4 @@
-import { read } from '../../support/files';
-import { type PackageFile, lockedPackages, readJson } from '../../support/lock-file';
+import { type PackageFile, lockedPackages, read, readJson } from '../../support/files';
 
 const { dependencies, devDependencies, optionalDependencies } = readJson<PackageFile>('package.json');
 const all = { ...dependencies, ...devDependencies, ...optionalDependencies };

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
-import { ROOT, read } from '../../../support/files';
+import { ROOT, read, readJson } from '../../../support/files';
 import { fileIn } from '../../../support/guide-steps';
-import { readJson } from '../../../support/lock-file';
 import { useStore } from '../../../support/use-service';
 
 const { service } = useStore();

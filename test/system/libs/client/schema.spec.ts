@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openapiDocument } from '../../../../src/cli/openapi-document';
-import { ROOT, read } from '../../../support/files';
-import { type PackageFile, readJson } from '../../../support/lock-file';
+import { type PackageFile, ROOT, read, readJson } from '../../../support/files';
 
 it('Types and operations match openapi.yaml; `npm run generate` updates them', () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-generated-'));

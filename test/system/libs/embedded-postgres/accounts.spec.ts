@@ -3,12 +3,13 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import {
   Bench,
+  type Checkout,
   embeddedUrl,
   type How,
+  makeCheckout,
   postmasterPid,
   responds,
 } from '../../../support/embedded-postgres-bench';
-import { type Checkout, makeCheckout } from '../../../support/checkout';
 
 const isRoot = process.getuid?.() === 0;
 /** What needs another user, or a folder closed to one, can be set up by root only. */

@@ -5,11 +5,11 @@ import {
   embeddedUrl,
   type How,
   killPostmaster,
+  makeCheckout,
   postmasterPid,
   responds,
 } from '../../../support/embedded-postgres-bench';
 import { query } from '../../../support/query';
-import { makeCheckout } from '../../../support/checkout';
 import { until } from '../../../support/eventually';
 
 const IN_USE = /^another process runs PostgreSQL in .*; stop it first, or choose another folder$/;
