@@ -11,7 +11,7 @@ const COMPILED = join(__dirname, '../dist');
 exports.dataSource = new DataSource({
   ...dataSourceOptions(process.env.DATABASE_URL, 1),
   entities: [
-    join(COMPILED, 'src/modules/**/*.entity.js'),
-    join(COMPILED, 'libs/database/src/commands/idempotency-records.js'),
+    join(COMPILED, 'src/modules/**/{*.entity,audit-trail,deprecated-calls,idempotency-records}.js'),
+    join(COMPILED, 'src/runtime/presence.js'),
   ],
 });

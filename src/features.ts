@@ -18,6 +18,13 @@ import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
 import type { Settings } from './settings';
 
+/** A file in the folder of an embedded database. */
+export interface CopiedFile {
+  path: string;
+  /** For the operator, if the copy has no folder. */
+  hint: string;
+}
+
 /**
  * What a folder of `src/modules` adds to the application; its `index.ts` exports one. The assembly asks each for everything
  * that it adds, so to delete a feature is to delete its folder and its line below.
@@ -33,6 +40,10 @@ export interface Feature {
   tables?: readonly ReportedTable[];
   /** Completes the settings of a service, once its database is open. */
   prepare?: (settings: Settings) => Settings;
+  /** Variables of the workers of a service, which give them what `prepare` has added. */
+  workerEnvironment?: (settings: Settings) => Record<string, string>;
+  /** The file that a copy of the store needs as well, if there is one. */
+  copiedFile?: (settings: Settings) => CopiedFile | undefined;
   /** Rows that a service deletes in time. */
   expired?: readonly ExpiredRows[];
   /** What it has of a client, where one is deleted or loses a key. */

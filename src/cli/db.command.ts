@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
+import { type CopiedFile, FEATURES } from '../features';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../runtime/database-url';
 import { PETSTORE } from '../runtime/messages';
-import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../modules/webhooks';
 import type { OpenDatabase } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
@@ -85,10 +85,11 @@ export class CopyCommand extends ResultCommand {
 
   protected async execute(_inputs: [], options: OutputOptions & { to: string }): Promise<void> {
     const { to } = options;
-    const keyFile = webhookKeyFile(readSettings(process.env));
+    const settings = readSettings(process.env);
+    const files = FEATURES.flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
     const tables = await interruptible(OUTCOME, async (signal) =>
       withConnection((await open()).url, (source) =>
-        isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, keyFile, source, signal),
+        isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, files, source, signal),
       ),
     );
     printMany(tables, options, 'There are no tables.');
@@ -99,10 +100,9 @@ export class CopyCommand extends ResultCommand {
         : `To run it: DATA_DIR=${to} ${PETSTORE} serve`;
       print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }
-    if (isUrl(to) && keyFile !== undefined) {
+    if (isUrl(to)) {
       // Standard output may be for a program.
-      const hint = `The secrets of webhooks are encrypted with the key in ${keyFile}: set WEBHOOK_KEY to its text.`;
-      process.stderr.write(`${hint}\n`);
+      files.forEach(({ hint }) => process.stderr.write(`${hint}\n`));
     }
   }
 }
@@ -130,7 +130,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
 /** The folder gets its name when it is complete. A killed copy leaves one that is marked as partial. */
 async function copyToFolder(
   typed: string,
-  keyFile: string | undefined,
+  files: readonly CopiedFile[],
   source: DataSource,
   signal: AbortSignal,
 ): Promise<CopiedTable[]> {
@@ -145,9 +145,7 @@ async function copyToFolder(
     database = await open(settings, true);
     const tables = await copyTo(database.url, source, signal);
     await database.close();
-    if (keyFile !== undefined) {
-      await copyFile(keyFile, join(partial, WEBHOOK_KEY_FILE));
-    }
+    await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
     await rename(partial, folder);
     return tables;
   } catch (error) {

@@ -5,6 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { AppModule } from '../app.module';
+import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { ReportedStartError, StartError } from './failures';
 import { nestLogger } from './logging';
@@ -78,12 +79,12 @@ export class WorkerProcesses implements Running {
   }
 
   private fork(): Worker {
-    const { databasePool, databaseUrl, instances, webhookKey } = this.settings;
+    const { databasePool, databaseUrl, instances } = this.settings;
     const worker = cluster.fork({
       ...(databaseUrl === undefined && { DATABASE_URL: this.databaseUrl }),
       DATABASE_POOL: String(Math.max(MIN_POOL, Math.floor(databasePool / this.count))),
       INSTANCES: String(Math.max(instances, this.count)),
-      ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' }),
+      ...Object.assign({}, ...FEATURES.map((feature) => feature.workerEnvironment?.(this.settings))),
     });
     this.running.add(worker);
     void endOf(worker).then(() => this.running.delete(worker));

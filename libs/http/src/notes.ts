@@ -57,11 +57,12 @@ export function EachOperation(
   };
 }
 
-/** A tag of the OpenAPI document, below another one if it has a parent. */
-export interface TagOptions {
+/** A tag of the OpenAPI document, shown below its parent, or else in a group that is no tag. */
+interface TagOptions {
   name: string;
   description: string;
   parent?: string;
+  group?: string;
 }
 
 const tags: TagOptions[] = [];
@@ -72,7 +73,7 @@ export function Tag(tag: TagOptions): ClassDecorator {
   return ApiTags(tag.name);
 }
 
-/** Every tag defined so far. */
+/** Every tag defined so far, by name. */
 export function definedTags(): readonly TagOptions[] {
-  return tags;
+  return tags.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

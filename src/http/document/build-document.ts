@@ -42,23 +42,18 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 /** Where callers find help. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
-/** The tags in the order in which they are shown. A group that is no parent must not have the name of a tag either. */
-const GROUPS: Record<string, string[]> = {
-  Pets: ['Animals', 'Categories'],
-  Store: ['Orders', 'Inventory'],
-  Notifications: ['Events', 'Webhooks'],
-  Access: ['Account'],
-};
+/** The groups of tags in the order in which they are shown. One that is no parent must not have the name of a tag either. */
+const GROUPS = ['Pets', 'Store', 'Notifications', 'Access'];
 
 /** `x-parent` is called `parent` in OpenAPI 3.2; the groups say the same to tools that do not support nested tags. */
 function tagParts(): object {
-  const groups = Object.entries(GROUPS).map(([name, names]) => ({
+  const groups = GROUPS.map((name) => ({
     name,
-    members: names.flatMap((member) => definedTags().filter((tag) => tag.name === member)),
+    members: definedTags().filter(({ parent, group = parent }) => group === name),
   }));
   const tags = groups.flatMap(({ name, members }) => [
     ...(members[0]?.parent === name ? [{ name }] : []),
-    ...members.map(({ parent, ...tag }) => ({ ...tag, 'x-parent': parent })),
+    ...members.map((tag) => ({ name: tag.name, description: tag.description, 'x-parent': tag.parent })),
   ]);
   const named = groups.map(({ name, members }) => ({ name, tags: members.map((tag) => tag.name) }));
   return { tags, 'x-tagGroups': named };

@@ -175,7 +175,7 @@ export class RevokeKeyCommand extends KeyCommand {
       return;
     }
     try {
-      // Whoever had the key may have created webhooks.
+      // What somebody began with the key, such as webhooks, is not over with it.
       const texts = await this.clients.whatGoesOn(key.client);
       texts.forEach((text) => process.stderr.write(`\n${text}\n`));
     } catch (error) {

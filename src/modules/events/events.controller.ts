@@ -19,7 +19,7 @@ import {
 const NOW = 'now';
 
 /** The feed. Each of its pages links to the next. */
-@Tag({ name: 'Events', description: 'What happens in the store.' })
+@Tag({ name: 'Events', description: 'What happens in the store.', group: 'Notifications' })
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {

@@ -21,7 +21,7 @@ const BANNED: RateLimitStatusDto = {
   ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 31, nextBanSeconds: 600 },
 };
 
-@Tag({ name: 'Account', description: 'Your API key, limits and usage.' })
+@Tag({ name: 'Account', description: 'Your API key, limits and usage.', group: 'Access' })
 @Controller()
 @ScopeByMethod()
 export class AccountController {

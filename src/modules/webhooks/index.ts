@@ -13,7 +13,7 @@ import { Dispatcher } from './delivery/dispatcher';
 import { Sender } from './delivery/sender';
 import { WEBHOOKS_OF_CLIENT, WebhookAdministration } from './webhook-administration';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-import { withWebhookKey } from './webhook-key';
+import { webhookKeyFile, withWebhookKey, workerEnvironment } from './webhook-key';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
@@ -21,7 +21,6 @@ import { WebhooksService } from './webhooks.service';
 
 export { DeliveryWorker } from './delivery/delivery-worker';
 export { Dispatcher } from './delivery/dispatcher';
-export { WEBHOOK_KEY_FILE, webhookKeyFile } from './webhook-key';
 export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
 
 /** Webhooks for operators; sends nothing. */
@@ -89,6 +88,8 @@ export const WEBHOOKS: Feature = {
   module: WebhooksModule,
   commandModule: WebhookAdministrationModule,
   prepare: withWebhookKey,
+  workerEnvironment,
+  copiedFile: webhookKeyFile,
   // No event reports them.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [

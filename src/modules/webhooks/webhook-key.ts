@@ -3,15 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOrCreateSecret } from '#libs/embedded-postgres';
+import type { CopiedFile } from '../../features';
 import { OperatorError } from '../../operator-error';
 import { type Settings, WEBHOOK_KEY_BYTES } from '../../settings';
 
-export const WEBHOOK_KEY_FILE = 'webhook.key';
+const WEBHOOK_KEY_FILE = 'webhook.key';
 
-/** The path of the key file that the store uses; undefined if its key is in WEBHOOK_KEY, or if it has none. */
-export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Settings): string | undefined {
-  const file = join(dataDirectory, WEBHOOK_KEY_FILE);
-  return webhookKey === undefined && databaseUrl === undefined && existsSync(file) ? file : undefined;
+/** The key file that the store uses; undefined if its key is in WEBHOOK_KEY, or if it has none. */
+export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Settings): CopiedFile | undefined {
+  const path = join(dataDirectory, WEBHOOK_KEY_FILE);
+  const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to its text.`;
+  return webhookKey === undefined && databaseUrl === undefined && existsSync(path)
+    ? { path, hint }
+    : undefined;
+}
+
+/** A worker has the URL of the embedded database, and would look for no key in its folder. */
+export function workerEnvironment({ webhookKey }: Settings): Record<string, string> {
+  return webhookKey ? { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' } : {};
 }
 
 /**

@@ -31,7 +31,7 @@ const DUE: DeliveryDto = {
 };
 const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 
-@Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.' })
+@Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.', group: 'Notifications' })
 @Controller('webhooks')
 @ScopeByMethod()
 @IdempotentPosts()
