@@ -57,7 +57,7 @@ export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSour
  * For each connection of a pool. Statements, because a pooler refuses most of them as parameters of a connection. One in
  * transaction mode loses them: what keeps writes safe is set in their transactions too, and the rest makes reads faster.
  */
-export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): string {
+function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
     // A process halted in a transaction must not keep its locks: all writes need one of them.

@@ -27,7 +27,7 @@ export class EnvironmentError extends OperatorError {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Text in UTF-8, without its byte order mark; undefined for anything else, such as UTF-16, which is full of zeros. */
-export function decodeText(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
   try {
     const text = UTF8.decode(bytes);
     return text.includes('\0') ? undefined : text;

@@ -21,7 +21,7 @@ const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error,
   [UnsuitableDatabaseError, 'database_unsuitable'],
 ];
 
-export interface ExplainedFailure {
+interface ExplainedFailure {
   code: string;
   message: string;
 }

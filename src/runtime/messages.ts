@@ -11,7 +11,7 @@ export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_comma
  * @param script the script that Node was started with
  * @param npmCommand npm's current command if npm has started Node; for npx it is "exec"
  */
-export function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
+function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
   if (basename(script) === 'petstore' && npmCommand === undefined) {
     return 'petstore';
   }

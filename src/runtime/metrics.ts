@@ -19,7 +19,7 @@ const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
  * Measures a service for Prometheus, beside the usual metrics of the process and Node.js. A worker sends its metrics to the
  * first process when that asks.
  */
-export function measure(app: NestFastifyApplication, connections: Connections): Registry {
+export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

@@ -16,7 +16,7 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
-import { measure, serveMetrics } from './metrics';
+import { createMetrics, serveMetrics } from './metrics';
 import { Presence } from './presence';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
@@ -50,7 +50,7 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
   // The first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
   const connections = configureHttp(app, settings);
-  const metrics = settings.metrics && measure(app, connections);
+  const metrics = settings.metrics && createMetrics(app, connections);
   serveDocument(app);
   return { connections, metrics };
 }

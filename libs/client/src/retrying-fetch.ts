@@ -138,7 +138,7 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
  * Whether another attempt may succeed and is safe. Without a response the outcome is unknown, and only PATCH is not
  * idempotent: every POST has an Idempotency-Key. Not during a ban: a program should not decide to wait for its end.
  */
-export async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
+async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
   // The service did nothing after a 429. An attempt whose response was lost may still run; its response is stored.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
@@ -149,7 +149,7 @@ export async function isWorthRepeating(method: string, response: Response | unde
  * Milliseconds until the next attempt: `Retry-After` plus a random delay, so that clients refused together do not return
  * together. Its range doubles from 0.5 s to 10 s with each attempt; without `Retry-After`, at least half of it.
  */
-export function waitBeforeNext(response: Response | undefined, count: number): number {
+function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);
   const seconds = response && retryAfterOf(response.headers);
   return seconds === undefined

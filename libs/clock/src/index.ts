@@ -30,7 +30,7 @@ export class SystemClock extends Clock {
   }
 }
 
-export interface RepeatingTaskOptions {
+interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */
   name: string;
   work: () => unknown;

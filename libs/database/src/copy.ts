@@ -10,7 +10,7 @@ export interface CopiedTable extends Record<string, unknown> {
   rows: number;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Ends both connections; the copy then fails with the signal's reason. */
   signal: AbortSignal;
   /** Tables that stay empty: what they tell of is not true of the copy. */

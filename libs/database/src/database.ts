@@ -4,7 +4,7 @@ import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarg
 import { EntityTable } from './engine/entity-table';
 import { type Statement, StatementNames, type StoredRow } from './engine/pipeline';
 import { codeOf } from './engine/postgres-errors';
-import { Reads, SERVICE } from './engine/reads';
+import { Reads, SERVICE_CALLER } from './engine/reads';
 import { Session, type SharedRead, poolOf, withRetries } from './engine/session';
 
 /** A transaction. Pass it on, but never keep it. */
@@ -119,7 +119,7 @@ export class Database {
   find<Row extends object>(
     entity: EntityTarget<Row>,
     id: number,
-    caller: number = SERVICE,
+    caller: number = SERVICE_CALLER,
   ): Promise<Row | null> {
     return this.reads.readByKey(this.table(entity).byId, id, caller);
   }
@@ -134,7 +134,7 @@ export class Database {
   read(
     statement: Statement,
     values: unknown[],
-    caller: number = SERVICE,
+    caller: number = SERVICE_CALLER,
     isSlow = true,
   ): Promise<StoredRow[]> {
     return this.reads.read(statement, values, caller, isSlow);
@@ -145,7 +145,11 @@ export class Database {
    * between callers, as `read`.
    * @throws what the driver throws
    */
-  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number = SERVICE): Promise<Result> {
+  readByKey<Key, Result>(
+    read: SharedRead<Key, Result>,
+    key: Key,
+    caller: number = SERVICE_CALLER,
+  ): Promise<Result> {
     return this.reads.readByKey(read, key, caller);
   }
 }

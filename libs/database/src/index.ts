@@ -30,6 +30,6 @@ export {
   violates,
 } from './engine/postgres-errors';
 export { type Statement, type StoredRow } from './engine/pipeline';
-export { SERVICE } from './engine/reads';
+export { SERVICE_CALLER } from './engine/reads';
 export { detectPooler, giveUpSilentConnection, poolOf, type SharedRead } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

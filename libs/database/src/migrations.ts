@@ -79,7 +79,7 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
 }
 
 /** One migration, by its name, and whether it has run. */
-export interface MigrationState extends Record<string, unknown> {
+interface MigrationState extends Record<string, unknown> {
   migration: string;
   state: 'done' | 'pending';
 }

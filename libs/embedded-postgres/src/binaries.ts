@@ -142,7 +142,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** @param doing the failed action, e.g. 'start PostgreSQL in /x/.data' */
-export function asEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
+export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
   const reason = REASONS[codeOf(error)];
   const place = ` (${(error as NodeJS.ErrnoException).path})`;

@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } from './cluster';
-import { asEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
+import { toEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
 import { OwnedServer, ServerInUseError } from './server';
 
 export { readOrCreateSecret } from './cluster';
 export { EmbeddedPostgresError, isPackageInstalled } from './binaries';
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** The folder for everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */
   dataDirectory: string;
   /** The name of the database, at most 63 bytes; created if missing. */
@@ -56,13 +56,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
     const server = await OwnedServer.start({ folder, password, database, parameters, log });
-    const lost = server.lost.then((error) => asEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
+    const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {
     if (share && error instanceof ServerInUseError) {
       return { url, lost: new Promise(() => undefined), stop: () => Promise.resolve() };
     }
-    throw asEmbeddedPostgresError(error, `start PostgreSQL in ${path}`);
+    throw toEmbeddedPostgresError(error, `start PostgreSQL in ${path}`);
   }
 }
 
@@ -97,6 +97,6 @@ export function findData(dataDirectory: string, database: string): FoundData | u
     return { cluster, url, psql };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw asEmbeddedPostgresError(error, `look into ${path}`);
+    throw toEmbeddedPostgresError(error, `look into ${path}`);
   }
 }

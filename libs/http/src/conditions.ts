@@ -118,6 +118,6 @@ export function IfMatch(): ParameterDecorator {
 }
 
 /** Whether the handler of a change evaluates its Precondition. */
-export function evaluatesConditions(handler: object): boolean {
+export function hasPrecondition(handler: object): boolean {
   return Reflect.hasMetadata(EVALUATES, handler);
 }

@@ -51,7 +51,7 @@ interface ErrorTemplate<Details extends unknown[]> {
   example: Details;
 }
 
-export interface DefinedError<Details extends unknown[]> {
+interface DefinedError<Details extends unknown[]> {
   new (...details: Details): ApiError;
   readonly definition: ErrorDefinition;
 }

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import type { FastifyRequest } from 'fastify';
-import { Precondition, evaluatesConditions } from './conditions';
+import { Precondition, hasPrecondition } from './conditions';
 import { ValidationFailedError } from './errors';
 import { isRead } from './representation';
 import { quoted } from './validation';
@@ -17,7 +17,7 @@ export class InputGuard implements CanActivate {
     if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
       throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
     }
-    if (!isRead(request) && !evaluatesConditions(context.getHandler())) {
+    if (!isRead(request) && !hasPrecondition(context.getHandler())) {
       conditionsOf(request).assertHolds(null);
     }
     if (request.body !== undefined && !hasParameter(context, RouteParamtypes.BODY)) {

@@ -11,14 +11,14 @@ import { Documented } from './notes';
  * What the configuration of its route says of a request, also of one that fails before any guard. The facts of several
  * decorators add up, as those of Nest's `RouteConfig` do not.
  */
-export function RouteFacts(facts: FastifyContextConfig): MethodDecorator {
+export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
-    const all = { ...routeFactsOf(handler as object), ...facts };
+    const all = { ...routeConfigOf(handler as object), ...facts };
     Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG_METADATA, all, handler as object);
   };
 }
 
-export function routeFactsOf(handler: object): FastifyContextConfig | undefined {
+export function routeConfigOf(handler: object): FastifyContextConfig | undefined {
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
@@ -123,7 +123,7 @@ export const OperationGoneError = defineError({
 /** Announces the removal in the document and, through the route's configuration, in the header fields of every response. */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return applyDecorators(
-    RouteFacts({ deprecation }),
+    AddRouteConfig({ deprecation }),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     Documented({ headers: { always: ['Deprecation', 'Sunset', 'Link'] }, errors: [OperationGoneError] }),
   );

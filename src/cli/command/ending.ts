@@ -8,7 +8,7 @@ import { outputFailure } from './files';
 const HURRY_MS = 2_000;
 
 /** A signal ended the command. */
-export class Interruption extends CommandFailure {
+class Interruption extends CommandFailure {
   constructor(
     readonly signal: NodeJS.Signals,
     outcome?: string,

@@ -3,7 +3,7 @@ import { getSystemErrorMap } from 'node:util';
 import { describeFailure, failureOf } from '../../runtime/failures';
 import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
 
-export const BAD_USAGE = 2;
+const BAD_USAGE = 2;
 
 /** The command failed. The message is one line that follows the program's name. */
 export class CommandFailure extends Error {

@@ -14,7 +14,7 @@ import {
   errorCatalogue,
 } from '#libs/http';
 import { FEATURES } from '../../features';
-import { isNotKept } from '../../modules/idempotency';
+import { isRetryableStatus } from '../../modules/idempotency';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 
 /** A header field of a request. Tools send its example as it is. */
@@ -192,7 +192,7 @@ export const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, Unsupporte
 
 /** Statuses that are not stored for an Idempotency-Key. Before the body was read, the key was not bound to a request. */
 export function isNotStored(status: number): boolean {
-  return isNotKept(status) || [408, 413, 415, 431].includes(status);
+  return isRetryableStatus(status) || [408, 413, 415, 431].includes(status);
 }
 
 /** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */

@@ -5,7 +5,7 @@ import { Check, Column, Entity, Index, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { GeneratedId, type Journal, type State, type Transaction } from '#libs/database';
 
-export type ActorKind = 'cli' | 'key' | 'service';
+type ActorKind = 'cli' | 'key' | 'service';
 
 /** Who is recorded as the author of changes: the person at the command line, or the running service. */
 export abstract class Actor {
@@ -17,7 +17,7 @@ export abstract class Actor {
 type Action = `${string}.${string}`;
 
 /** What was done to which client or key, if any. */
-export interface AuditEntry {
+interface AuditEntry {
   action: Action;
   clientId?: number;
   keyId?: number;
@@ -71,7 +71,7 @@ export class AuditRecord {
 }
 
 /** For entries written after the fact: who did it, and when (unix milliseconds). */
-export interface Circumstances {
+interface Circumstances {
   actor: Actor;
   at: number;
 }

@@ -7,13 +7,13 @@ import {
   defineError,
   Documented,
   EachOperation,
-  RouteFacts,
-  routeFactsOf,
+  AddRouteConfig,
+  routeConfigOf,
   headerValuesOf,
 } from '#libs/http';
 import { KEY_SHAPE, type Scope } from './api-key';
 
-export const ConflictingCredentialsError = defineError({
+const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
   when: 'The request carries different keys, in `X-API-Key`, `Authorization` or both.',
@@ -30,7 +30,7 @@ export const MissingApiKeyError = defineError({
   example: [],
 });
 
-export const InvalidApiKeyError = defineError({
+const InvalidApiKeyError = defineError({
   code: 'invalid_api_key',
   status: 401,
   when: 'The API key is mistyped, unknown, expired or revoked.',
@@ -107,7 +107,7 @@ export const BEARER_SCHEME = 'bearer';
 export function ScopeByMethod(): ClassDecorator {
   return EachOperation((method, handler) => {
     const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
-    return routeFactsOf(handler)?.access
+    return routeConfigOf(handler)?.access
       ? undefined
       : applyDecorators(openTo(scope), Documented({ errors: [InsufficientScopeError] }));
   });
@@ -121,14 +121,14 @@ export function RequiresKey(): MethodDecorator {
 /** The OpenAPI document names the ways to send a key once, because every operation of the API takes them. */
 function openTo(rule: AccessRule): MethodDecorator {
   return applyDecorators(
-    RouteFacts({ access: rule }),
+    AddRouteConfig({ access: rule }),
     Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
   );
 }
 
 /** The route needs no key; it is not part of the API. */
 export function Public(): MethodDecorator {
-  return RouteFacts({ access: 'public' });
+  return AddRouteConfig({ access: 'public' });
 }
 
 /** What a request needs to be let in. Pages and documents are no operations, and declare nothing; nor do unknown paths. */

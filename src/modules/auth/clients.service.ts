@@ -13,7 +13,7 @@ export interface ClientDependent {
   /** Ends it, in the transaction that deletes the client. */
   end(transaction: Transaction, clientId: number): Promise<void>;
   /** What goes on although a key is revoked, in words for the operator. */
-  whatGoesOn(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
+  describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
 
 /** All that there are; the assembly names them. */
@@ -89,8 +89,10 @@ export class ClientsService {
   }
 
   /** What goes on although a key of the client is revoked, in words for the operator. */
-  async whatGoesOn(client: Client): Promise<string[]> {
-    const texts = this.dependents.map((dependent) => dependent.whatGoesOn(this.clients.manager, client));
+  async describeRemaining(client: Client): Promise<string[]> {
+    const texts = this.dependents.map((dependent) =>
+      dependent.describeRemaining(this.clients.manager, client),
+    );
     return (await Promise.all(texts)).filter((text) => text !== undefined);
   }
 

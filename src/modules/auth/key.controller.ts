@@ -7,7 +7,7 @@ import { type ClientKey, type Scope, SCOPES } from './api-key';
 import { keyOf } from './api-key.guard';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })
-export class KeyDto {
+class KeyDto {
   @Id({
     description: 'Identifier of the key. It stays the same for the life of the key.',
     example: 1,

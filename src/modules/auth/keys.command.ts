@@ -176,7 +176,7 @@ export class RevokeKeyCommand extends KeyCommand {
     }
     try {
       // What somebody began with the key, such as webhooks, is not over with it.
-      const texts = await this.clients.whatGoesOn(key.client);
+      const texts = await this.clients.describeRemaining(key.client);
       texts.forEach((text) => process.stderr.write(`\n${text}\n`));
     } catch (error) {
       // The key is revoked, and that is what this command is for.

@@ -9,7 +9,7 @@ import { digestOf, newApiKey, type Scope, SCOPES } from './api-key';
 import { ApiKey } from './api-key.entity';
 import { ClientsService } from './clients.service';
 
-export interface KeyRequest {
+interface KeyRequest {
   client: string;
   /** What the key is for. */
   name?: string | null;
@@ -183,7 +183,7 @@ function toText(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }
 
-export type KeyState = 'active' | 'expired' | 'revoked';
+type KeyState = 'active' | 'expired' | 'revoked';
 
 /** What operators may see of a key, never the key itself. */
 export function describeKey(key: ApiKey, now = Date.now()) {

@@ -5,7 +5,7 @@ import { InventoryService } from '../inventory';
 import { PetsService } from '../pets';
 import type { CatalogueCounts } from './catalogue-format';
 
-export interface ExportOptions {
+interface ExportOptions {
   signal?: AbortSignal;
   /** Called with the number of lines written so far. */
   onLines?(lines: number): void;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, type Origin, SERVICE, isDatabaseUnavailable } from '#libs/database';
+import { Database, type Origin, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
 import { ApiError, ValidationFailedError } from '#libs/http';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
@@ -19,7 +19,7 @@ const GROUP_LINES = 50;
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 /** The operator is no client. */
-const ORIGIN: Origin = { owner: SERVICE };
+const ORIGIN: Origin = { owner: SERVICE_CALLER };
 
 /** The newest categories of these names. SQL, because TypeORM groups no rows. */
 const CATEGORIES_BY_NAME = {

@@ -133,7 +133,7 @@ function operationIdOf(context: ExecutionContext): string {
   return operation.operationId;
 }
 
-export interface DeprecatedUse {
+interface DeprecatedUse {
   /** The operationId in the OpenAPI document. */
   operation: string;
   client: string;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
 import { Database, type StoredRow } from '#libs/database';
 import {
-  BEGINNING,
+  FEED_START,
   type EventFilter,
   type EventType,
   type FeedPosition,
@@ -10,7 +10,7 @@ import {
 } from './event.entity';
 
 /** How long events are kept at least. */
-export const DAYS_KEPT = 30;
+export const EVENT_RETENTION_DAYS = 30;
 
 /** The database has no event at this position any more, which it once had: see `EventReader.after`. */
 export class EventsLost extends Error {
@@ -134,12 +134,12 @@ export class EventReader {
     const mayReadThousands = type !== undefined || petId !== undefined;
     const [row] = await this.database.read(PAGE, values, caller, mayReadThousands);
     const [newest, isKnown, events, ...reachedPlace] = row!;
-    if (!isKnown && position > BEGINNING.position) {
-      if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {
+    if (!isKnown && position > FEED_START.position) {
+      if (time > (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
         const [again] = await this.database.read(AGAIN, [position, time], caller);
-        throw new EventsLost(placeOf(again) ?? BEGINNING);
+        throw new EventsLost(placeOf(again) ?? FEED_START);
       }
-      return this.after(BEGINNING, { type, petId }, most, caller);
+      return this.after(FEED_START, { type, petId }, most, caller);
     }
     const reached = placeOf(reachedPlace) ?? from;
     const hasMore = newest !== null && reached.position < (newest as number);
@@ -166,7 +166,7 @@ export class EventReader {
   /** The place of the last event up to a position. */
   async placeAt(position: number, caller?: number): Promise<FeedPosition> {
     const [row] = await this.database.read(LAST, [position], caller, false);
-    return placeOf(row) ?? BEGINNING;
+    return placeOf(row) ?? FEED_START;
   }
 
   /** Requests that ask meanwhile share the answer to the next question. */

@@ -67,7 +67,7 @@ export interface FeedPosition {
 }
 
 /** Before the first event. */
-export const BEGINNING: FeedPosition = { position: 0, time: 0, countBefore: 0 };
+export const FEED_START: FeedPosition = { position: 0, time: 0, countBefore: 0 };
 
 /** An event must match both. */
 export interface EventFilter {

@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, disconnectSignalOf } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
-import { BEGINNING } from './event.entity';
+import { FEED_START } from './event.entity';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { EventTail } from './event-tail';
@@ -63,7 +63,11 @@ export class EventsController {
   private async read(query: ListEventsQuery, client: number, request: FastifyRequest): Promise<EventPage> {
     const { cursor, wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start =
-      cursor === NOW ? await this.events.last(client) : cursor === undefined ? BEGINNING : positionAt(cursor);
+      cursor === NOW
+        ? await this.events.last(client)
+        : cursor === undefined
+          ? FEED_START
+          : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
       // Always empty: its link is where the feed stands, before the caller has received any event.
       return { events: [], reached: start, hasMore: false };

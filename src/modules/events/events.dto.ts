@@ -1,8 +1,8 @@
 import { Cursor, Id, Integer, InvalidCursorError, OneOf, PageQuery, defineError } from '#libs/http';
-import { BEGINNING, EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event.entity';
+import { FEED_START, EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event.entity';
 
 /** As in a link. */
-export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
+const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
 
 /** An event in a response. */
 export interface EventDto {
@@ -56,7 +56,7 @@ export class ListEventsQuery extends PageQuery {
   @Cursor({
     description:
       'Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque.',
-    example: cursorAt(BEGINNING),
+    example: cursorAt(FEED_START),
   })
   override cursor?: string;
 

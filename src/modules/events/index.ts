@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DAY_MS } from '#libs/clock';
 import type { Feature } from '../../features';
 import { EventRow } from './event.entity';
-import { DAYS_KEPT, EventReader } from './event-reader';
+import { EVENT_RETENTION_DAYS, EventReader } from './event-reader';
 import { EVENT_SCHEMAS } from './event-schemas';
 import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
@@ -34,7 +34,7 @@ class EventLogModule {}
 export class EventsModule {}
 
 /** Longer than promised, so that no event expires before the last of its deliveries. */
-const KEPT_MS = (DAYS_KEPT + 2) * DAY_MS;
+const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 /** Events that are looked at, and deleted, at a time. */
 const SLICE = 5_000;
 

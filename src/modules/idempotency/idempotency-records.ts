@@ -23,7 +23,7 @@ export class IdempotencyRecord {
   createdAt!: Date;
 }
 
-export interface KeptResponse {
+export interface StoredResponse {
   /** Digest of the request, which must match when the key is repeated. */
   fingerprint: string;
   status: number;
@@ -58,13 +58,13 @@ const FIND = {
 };
 
 /** The response of an earlier use. After the claims, and so it sees what earlier holders have committed. */
-export const RESPONSES: Lookup<string, KeptResponse | null> = {
+export const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
   isBeforeRows: true,
   maxBatch: Infinity,
   callFor: (names) => ({ statement: FIND, values: [names] }),
   resultsOf: (rows, names) => {
-    const found = names.map((): KeptResponse | null => null);
+    const found = names.map((): StoredResponse | null => null);
     for (const [place, fingerprint, status, body] of rows as [number, string, number, string][]) {
       found[place - 1] = { fingerprint, status, body };
     }
@@ -81,7 +81,7 @@ const KEEP = new Insert(
 );
 
 /** Keeps responses in the transaction of the change. */
-export const RECORDS: Journal<KeptResponse & { name: string }> = {
+export const RECORDS: Journal<StoredResponse & { name: string }> = {
   write: (records) => [
     KEEP.of(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
   ],

@@ -14,7 +14,12 @@ import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type Origin } from '#libs/database';
 import { Documented, EachOperation, ValidationFailedError } from '#libs/http';
 import { keyOf } from '../auth';
-import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest, isKept } from './keyed-request';
+import {
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  KeyedRequest,
+  isStoredError,
+} from './keyed-request';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,7 +39,7 @@ export const CommandOrigin = createParamDecorator((_data: unknown, context: Exec
  * transaction of the change. Source: draft-ietf-httpapi-idempotency-key-header.
  */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor<object, object> {
+class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /** The keys of this process' unfinished requests. Others are found by their claims. */
   private readonly running = new Set<string>();
 
@@ -63,7 +68,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
 
   /** Also an error that occurred before a command was sent, such as a validation error, is the answer from now on. */
   private keepRefusal(error: unknown, keyed: KeyedRequest): Promise<object> {
-    if (keyed.isSent || !isKept(error)) {
+    if (keyed.isSent || !isStoredError(error)) {
       throw error;
     }
     const decide = (): object => {

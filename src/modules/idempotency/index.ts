@@ -4,7 +4,7 @@ import type { Feature } from '../../features';
 import { EXPIRED, IdempotencyRecord } from './idempotency-records';
 
 export { CommandOrigin, IdempotentPosts } from './idempotency.interceptor';
-export { isNotKept } from './keyed-request';
+export { isRetryableStatus } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })
 class IdempotencyModule {}

@@ -1,6 +1,6 @@
 import { type Command, type Origin, Rejection, type State } from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
-import { CLAIMS, type KeptResponse, RECORDS, RESPONSES } from './idempotency-records';
+import { CLAIMS, type StoredResponse, RECORDS, RESPONSES } from './idempotency-records';
 
 export const IdempotencyInProgressError = defineError({
   code: 'idempotency_in_progress',
@@ -21,13 +21,13 @@ export const IdempotencyKeyReusedError = defineError({
 const NOT_KEPT = [401, 403, 408, 412, 429];
 
 /** Statuses of responses that are not kept: the request may be tried again with the same key. */
-export function isNotKept(status: number): boolean {
+export function isRetryableStatus(status: number): boolean {
   return status >= 500 || NOT_KEPT.includes(status);
 }
 
 /** True for an error that is the answer to the request whenever it is sent again. */
-export function isKept(error: unknown): error is ApiError {
-  return error instanceof ApiError && !isNotKept(error.status);
+export function isStoredError(error: unknown): error is ApiError {
+  return error instanceof ApiError && !isRetryableStatus(error.status);
 }
 
 /** A request with an Idempotency-Key, and how its command is carried out once. */
@@ -85,7 +85,7 @@ export class KeyedRequest {
       this.keep(state, this.status, result);
       return result;
     } catch (error) {
-      if (!isKept(error)) {
+      if (!isStoredError(error)) {
         throw error;
       }
       this.keep(state, error.status, error.toBody());
@@ -99,7 +99,7 @@ export class KeyedRequest {
     state.note(RESPONSES, this.name, () => response);
   }
 
-  private replay({ fingerprint, status, body }: KeptResponse): unknown {
+  private replay({ fingerprint, status, body }: StoredResponse): unknown {
     if (fingerprint !== this.fingerprint) {
       throw new IdempotencyKeyReusedError();
     }

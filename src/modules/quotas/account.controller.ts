@@ -69,7 +69,7 @@ export class AccountController {
 }
 
 function toStatus(plan: string, status: QuotaStatus): RateLimitStatusDto {
-  const { windows, bans, refusalsBeforeBan, acceptedAt, decidedAt } = status;
+  const { windows, ban, refusalsBeforeBan, acceptedAt, decidedAt } = status;
   return {
     plan,
     minute: toWindow(windows, 'minute'),
@@ -78,7 +78,7 @@ function toStatus(plan: string, status: QuotaStatus): RateLimitStatusDto {
       banned: acceptedAt !== null,
       ...(acceptedAt === null ? {} : { until: new Date(acceptedAt).toISOString() }),
       refusalsBeforeBan,
-      nextBanSeconds: nextBanMs(bans ?? newBanState(), decidedAt) / 1000,
+      nextBanSeconds: nextBanMs(ban ?? newBanState(), decidedAt) / 1000,
     },
   };
 }

@@ -18,7 +18,7 @@ export class RateLimitWindowDto {
 }
 
 @ApiSchema({ name: 'RateLimitBan', description: 'The ban state of a key.' })
-export class RateLimitBanDto {
+class RateLimitBanDto {
   @TrueOrFalse({ description: 'Whether the key is banned now.', example: false })
   banned!: boolean;
 
@@ -58,7 +58,7 @@ export class RateLimitStatusDto {
 }
 
 @ApiSchema({ name: 'UsageDay', description: 'The requests of one day.' })
-export class UsageDayDto {
+class UsageDayDto {
   @ApiProperty({
     description: 'The UTC day.',
     type: 'string',

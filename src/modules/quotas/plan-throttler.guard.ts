@@ -1,7 +1,7 @@
 import { applyDecorators, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import { Documented, RouteFacts } from '#libs/http';
+import { Documented, AddRouteConfig } from '#libs/http';
 import { RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, limitErrorOf } from './rate-limit-errors';
 import { RequestLimiter } from './request-limiter';
@@ -19,7 +19,7 @@ declare module 'fastify' {
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     RequiresKey(),
-    RouteFacts({ isCountedOnlyWithoutKey: true }),
+    AddRouteConfig({ isCountedOnlyWithoutKey: true }),
     // Addresses have no daily limit and no bans.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );

@@ -32,31 +32,31 @@ export class QuotasService {
    */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
-      const bans = banStateOf(await this.keys.locked(transaction, keyId));
-      banByOperator(bans, this.clock.now(), durationMs);
-      await saveBans(transaction, [{ keyId, ...bans }]);
-      const details = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
+      const ban = banStateOf(await this.keys.locked(transaction, keyId));
+      banByOperator(ban, this.clock.now(), durationMs);
+      await saveBans(transaction, [{ keyId, ...ban }]);
+      const details = { level: ban.level, bannedUntil: toText(ban.bannedUntil) };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
-      return new Date(bans.bannedUntil);
+      return new Date(ban.bannedUntil);
     });
   }
 
   /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
-      const bans = banStateOf(await this.keys.locked(transaction, keyId));
+      const ban = banStateOf(await this.keys.locked(transaction, keyId));
       const now = this.clock.now();
-      const wasBanned = isBanned(bans, now);
-      const before = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
-      unban(bans, now);
+      const wasBanned = isBanned(ban, now);
+      const before = { level: ban.level, bannedUntil: toText(ban.bannedUntil) };
+      unban(ban, now);
       // Always written: an instance may hold a ban that is older than this change.
-      await saveBans(transaction, [{ keyId, ...bans }]);
+      await saveBans(transaction, [{ keyId, ...ban }]);
       if (!wasBanned) {
         return;
       }
       const details = {
-        level: { before: before.level, after: bans.level },
-        bannedUntil: { before: before.bannedUntil, after: toText(bans.bannedUntil) },
+        level: { before: before.level, after: ban.level },
+        bannedUntil: { before: before.bannedUntil, after: toText(ban.bannedUntil) },
       };
       await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
     });

@@ -46,12 +46,12 @@ export const ApiKeyBannedError = defineError({
 
 /** The error for a request that is not allowed. */
 export function limitErrorOf(decision: Decision): ApiError {
-  const { outcome, exhausted, bans, refusalsBeforeBan, decidedAt, retryAfterSeconds } = decision;
+  const { outcome, exhausted, ban, refusalsBeforeBan, decidedAt, retryAfterSeconds } = decision;
   if (outcome === 'banned') {
-    return new ApiKeyBannedError(retryAfterSeconds, bans!.byOperator);
+    return new ApiKeyBannedError(retryAfterSeconds, ban!.byOperator);
   }
   const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
   // Addresses are never banned.
-  const text = bans === null ? '' : warning(refusalsBeforeBan, nextBanMs(bans, decidedAt));
+  const text = ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt));
   return new LimitError(retryAfterSeconds, text);
 }

@@ -10,14 +10,14 @@ import { ADDRESS_LIMITS, limitsOf, UnknownPlanError } from './rules/limits';
 import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
 /** Who sends a request: the client of a valid key, or else an address. */
-export type RequestClient = Identity &
+type RequestClient = Identity &
   LimitedClient & {
     /** Absent for a request that is not counted. */
     admission?: Admission;
   };
 
 /** The decision on a request, for the header fields of its response. */
-export interface Admission {
+interface Admission {
   decision: Decision;
   /** Whether the request has been refunded, which happens at most once. */
   isRefunded: boolean;

@@ -7,14 +7,14 @@ import {
   CommandExecutor,
   Database,
   type Need,
-  SERVICE,
+  SERVICE_CALLER,
   type State,
   type Transaction,
 } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { MAX_PENDING, TEST_TYPE, Webhook, WebhookDelivery, switched } from './webhook.entity';
+import { MAX_PENDING, TEST_TYPE, Webhook, WebhookDelivery, withEnabled } from './webhook.entity';
 
-const BY_SERVICE = { owner: SERVICE };
+const BY_SERVICE = { owner: SERVICE_CALLER };
 
 /** Counting stops here: it would take long, and the operator has to act anyway. */
 const COUNTED = 100_000;
@@ -126,7 +126,7 @@ export class WebhookAdministration {
     const decide = (state: State): void => {
       const webhook = state.find(Webhook, id);
       if (webhook?.deletedAt === null && webhook.enabled !== enabled && applies?.(webhook) !== false) {
-        state.update(Webhook, id, switched(webhook, enabled, reason));
+        state.update(Webhook, id, withEnabled(webhook, enabled, reason));
         const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
         const details = { webhookId: id, reason };
         this.trail.append(state, { action, clientId: webhook.clientId, details });
@@ -220,7 +220,10 @@ export const WEBHOOKS_OF_CLIENT = {
     await transaction.update(Webhook, where, { enabled: false, secrets: [], deletedAt: () => 'now()' });
   },
 
-  async whatGoesOn(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined> {
+  async describeRemaining(
+    reader: Transaction,
+    client: { id: number; name: string },
+  ): Promise<string | undefined> {
     const where = { clientId: client.id, enabled: true, deletedAt: IsNull() };
     const enabled = await reader.find(Webhook, { where, order: { id: 'ASC' } });
     const named = enabled.map(({ id, url }) => `  ${id}  ${shownUrl(url)}`);

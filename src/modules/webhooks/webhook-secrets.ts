@@ -39,7 +39,7 @@ export function newSecret(): string {
 }
 
 /** @returns the secrets after a rotation, the newest first; fewer than the maximum may be valid before */
-export function rotated(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
+export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
   return [{ sealed, until: null }, ...replaced];

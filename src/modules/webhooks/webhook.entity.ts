@@ -96,7 +96,11 @@ export const NEW_RECEIVER = {
 };
 
 /** The only place that enables or disables. Enabling starts afresh. */
-export function switched(webhook: Webhook, enabled: boolean, disabledReason: string | null = null): Webhook {
+export function withEnabled(
+  webhook: Webhook,
+  enabled: boolean,
+  disabledReason: string | null = null,
+): Webhook {
   if (enabled === webhook.enabled) {
     return webhook;
   }

@@ -13,8 +13,8 @@ import { type Page, type PageQuery, type Precondition, pageOf, pagesOf, rangeOf 
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { dueNow, lockWebhook, testDelivery } from './webhook-administration';
-import { MAX_SECRETS, SecretVault, newSecret, rotated, validSecrets } from './webhook-secrets';
-import { DELIVERY_STATUSES, NEW_RECEIVER, Webhook, WebhookDelivery, switched } from './webhook.entity';
+import { MAX_SECRETS, SecretVault, newSecret, withNewSecret, validSecrets } from './webhook-secrets';
+import { DELIVERY_STATUSES, NEW_RECEIVER, Webhook, WebhookDelivery, withEnabled } from './webhook.entity';
 import {
   type DeliveryDto,
   DeliveryNotFoundError,
@@ -121,7 +121,7 @@ export class WebhooksService {
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const types = patch.types === undefined ? webhook.types : storedTypes(patch.types);
       const receiver = url === webhook.url ? {} : NEW_RECEIVER;
-      const changed = { ...switched(webhook, enabled), url, types, description, ...receiver };
+      const changed = { ...withEnabled(webhook, enabled), url, types, description, ...receiver };
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);
     };
@@ -146,7 +146,7 @@ export class WebhooksService {
         throw new TooManySecretsError(valid.at(-1)!.until!);
       }
       const sealed = this.vault.seal(newSecret(), id);
-      state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
+      state.update(Webhook, id, { ...webhook, secrets: withNewSecret(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };
     return this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);

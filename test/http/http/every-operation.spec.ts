@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
-import { routeFactsOf } from '#libs/http';
+import { routeConfigOf } from '#libs/http';
 import { KeysService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
@@ -171,7 +171,7 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
       )
       .map(([key, { value }]) => ({
         name: `${controller.name}.${key}`,
-        rule: routeFactsOf(value as object)?.access,
+        rule: routeConfigOf(value as object)?.access,
       })),
   );
 }

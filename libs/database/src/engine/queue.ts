@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
   /** Maximum queue length, in total and per owner. */
   max: number;
   maxOfOwner: number;

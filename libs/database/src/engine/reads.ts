@@ -4,7 +4,7 @@ import { ConcurrencyLimiter, FairQueue, type Waiting } from './queue';
 import { type Session, type SharedRead, withRetries } from './session';
 
 /** The caller of the service's own reads. */
-export const SERVICE = 0;
+export const SERVICE_CALLER = 0;
 
 /** Maximum statements on a connection at a time, so that none waits long for those before it. */
 const MAX_TOGETHER = 20;
@@ -49,7 +49,7 @@ export class Reads {
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  /** @param caller whose turn it takes: the id of a client, or SERVICE */
+  /** @param caller whose turn it takes: the id of a client, or SERVICE_CALLER */
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
     return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
@@ -65,7 +65,7 @@ export class Reads {
       resultsOf: (rows) => [rows],
     };
     const id = `${statement.text} ${JSON.stringify(values)}`;
-    return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE });
+    return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE_CALLER });
   }
 
   private add<Result>(caller: number, entry: Entry): Promise<Result> {

@@ -58,28 +58,28 @@ export function newBanState(): BanState {
 }
 
 /** Takes over what the database has, unless it is older than what is known. */
-export function applyStoredBan(bans: BanState, stored: StoredBan): void {
-  if (stored.changedAt > bans.changedAt) Object.assign(bans, stored);
+export function applyStoredBan(ban: BanState, stored: StoredBan): void {
+  if (stored.changedAt > ban.changedAt) Object.assign(ban, stored);
 }
 
-export function isBanned(bans: StoredBan, now: number): boolean {
-  return now < bans.bannedUntil;
+export function isBanned(ban: StoredBan, now: number): boolean {
+  return now < ban.bannedUntil;
 }
 
 /** The current level: bans that are not forgiven yet. */
-export function banLevel(bans: StoredBan, now: number): number {
-  if (bans.level === 0 || isBanned(bans, now)) return bans.level;
-  return Math.max(0, bans.level - Math.floor((now - bans.bannedUntil) / FORGIVENESS_MS));
+export function banLevel(ban: StoredBan, now: number): number {
+  if (ban.level === 0 || isBanned(ban, now)) return ban.level;
+  return Math.max(0, ban.level - Math.floor((now - ban.bannedUntil) / FORGIVENESS_MS));
 }
 
-export function nextBanMs(bans: StoredBan, now: number): number {
-  const step = Math.min(banLevel(bans, now), BAN_DURATIONS_MS.length - 1);
+export function nextBanMs(ban: StoredBan, now: number): number {
+  const step = Math.min(banLevel(ban, now), BAN_DURATIONS_MS.length - 1);
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
 /** Refused requests that count left, including the one that triggers the ban. @param perMinute what the plan allows */
-function refusalsBeforeBan(bans: BanState, perMinute: number, now: number): number {
-  const inSeries = isInSeries(bans, now) ? bans.refusals : 0;
+function refusalsBeforeBan(ban: BanState, perMinute: number, now: number): number {
+  const inSeries = isInSeries(ban, now) ? ban.refusals : 0;
   return Math.max(ALWAYS_TOLERATED, Math.floor(perMinute / 2)) + 1 - inSeries;
 }
 
@@ -94,33 +94,33 @@ function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean 
  * @param perMinute what the plan allows
  * @returns true if it triggers a ban
  */
-export function countRefusal(bans: BanState, now: number, windowEnd: number, perMinute: number): boolean {
-  if (!isInSeries(bans, now)) {
-    bans.refusals = 0;
-    bans.seriesStart = now;
-    bans.seriesEnd = Math.min(now + SERIES_MS, windowEnd);
+export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
+  if (!isInSeries(ban, now)) {
+    ban.refusals = 0;
+    ban.seriesStart = now;
+    ban.seriesEnd = Math.min(now + SERIES_MS, windowEnd);
   }
-  if (now >= bans.seriesStart + NOTICE_MS) bans.refusals += 1;
-  if (refusalsBeforeBan(bans, perMinute, now) > 0) return false;
-  const level = Math.min(banLevel(bans, now) + 1, BAN_DURATIONS_MS.length);
-  startBan(bans, { level, bannedUntil: now + nextBanMs(bans, now), byOperator: false });
+  if (now >= ban.seriesStart + NOTICE_MS) ban.refusals += 1;
+  if (refusalsBeforeBan(ban, perMinute, now) > 0) return false;
+  const level = Math.min(banLevel(ban, now) + 1, BAN_DURATIONS_MS.length);
+  startBan(ban, { level, bannedUntil: now + nextBanMs(ban, now), byOperator: false });
   return true;
 }
 
 /** An operator's ban replaces any other, and uses up no level. */
-export function banByOperator(bans: BanState, now: number, durationMs = nextBanMs(bans, now)): void {
-  startBan(bans, { level: banLevel(bans, now), bannedUntil: now + durationMs, byOperator: true });
+export function banByOperator(ban: BanState, now: number, durationMs = nextBanMs(ban, now)): void {
+  startBan(ban, { level: banLevel(ban, now), bannedUntil: now + durationMs, byOperator: true });
 }
 
-function startBan(bans: BanState, started: Omit<StoredBan, 'changedAt'>): void {
-  Object.assign(bans, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
+function startBan(ban: BanState, started: Omit<StoredBan, 'changedAt'>): void {
+  Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
 }
 
 /** Lifts an active ban and reverts the level that it used up, since it should not have happened. */
-export function unban(bans: BanState, now: number): void {
-  if (!isBanned(bans, now)) return;
-  if (!bans.byOperator) bans.level = Math.max(0, bans.level - 1);
-  bans.bannedUntil = now;
+export function unban(ban: BanState, now: number): void {
+  if (!isBanned(ban, now)) return;
+  if (!ban.byOperator) ban.level = Math.max(0, ban.level - 1);
+  ban.bannedUntil = now;
 }
 
 export type Outcome = 'allowed' | 'limited' | 'banned';
@@ -129,7 +129,7 @@ export type Outcome = 'allowed' | 'limited' | 'banned';
 export interface QuotaStatus {
   windows: WindowStatus[];
   /** The ban state of the key; null for an address. */
-  bans: Readonly<BanState> | null;
+  ban: Readonly<BanState> | null;
   /** Refused requests that count left, including the one that triggers the ban; Infinity for an address. */
   refusalsBeforeBan: number;
   /** During a ban, when a request will be accepted: at its end, or that of an exhausted window if it is later. Else null. */
@@ -157,7 +157,7 @@ export const NOTHING_TAKEN = -1;
 /** The counts of a client or an address, and the bans of a key. */
 export interface QuotaState {
   windows: WindowState;
-  bans: BanState | null;
+  ban: BanState | null;
   /** What is allowed here: the plan, or this instance's share of it. */
   limits: Limits;
   /** What the plan allows in a minute. */
@@ -166,11 +166,11 @@ export interface QuotaState {
 }
 
 export function decide(state: QuotaState): Decision {
-  const { windows, bans, limits, perMinute, now } = state;
-  if (bans !== null && isBanned(bans, now)) return decisionAfter('banned', null, false, state);
+  const { windows, ban, limits, perMinute, now } = state;
+  if (ban !== null && isBanned(ban, now)) return decisionAfter('banned', null, false, state);
   const exhausted = take(windows, limits, now);
   if (exhausted === null) return decisionAfter('allowed', null, false, state);
-  const isNewlyBanned = bans !== null && countRefusal(bans, now, endOf(windows, exhausted, now), perMinute);
+  const isNewlyBanned = ban !== null && countRefusal(ban, now, endOf(windows, exhausted, now), perMinute);
   return isNewlyBanned
     ? decisionAfter('banned', null, true, state)
     : decisionAfter('limited', exhausted, false, state);
@@ -192,20 +192,20 @@ export function decisionAfter(
     outcome,
     exhausted,
     retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - state.now),
-    earnedBanLevel: isNewlyBanned ? state.bans!.level : 0,
+    earnedBanLevel: isNewlyBanned ? state.ban!.level : 0,
     takenAt: outcome === 'allowed' ? state.now : NOTHING_TAKEN,
   });
 }
 
-export function statusOf({ windows, bans, limits, perMinute, now }: QuotaState): QuotaStatus {
+export function statusOf({ windows, ban, limits, perMinute, now }: QuotaState): QuotaStatus {
   const current = windowStatuses(windows, limits, now);
-  const isBan = bans !== null && isBanned(bans, now);
+  const isBan = ban !== null && isBanned(ban, now);
   const ends = current.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
   return {
     windows: current,
-    bans: bans && { ...bans },
-    refusalsBeforeBan: bans === null ? Infinity : refusalsBeforeBan(bans, perMinute, now),
-    acceptedAt: isBan ? Math.max(bans.bannedUntil, ...ends) : null,
+    ban: ban && { ...ban },
+    refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, perMinute, now),
+    acceptedAt: isBan ? Math.max(ban.bannedUntil, ...ends) : null,
     decidedAt: now,
   };
 }

@@ -22,7 +22,7 @@ import {
   type WindowState,
 } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type LimitedClient, type LimitedKey, QuotaStore, type Taken } from './quota-store';
+import { type LimitedClient, type LimitedKey, QuotaStore, type TakenRequest } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
 /** Idle entries leave after this long: windows are over, or in the database. */
@@ -93,12 +93,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     if (key !== null && decision.outcome === 'allowed') {
       this.records.count(key.clientId, state.windows, 1);
     } else if (key !== null && decision.earnedBanLevel > 0) {
-      this.records.saveBan(key.id, state.bans!, state.now);
+      this.records.saveBan(key.id, state.ban!, state.now);
     }
     return decision;
   }
 
-  async refund(client: LimitedClient, { takenAt }: Taken): Promise<QuotaStatus> {
+  async refund(client: LimitedClient, { takenAt }: TakenRequest): Promise<QuotaStatus> {
     const state = await this.stateOf(client);
     const before = state.windows.dayCount;
     // The share of a whole day, so that all instances together refund at most the limit.
@@ -145,7 +145,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     if (key === null) {
       const now = this.clock.now();
       const windows = this.addresses.memo(tracker);
-      return { windows, bans: null, limits: this.shareOf(agreed), perMinute, now };
+      return { windows, ban: null, limits: this.shareOf(agreed), perMinute, now };
     }
     const known = this.clients.get(key.clientId);
     const isUsable = known?.readInRound === this.round;
@@ -160,20 +160,20 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       client.usedBefore = 0;
     }
     const limits = this.shareOf(agreed, client.usedBefore);
-    return { windows: client.windows, bans: this.bansOf(key), limits, perMinute, now };
+    return { windows: client.windows, ban: this.banOf(key), limits, perMinute, now };
   }
 
   private shareOf(limits: Limits, usedBefore = 0): Limits {
     return this.instances === 1 ? limits : shareOf(limits, this.instances, usedBefore);
   }
 
-  private bansOf({ id, ban }: LimitedKey): BanState {
-    const bans = this.bans.memo(id);
+  private banOf({ id, ban }: LimitedKey): BanState {
+    const state = this.bans.memo(id);
     // A ban that is not yet written is newer than what the database has.
     if (!this.records.hasUnsavedBan(id)) {
-      applyStoredBan(bans, ban);
+      applyStoredBan(state, ban);
     }
-    return bans;
+    return state;
   }
 
   /** @param before what was known here: its minute goes on, unless it was reset */

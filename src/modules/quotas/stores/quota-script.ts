@@ -13,7 +13,7 @@ import type { StoredUsage } from './quota-records';
 import type { LimitedClient } from './quota-store';
 
 /** The braces are a hash tag, so that all keys of a client are on one cluster node. */
-export function keysOf({ tracker, key }: LimitedClient): string[] {
+export function redisKeysOf({ tracker, key }: LimitedClient): string[] {
   const counts = `petstore:{${tracker}}:counts`;
   return key === null ? [counts] : [counts, `petstore:{${tracker}}:ban:${key.id}`];
 }
@@ -148,7 +148,7 @@ return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used
 export type Step = 'take' | 'refund' | 'read';
 
 /** The arguments of QUOTA_SCRIPT after the times. @param takenAt for a refund */
-export function argumentsOf(
+export function scriptArguments(
   { key, limits: { perMinute, perDay } }: LimitedClient,
   step: Step,
   takenAt: number,
@@ -167,7 +167,7 @@ export function argumentsOf(
 }
 
 type Windows = [number, number, number, number, number, number, ...number[]];
-type Bans = [number, number, number, number, number, number, number];
+type Ban = [number, number, number, number, number, number, number];
 
 /** What QUOTA_SCRIPT returns after a step. */
 export type StateReply = [
@@ -191,8 +191,8 @@ export interface StateAfter extends QuotaState {
 /** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
 export function toState(reply: StateReply, { key, limits }: LimitedClient, receivedAt: number): StateAfter {
   const [outcome, exhausted, newly, redisNow, ...values] = reply;
-  const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Windows;
-  const [level, bannedUntil, byOperator, changedAt, refusals, seriesStart, seriesEnd] = bans as Bans;
+  const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...ban] = values as Windows;
+  const [level, bannedUntil, byOperator, changedAt, refusals, seriesStart, seriesEnd] = ban as Ban;
   const aheadMs = redisNow - receivedAt;
   // 0 is never.
   const here = (time: number) => (time === 0 ? 0 : time - aheadMs);
@@ -205,7 +205,7 @@ export function toState(reply: StateReply, { key, limits }: LimitedClient, recei
     limits,
     perMinute: limits.perMinute,
     windows: { minuteStart: minuteStart - aheadMs, minuteCount, minuteRefunds, day, dayCount, dayRefunds },
-    bans:
+    ban:
       key !== null
         ? {
             level,

@@ -14,7 +14,7 @@ export interface LimitedClient {
 export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
 /** What a refund needs to know. */
-export type Taken = Pick<Decision, 'takenAt' | 'takenLocally'>;
+export type TakenRequest = Pick<Decision, 'takenAt' | 'takenLocally'>;
 
 /** Counts requests. Every method is one atomic step on the client's windows and bans. */
 export abstract class QuotaStore {
@@ -24,7 +24,7 @@ export abstract class QuotaStore {
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
   abstract take(client: LimitedClient): Promise<Decision>;
   /** Refunds a request; returns the client's status after it. */
-  abstract refund(client: LimitedClient, taken: Taken): Promise<QuotaStatus>;
+  abstract refund(client: LimitedClient, taken: TakenRequest): Promise<QuotaStatus>;
   /** The client's status. Read-only. */
   abstract read(client: LimitedClient): Promise<QuotaStatus>;
   /** Writes pending counts. Never rejects. */

@@ -2,7 +2,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestj
 import { RepeatingTask } from '#libs/clock';
 import type { Decision, QuotaStatus } from '../rules/decision';
 import type { MemoryQuotaStore } from './memory-quota-store';
-import { type LimitedClient, QuotaStore, type Taken } from './quota-store';
+import { type LimitedClient, QuotaStore, type TakenRequest } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 import { type RedisQuotaStore, RedisUnavailableError } from './redis-quota-store';
 
@@ -53,7 +53,7 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
     );
   }
 
-  async refund(client: LimitedClient, taken: Taken): Promise<QuotaStatus> {
+  async refund(client: LimitedClient, taken: TakenRequest): Promise<QuotaStatus> {
     if (taken.takenLocally) {
       return this.local.refund(client, taken);
     }

@@ -131,7 +131,7 @@ const RECORD = {
 };
 
 /** A delivery whose attempt has ended. */
-export type Finished = StartedDelivery & { attempt: Attempt };
+export type FinishedDelivery = StartedDelivery & { attempt: Attempt };
 
 interface RecordedRow {
   id: number;
@@ -175,7 +175,7 @@ export class DeliveryQueue {
   }
 
   /** May be repeated after a failure. @returns the webhooks to disable: their receivers want nothing more, or accept nothing */
-  async recordOutcomes(finished: readonly Finished[], now: Date) {
+  async recordOutcomes(finished: readonly FinishedDelivery[], now: Date) {
     const outcomes = JSON.stringify(finished.map((one) => outcomeOf(one, now)));
     const rows = await this.database.query<RecordedRow>(RECORD, [outcomes, now.toISOString(), PAUSES_MS]);
     const deadSince = now.getTime() - DISABLED_AFTER_MS;
@@ -191,7 +191,7 @@ export class DeliveryQueue {
 }
 
 /** What an attempt means, as the statement reads it from JSON. */
-function outcomeOf({ delivery, quick, attempt }: Finished, now: Date) {
+function outcomeOf({ delivery, quick, attempt }: FinishedDelivery, now: Date) {
   const slowMs = slowDownMs(attempt, now.getTime());
   return {
     id: delivery.id,

@@ -5,7 +5,12 @@ import { EventReader, type StoredEvent, toEventDto } from '../../events';
 import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
-import { type StartedDelivery, DeliveryQueue, type Finished, type LeasedDelivery } from './delivery-queue';
+import {
+  type StartedDelivery,
+  DeliveryQueue,
+  type FinishedDelivery,
+  type LeasedDelivery,
+} from './delivery-queue';
 import { type Attempt, errorOf } from './retry-schedule';
 import { Sender } from './sender';
 
@@ -119,7 +124,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** If that fails, outcomes are written in the next turn. */
   private async writeOutcomes(): Promise<void> {
-    const finished = [...this.started.keys()].filter((one): one is Finished => one.attempt !== undefined);
+    const finished = [...this.started.keys()].filter(
+      (one): one is FinishedDelivery => one.attempt !== undefined,
+    );
     if (finished.length === 0) {
       return;
     }

@@ -23,7 +23,7 @@ const NOT_FOUND = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
 export type FindAddresses = (name: string) => Promise<LookupAddress[]>;
 
 /** The parameters replace the machine's in tests. */
-export function machineLookup(
+export function systemLookup(
   hostsFile = HOSTS,
   resolverFile = '/etc/resolv.conf',
   newResolver = () => new dns.Resolver(QUERY),
@@ -47,7 +47,7 @@ export function machineLookup(
         break;
       }
     }
-    throw withCode(failures.every(({ code }) => NOT_FOUND.includes(code!)) ? 'ENOTFOUND' : 'ELOOKUP');
+    throw errorWithCode(failures.every(({ code }) => NOT_FOUND.includes(code!)) ? 'ENOTFOUND' : 'ELOOKUP');
   };
 }
 
@@ -56,7 +56,7 @@ export function checkedLookup(find: FindAddresses, policy: AddressPolicy, protoc
   const lookUp = async (name: string): Promise<LookupAddress[]> => {
     const allowed = (await find(name)).filter(({ address }) => policy.allows(address, protocol));
     if (allowed.length === 0) {
-      throw withCode('EFORBIDDEN');
+      throw errorWithCode('EFORBIDDEN');
     }
     return [4, 6].flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES));
   };
@@ -68,7 +68,7 @@ export function checkedLookup(find: FindAddresses, policy: AddressPolicy, protoc
   };
 }
 
-export function withCode(code: string): NodeJS.ErrnoException {
+export function errorWithCode(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }
 
@@ -79,7 +79,7 @@ async function query(resolver: dns.Resolver, name: string): Promise<LookupAddres
     const addresses = await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
     if (addresses.length === 0) {
       // The name is an alias of one without addresses.
-      throw withCode('ENODATA');
+      throw errorWithCode('ENODATA');
     }
     found.push(...addresses.map((address) => ({ address, family })));
   });

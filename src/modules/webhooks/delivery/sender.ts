@@ -8,7 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Injectable, Optional } from '@nestjs/common';
 import { AddressPolicy } from './address-policy';
-import { type FindAddresses, checkedLookup, machineLookup, withCode } from './name-lookup';
+import { type FindAddresses, checkedLookup, systemLookup, errorWithCode } from './name-lookup';
 import type { Attempt } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
@@ -48,7 +48,7 @@ export class Sender {
   /** @param find replaces the machine's lookup in tests */
   constructor(
     private readonly policy: AddressPolicy,
-    @Optional() find: FindAddresses = machineLookup(),
+    @Optional() find: FindAddresses = systemLookup(),
   ) {
     this.http = new HttpAgent({ ...CONNECTIONS, lookup: checkedLookup(find, policy, 'http:') });
     this.https = new HttpsAgent({ ...CONNECTIONS, lookup: checkedLookup(find, policy, 'https:') });
@@ -91,22 +91,22 @@ export class Sender {
 
 /** Rejects with an error that has a code. */
 async function attemptOf(request: ClientRequest, body: string): Promise<Attempt> {
-  const deadline = setTimeout(() => request.destroy(withCode('ESILENT')), TIMEOUT_MS);
+  const deadline = setTimeout(() => request.destroy(errorWithCode('ESILENT')), TIMEOUT_MS);
   let interim = 0;
   request.on('information', () => {
     interim += 1;
     if (interim > INTERIM_RESPONSES) {
-      request.destroy(withCode('EINTERIM'));
+      request.destroy(errorWithCode('EINTERIM'));
     }
   });
-  const closed = once(request, 'close').then(() => Promise.reject(withCode('ECONNRESET')));
+  const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   try {
     const answered = once(request.end(body), 'response') as Promise<[IncomingMessage]>;
     const [response] = await Promise.race([answered, closed]);
     const { statusCode: status = 0, headers } = response;
     await drain(response);
     if (status < 100 || status > 599) {
-      throw withCode('ESTATUS');
+      throw errorWithCode('ESTATUS');
     }
     return { status, retryAfter: headers['retry-after'] };
   } finally {

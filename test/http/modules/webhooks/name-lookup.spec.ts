@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
-import { machineLookup } from '../../../../src/modules/webhooks/delivery/name-lookup';
+import { systemLookup } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
@@ -67,7 +67,7 @@ function machine({
   writeFileSync(files.hosts, hosts);
   writeFileSync(files.resolver, resolver);
   const resolvers: dns.Resolver[] = [];
-  const find = machineLookup(files.hosts, files.resolver, () => {
+  const find = systemLookup(files.hosts, files.resolver, () => {
     const asking = new dns.Resolver({ timeout: 60_000, tries: 1 });
     resolvers.push(asking);
     asking.setServers([`127.0.0.1:${ports.length > 1 ? ports.shift()! : ports[0]!}`]);

@@ -18,23 +18,23 @@ const NOW = Date.UTC(2026, 10, 21, 9);
 const FREE = 60;
 const BANNING = 31;
 
-function refuse(bans: BanState, now: number, windowEnd = Infinity, perMinute = FREE): boolean {
-  return countRefusal(bans, now, windowEnd, perMinute);
+function refuse(ban: BanState, now: number, windowEnd = Infinity, perMinute = FREE): boolean {
+  return countRefusal(ban, now, windowEnd, perMinute);
 }
 
 /** One refusal that begins a series, and those that count. @returns when they were refused */
-function earnBan(bans: BanState, now = NOW): number {
-  refuse(bans, now);
-  const counted = Array.from({ length: BANNING }, () => refuse(bans, now + NOTICE_MS));
+function earnBan(ban: BanState, now = NOW): number {
+  refuse(ban, now);
+  const counted = Array.from({ length: BANNING }, () => refuse(ban, now + NOTICE_MS));
   expect(counted.indexOf(true)).toBe(BANNING - 1);
   return now + NOTICE_MS;
 }
 
 /** Refusals after pauses of so many milliseconds. @returns whether one of them bans */
 function refusedAfter(pauses: readonly number[], perMinute = FREE): boolean {
-  const bans = newBanState();
+  const ban = newBanState();
   let now = NOW;
-  return pauses.some((pause) => refuse(bans, (now += pause), Infinity, perMinute));
+  return pauses.some((pause) => refuse(ban, (now += pause), Infinity, perMinute));
 }
 
 /** Refusals at these times, in seconds. @returns whether one of them bans */
@@ -85,64 +85,64 @@ describe('a series of refused requests', () => {
     const counted = Array<number>(30).fill(2);
     expect(refusedAt([0, ...counted, 59.999])).toBe(true);
     expect(refusedAt([0, ...counted, 60])).toBe(false);
-    const bans = newBanState();
-    refuse(bans, NOW, NOW + 5_000);
-    for (let count = 0; count < 30; count += 1) refuse(bans, NOW + 4_999, NOW + 5_000);
-    expect(refuse({ ...bans }, NOW + 5_000)).toBe(false);
-    expect(refuse(bans, NOW + 4_999)).toBe(true);
+    const ban = newBanState();
+    refuse(ban, NOW, NOW + 5_000);
+    for (let count = 0; count < 30; count += 1) refuse(ban, NOW + 4_999, NOW + 5_000);
+    expect(refuse({ ...ban }, NOW + 5_000)).toBe(false);
+    expect(refuse(ban, NOW + 4_999)).toBe(true);
   });
 
   it('of workers that wait as Retry-After says never begins before the window of their wait', () => {
-    const bans = newBanState();
+    const ban = newBanState();
     // 81 are refused in the first minute, which ends at 60 s; 20 of them again in the next one, and one of these later.
     for (const second of [0.9, ...Array<number>(80).fill(1.25)]) {
-      refuse(bans, NOW + second * 1_000, NOW + 60_000);
+      refuse(ban, NOW + second * 1_000, NOW + 60_000);
     }
     const later = [...Array<number>(20).fill(60.25), 60.9];
-    const banned = later.map((second) => refuse(bans, NOW + second * 1_000, NOW + 120_250));
+    const banned = later.map((second) => refuse(ban, NOW + second * 1_000, NOW + 120_250));
     expect(banned).not.toContain(true);
-    expect(bans).toMatchObject({ refusals: 0, seriesStart: NOW + 60_250 });
+    expect(ban).toMatchObject({ refusals: 0, seriesStart: NOW + 60_250 });
   });
 });
 
 describe('what the database has', () => {
   it('is taken over once, and never replaces what is newer', () => {
-    const bans = newBanState();
+    const ban = newBanState();
     const stored = { level: 1, bannedUntil: NOW + 1, byOperator: true, changedAt: 7 };
-    applyStoredBan(bans, stored);
-    expect(bans).toMatchObject(stored);
-    earnBan(bans, NOW + 1);
-    const earned = { ...bans };
-    applyStoredBan(bans, stored);
-    applyStoredBan(bans, { ...stored, changedAt: 6 });
-    expect(bans).toEqual(earned);
-    applyStoredBan(bans, { ...stored, changedAt: 8 });
-    expect(isBanned(bans, NOW + 3_000)).toBe(false);
+    applyStoredBan(ban, stored);
+    expect(ban).toMatchObject(stored);
+    earnBan(ban, NOW + 1);
+    const earned = { ...ban };
+    applyStoredBan(ban, stored);
+    applyStoredBan(ban, { ...stored, changedAt: 6 });
+    expect(ban).toEqual(earned);
+    applyStoredBan(ban, { ...stored, changedAt: 8 });
+    expect(isBanned(ban, NOW + 3_000)).toBe(false);
   });
 });
 
 describe('the duration of bans', () => {
   it('is 2 minutes, then 10 minutes, 1 hour, 24 hours, 72 hours, and 72 hours from then on', () => {
-    const bans = newBanState();
+    const ban = newBanState();
     let now = NOW;
     const durations = Array.from({ length: 7 }, () => {
-      const announced = nextBanMs(bans, now);
-      const bannedAt = earnBan(bans, now);
-      expect(bans.bannedUntil - bannedAt).toBe(announced);
-      now = bans.bannedUntil;
+      const announced = nextBanMs(ban, now);
+      const bannedAt = earnBan(ban, now);
+      expect(ban.bannedUntil - bannedAt).toBe(announced);
+      now = ban.bannedUntil;
       return announced / 60_000;
     });
     expect(durations).toEqual([2, 10, 60, 1_440, 4_320, 4_320, 4_320]);
   });
 
   it('forgives one level for each clean 24 hours since the last ban ended, and none during a ban', () => {
-    const bans = newBanState();
-    for (let i = 0, now = NOW; i < 8; i += 1, now = bans.bannedUntil) earnBan(bans, now);
-    const end = bans.bannedUntil;
+    const ban = newBanState();
+    for (let i = 0, now = NOW; i < 8; i += 1, now = ban.bannedUntil) earnBan(ban, now);
+    const end = ban.bannedUntil;
     const minutesAfter = (days: number, ms = 0): number =>
-      nextBanMs(bans, end + days * FORGIVENESS_MS + ms) / 60_000;
-    expect(banLevel(bans, end - 1)).toBe(5);
-    expect(banLevel(bans, end + FORGIVENESS_MS - 1)).toBe(5);
+      nextBanMs(ban, end + days * FORGIVENESS_MS + ms) / 60_000;
+    expect(banLevel(ban, end - 1)).toBe(5);
+    expect(banLevel(ban, end + FORGIVENESS_MS - 1)).toBe(5);
     expect([1, 2, 3, 4, 5, 9].map((days) => minutesAfter(days))).toEqual([4_320, 1_440, 60, 10, 2, 2]);
     expect(minutesAfter(2, -1)).toBe(4_320);
   });
@@ -150,22 +150,22 @@ describe('the duration of bans', () => {
 
 describe('a ban by an operator', () => {
   it('uses up no level, nor does lifting it give one back', () => {
-    const bans = newBanState();
-    banByOperator(bans, NOW, 1_000);
-    expect([isBanned(bans, NOW + 999), banLevel(bans, NOW), nextBanMs(bans, NOW + 1_000)]).toEqual([
+    const ban = newBanState();
+    banByOperator(ban, NOW, 1_000);
+    expect([isBanned(ban, NOW + 999), banLevel(ban, NOW), nextBanMs(ban, NOW + 1_000)]).toEqual([
       true,
       0,
       120_000,
     ]);
-    earnBan(bans, NOW + 1_000);
-    const now = bans.bannedUntil;
-    banByOperator(bans, now);
-    expect([bans.bannedUntil - now, bans.byOperator]).toEqual([600_000, true]);
-    unban(bans, now + 1);
-    expect([isBanned(bans, now + 1), banLevel(bans, now + 1)]).toEqual([false, 1]);
-    earnBan(bans, now + 1);
-    unban(bans, now + 10_000);
-    expect([isBanned(bans, now + 10_000), banLevel(bans, now + 10_000), bans.byOperator]).toEqual([
+    earnBan(ban, NOW + 1_000);
+    const now = ban.bannedUntil;
+    banByOperator(ban, now);
+    expect([ban.bannedUntil - now, ban.byOperator]).toEqual([600_000, true]);
+    unban(ban, now + 1);
+    expect([isBanned(ban, now + 1), banLevel(ban, now + 1)]).toEqual([false, 1]);
+    earnBan(ban, now + 1);
+    unban(ban, now + 10_000);
+    expect([isBanned(ban, now + 10_000), banLevel(ban, now + 10_000), ban.byOperator]).toEqual([
       false,
       1,
       false,

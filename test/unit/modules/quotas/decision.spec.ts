@@ -21,8 +21,8 @@ import {
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
-function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
-  return decideState({ windows, bans, limits, perMinute: limits.perMinute, now });
+function decide(windows: WindowState, ban: BanState | null, limits: Limits, now: number): Decision {
+  return decideState({ windows, ban, limits, perMinute: limits.perMinute, now });
 }
 
 describe('during a ban', () => {
@@ -33,12 +33,12 @@ describe('during a ban', () => {
     'a request will be accepted %s, and the windows are reported as they are',
     (_when, perDay, acceptedAt) => {
       const windows = newWindowState(NOW);
-      const bans = newBanState();
+      const ban = newBanState();
       const limits = { perMinute: 2, perDay };
-      for (let sent = 0; sent < 3; sent += 1) decide(windows, bans, limits, NOW);
-      for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 2_000);
+      for (let sent = 0; sent < 3; sent += 1) decide(windows, ban, limits, NOW);
+      for (let sent = 0; sent < 11; sent += 1) decide(windows, ban, limits, NOW + 2_000);
       for (const now of [NOW + 2_000, NOW + 70_000]) {
-        const decision = decide(windows, bans, limits, now);
+        const decision = decide(windows, ban, limits, now);
         expect(decision).toMatchObject({
           outcome: 'banned',
           acceptedAt,
@@ -51,7 +51,7 @@ describe('during a ban', () => {
           RateLimit: expect.stringContaining(`"day";r=${perDay - 2};`) as string,
         });
       }
-      expect(decide(windows, bans, limits, acceptedAt).outcome).toBe('allowed');
+      expect(decide(windows, ban, limits, acceptedAt).outcome).toBe('allowed');
     },
   );
 });

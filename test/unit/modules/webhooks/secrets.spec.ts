@@ -1,7 +1,7 @@
 import {
   SecretVault,
   newSecret,
-  rotated,
+  withNewSecret,
   validSecrets,
 } from '../../../../src/modules/webhooks/webhook-secrets';
 
@@ -51,7 +51,7 @@ describe('rotation', () => {
   const first = [{ sealed: 'a', until: null }];
 
   it('a second rotation does not shorten the period of the first', () => {
-    const three = rotated(rotated(first, 'b', NOW), 'c', later(DAY / 2));
+    const three = withNewSecret(withNewSecret(first, 'b', NOW), 'c', later(DAY / 2));
     expect(validSecrets(three, later(DAY - 1)).map(({ sealed }) => sealed)).toEqual(['c', 'b', 'a']);
     expect(validSecrets(three, later(DAY)).map(({ sealed }) => sealed)).toEqual(['c', 'b']);
   });
