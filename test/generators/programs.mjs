@@ -203,11 +203,11 @@ async fn main() {
     let headers = reqwest::header::HeaderMap::from_iter([("x-api-key".parse().unwrap(), key)]);
     let http = reqwest::Client::builder().default_headers(headers).build().unwrap();
     let api = Client::new_with_client(&std::env::var("BASE").unwrap(), http);
-    let limit = std::num::NonZeroU64::new(1);
+    let limit = std::num::NonZeroU32::new(1);
     let page = api.list_pets(None, None, None, limit, None, None, None).await.unwrap();
-    let body = types::NewCategory { name: "Ponies".parse().unwrap() };
+    let body = types::NewCategory { name: "Ponies".parse().unwrap(), description: None };
     let created = api.create_category(None, &body).await.unwrap();
-    let missing = api.get_category(4711, None).await.unwrap_err();
+    let missing = api.get_category(4711.try_into().unwrap(), None).await.unwrap_err();
     println!("{} {} {}", page.len(), *created.name, missing.status().unwrap().as_u16());
 }
 `;
