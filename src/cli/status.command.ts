@@ -35,17 +35,17 @@ export class StatusCommand extends ResultCommand {
   }
 
   private show({ version, database, instances, redis }: StoreStatus, options: OutputOptions): void {
-    const fields = {
-      version,
-      ...database,
-      bytes: database.bytes && inUnits(database.bytes),
-      redis: redis && inWords(redis),
-    };
+    const { bytes, ...known } = database;
+    const fields = { version, ...known, size: bytes && inUnits(bytes), redis: redis && inWords(redis) };
     printOne(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)), options);
     print('');
     // Operators wait for this sentence before they move a store, so it must not be a guess.
     const none = instances === null ? NOT_KNOWN : 'No instance of the service runs.';
-    printMany(instances ?? [], options, none);
+    const rows = (instances ?? []).map(({ secondsAgo, ...instance }) => ({
+      ...instance,
+      lastSeen: new Date(Date.now() - secondsAgo * 1_000),
+    }));
+    printMany(rows, options, none);
   }
 }
 

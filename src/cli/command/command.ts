@@ -53,7 +53,8 @@ export abstract class PetstoreCommand extends CommandRunner {
       const help = command.createHelp();
       const explanation = help.wrap(this.explanation(), process.stdout.columns || 80, 0, NARROWEST_COLUMN);
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
-      return explanation + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
+      const examples = lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`;
+      return explanation.trimEnd() + (explanation && '\n') + examples;
     });
     this.declare(command);
     return super.setCommand(command);

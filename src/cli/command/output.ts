@@ -116,7 +116,10 @@ export function tableLines(rows: Row[], terminalColumns: number): string[] {
   const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
   const lines = alignedLines([names.map(headingOf), ...cells], areNumbers);
   return lines.some((line) => widthOf(line) > terminalColumns)
-    ? rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)])
+    ? rows.flatMap((row, index) => [
+        ...(index === 0 ? [] : ['']),
+        ...recordLines(Object.fromEntries(names.map((name) => [name, row[name]]))),
+      ])
     : lines;
 }
 

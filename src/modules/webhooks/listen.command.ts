@@ -33,10 +33,10 @@ export class ListenCommand extends PetstoreCommand {
     'webhooks listen --forward-to http://127.0.0.1:8080/hook',
   ];
   protected override explanation(): string {
-    return `
-Events come from the feed, and are signed here with a secret that follows from the key and stays the same. No webhook is
-created, and what the receiver does not accept is not sent again.
-`;
+    return (
+      '\nEvents come from the feed, and are signed here with a secret that follows from the key and stays the same. ' +
+      'No webhook is created, and what the receiver does not accept is not sent again.\n'
+    );
   }
 
   protected override declare(command: Commander): void {
