@@ -16,3 +16,9 @@ export async function whileLocked<Result>(
     holder.release();
   }
 }
+
+/** How many statements wait for a lock in this database. */
+export async function lockWaits(pool: Pool): Promise<number> {
+  const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return (await pool.query(sql)).rowCount!;
+}

@@ -3,29 +3,16 @@ import { useStore } from '../../support/use-service';
 
 /** What breaks careless services: texts that mean something to SQL, to a page, to a path or to JavaScript, and strange numbers. */
 const TEXTS = [
-  `'; DROP TABLE pets; --`,
-  `%' UNION SELECT digest FROM api_keys --`,
-  '$1',
-  '\\',
-  '<script>alert(1)</script>',
-  '../../etc/passwd',
-  '__proto__',
-  'constructor',
-  'null',
-  '0',
-  '-1',
-  '01',
-  '1.5',
-  '1e400',
-  '9007199254740991',
-  '9007199254740993',
-  '1,2',
-  'a\0b',
-  '1\r\nX-Injected: 1',
-  '\ufeff🐕',
-  '0001-01-01T00:00:00Z',
-  '9999-12-31T23:59:59.999999999-00:00',
-  'x'.repeat(3_000),
+  ...[
+    `'; DROP TABLE pets; --`,
+    `%' UNION SELECT digest FROM api_keys --`,
+    '$1',
+    '\\',
+    '<script>alert(1)</script>',
+  ],
+  ...['../../etc/passwd', '__proto__', 'constructor', 'null', '0', '-1', '01', '1.5', '1e400', '1,2'],
+  ...['9007199254740991', '9007199254740993', 'a\0b', '1\r\nX-Injected: 1', '\ufeff🐕', 'x'.repeat(3_000)],
+  ...['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999-00:00'],
 ];
 const JSON_TEXTS = [
   ...['null', 'true', '[]', '[null]', '{}', '""', '-0', '1', '1e400', '2147483647', '2147483648'],
@@ -95,13 +82,8 @@ it('Whatever is in a field, a parameter or a header field of an operation is ans
       requests.map(async ({ method, target, body, headers = {} }) => {
         // The caller holds the answer against the document.
         const { status } = await caller.with(headers).send(method, target, body);
-        expect([method, target, body, headers, status >= 500]).toEqual([
-          method,
-          target,
-          body,
-          headers,
-          false,
-        ]);
+        const request = { method, target, body, headers };
+        expect({ ...request, isFault: status >= 500 }).toEqual({ ...request, isFault: false });
         statuses.add(status);
       }),
     );

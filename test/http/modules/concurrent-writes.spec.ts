@@ -2,6 +2,7 @@ import { tally } from '../../support/spread';
 import { type InventoryItem, type Order, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { useStore } from '../../support/use-service';
+import { lockWaits } from '../../support/while-locked';
 
 const { service, caller, arrange } = useStore();
 const ROUNDS = 10;
@@ -74,8 +75,7 @@ it('An order that another instance reschedules meanwhile is completed, and keeps
   await other.query('BEGIN');
   await other.query(`UPDATE orders SET ship_date = '2099-01-01Z' WHERE id = $1`, [id]);
   const completed = caller.patch<Order>(`/store/orders/${id}`, { complete: true });
-  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await until(async () => (await pool.query(waiting)).rowCount === 1);
+  await until(async () => (await lockWaits(pool)) === 1);
   await other.query('COMMIT');
   other.release();
   expect((await completed).body).toMatchObject({ complete: true, shipDate: '2099-01-01T00:00:00.000Z' });

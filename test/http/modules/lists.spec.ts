@@ -147,24 +147,14 @@ describe.each([
   const store = useStore(() => ({ database }));
 
   it('finds the same pets with and without their ids, page by page and on one page', async () => {
-    const names = [
-      'Istanbul',
-      'ISTANBUL',
-      'ıssız',
-      'İzmir',
-      'ÄRMEL',
-      'ärmel',
-      'ΟΔΟΣ',
-      'Οδός',
-      'Straße',
-      '\u212Alee',
-    ];
+    const names = 'Istanbul ISTANBUL ıssız İzmir ÄRMEL ärmel ΟΔΟΣ Οδός Straße \u212Alee'.split(' ');
     const pets: Pet[] = [];
     for (const name of names) {
       pets.push(await store.arrange.pet(aPet().named(name)));
     }
     const ids = pets.map(({ id }) => `id=${id}`).join('&');
-    for (const name of names.flatMap((one) => [one, one[0]!, one.toLowerCase(), one.toUpperCase()])) {
+    const asked = names.flatMap((one) => [one, one[0]!, one.toLowerCase(), one.toUpperCase()]);
+    for (const name of new Set(asked)) {
       const target = `/pets?name=${encodeURIComponent(name)}`;
       const { body } = await store.caller.get<Pet[]>(target);
       expect((await store.caller.get<Pet[]>(`${target}&${ids}`)).body).toEqual(body);

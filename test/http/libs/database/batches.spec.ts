@@ -3,7 +3,7 @@ import type { NewOrderDto, OrderDto } from '../../../../src/modules/orders/order
 import { type InventoryItem, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
-import { whileLocked } from '../../../support/while-locked';
+import { lockWaits, whileLocked } from '../../../support/while-locked';
 
 describe('concurrent commands', () => {
   const { service, caller, arrange } = useStore();
@@ -28,14 +28,6 @@ describe('concurrent commands', () => {
       [orders.map(({ id }) => id)],
     );
     return rows[0]!.transactions;
-  }
-
-  async function waitingForLocks(): Promise<number> {
-    const { rows } = await service.database.pool.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows[0]!.count;
   }
 
   it('share a transaction, and each gets its own result', async () => {
@@ -81,7 +73,7 @@ describe('concurrent commands', () => {
     const { pool } = service.database;
     await whileLocked(pool, held!, async () => {
       const order = place({ petId: held! }).catch(({ message }: Error) => message);
-      await until(async () => (await waitingForLocks()) > 0);
+      await until(async () => (await lockWaits(pool)) > 0);
       await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`);
       expect(await order).toMatch(/terminat/i);

@@ -98,6 +98,7 @@ it('a key is valid until the last millisecond before it expires; from then on it
   expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([401, '"minute";q=60;w=60']);
 });
 
+// What the table holds is what a thief of a backup would read.
 it('a key is stored as its digest and last four characters, and never itself', async () => {
   const { key, keyId } = await service.issueKey();
   const { last4, row } = await stored(keyId);

@@ -35,15 +35,10 @@ describe('what a client has used, read from outside the server', () => {
       day: { limit: 10, used: 4, remaining: 6, resetAt: new Date('2026-11-22T00:00:00.000Z') },
       keys: [
         { id: keyId, endsWith: key.slice(-4), state: 'active', bannedUntil: null, banLevel: 0 },
-        { id: banned, endsWith: others[0]!.key.slice(-4), state: 'banned', bannedUntil: until, banLevel: 0 },
-        {
-          id: revoked,
-          endsWith: others[1]!.key.slice(-4),
-          state: 'revoked',
-          bannedUntil: until,
-          banLevel: 0,
-        },
-        { id: expired, endsWith: others[2]!.key.slice(-4), state: 'expired', bannedUntil: null, banLevel: 0 },
+        ...(['banned', 'revoked', 'expired'] as const).map((state, index) => ({
+          ...{ id: others[index]!.record.id, endsWith: others[index]!.key.slice(-4), state, banLevel: 0 },
+          bannedUntil: state === 'expired' ? null : until,
+        })),
       ],
     });
   });

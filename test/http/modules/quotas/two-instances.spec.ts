@@ -3,6 +3,7 @@ import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-record
 import { until } from '../../../support/eventually';
 import { type TestService, startService } from '../../../support/service';
 import { createTestDatabase } from '../../../support/test-database';
+import { lockWaits } from '../../../support/while-locked';
 
 type Key = Awaited<ReturnType<TestService['issueKey']>>;
 
@@ -42,8 +43,7 @@ test.each([
     await holder.query(`SELECT FROM ${table} ORDER BY ${id} OFFSET 1 LIMIT 1 FOR NO KEY UPDATE`);
     for (const [service, inOrder] of uses) await use(service, inOrder);
     const closed = Promise.all(instances.map((service) => service.close()));
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-    await until(async () => (await database.pool.query(waiting)).rowCount === batches);
+    await until(async () => (await lockWaits(database.pool)) === batches);
     await holder.query('ROLLBACK');
     holder.release();
     await closed;

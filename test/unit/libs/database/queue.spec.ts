@@ -6,6 +6,7 @@ interface Item {
   subjects: string[];
 }
 
+// Whose turn it is is seen only in the engine: over HTTP it would be a matter of time.
 describe('A fair queue', () => {
   let queue: FairQueue<Item>;
   beforeEach(() => {
@@ -43,14 +44,8 @@ describe('A fair queue', () => {
   });
 
   it('is full when too many wait, or too many of one owner, and refuses more', async () => {
-    expect(['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => add(1, name))).toEqual([
-      true,
-      true,
-      true,
-      true,
-      false,
-    ]);
-    expect(['b1', 'b2', 'b3'].map((name) => add(2, name))).toEqual([true, true, false]);
+    expect(['a1', 'a2', 'a3', 'a4', 'a5'].filter((name) => !add(1, name))).toEqual(['a5']);
+    expect(['b1', 'b2', 'b3'].filter((name) => !add(2, name))).toEqual(['b3']);
     await expect(queue.add(2, { name: 'b3', subjects: [] })).rejects.toThrow('Too many wait');
     take(1);
     expect(add(2, 'b3')).toBe(true);

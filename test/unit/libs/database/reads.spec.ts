@@ -24,6 +24,7 @@ const numbers = (text: string): SharedRead<string, number | null> => ({
     names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
 });
 
+// Whose statements wait for whose is seen only in the engine: over HTTP it would be a matter of time.
 describe('reads', () => {
   let sent: Sent[];
   let connections: (string | undefined)[];

@@ -176,7 +176,7 @@ describe('The end', () => {
     await silent.closed();
     expect(over).toBe(false);
     pending[0]!.end('late');
-    expect((await asking.answer()).status).toBe(200);
+    expect(await asking.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await ended;
   });
 

@@ -46,13 +46,8 @@ const ORDERS = [
   `petId=${STORE.popularPet}&complete=false`,
   'petId=15500',
 ];
-export const SINGLE_READS = [
-  '/pets/70000',
-  '/pets/1',
-  '/categories/5',
-  '/store/orders/45000',
-  '/store/inventory/70000',
-];
+export const SINGLE_READS =
+  '/pets/70000 /pets/1 /categories/5 /store/orders/45000 /store/inventory/70000'.split(' ');
 
 function pagesOf(path: string, queries: string[], deep: number, name?: string): string[] {
   return queries.flatMap((query) =>
@@ -98,24 +93,9 @@ export const NAMED_CATEGORIES_PAGES = pagesOf(
 export const SEARCHED_PAGES = pagesOf('/pets', SEARCHES, 45_000, 'common 45000');
 /** Pages and single resources of a store with the same rows for everybody. */
 export const NEW_STORE_PAGES = [
-  '/pets',
-  '/pets?status=available',
-  '/pets?status=available&status=pending&status=sold',
-  '/pets?categoryId=1',
-  '/pets?categoryId=1&status=available',
-  '/pets?name=PET',
-  '/pets?name=pet&categoryId=1&status=available',
-  '/pets?name=pet&id=7&id=200',
-  '/pets?name=nobody',
-  '/categories',
-  '/categories?name=category',
-  '/store/inventory',
-  '/store/inventory?status=available',
-  '/store/orders',
-  '/store/orders?complete=false',
-  '/store/orders?petId=1&complete=false',
-  '/pets/200',
-  '/categories/1',
-  '/store/orders/200',
-  '/store/inventory/200',
-];
+  '/pets /pets?status=available /pets?status=available&status=pending&status=sold /pets?categoryId=1',
+  '/pets?categoryId=1&status=available /pets?name=PET /pets?name=pet&categoryId=1&status=available',
+  '/pets?name=pet&id=7&id=200 /pets?name=nobody /categories /categories?name=category /store/inventory',
+  '/store/inventory?status=available /store/orders /store/orders?complete=false',
+  '/store/orders?petId=1&complete=false /pets/200 /categories/1 /store/orders/200 /store/inventory/200',
+].flatMap((line) => line.split(' '));
