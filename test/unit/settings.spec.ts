@@ -162,12 +162,7 @@ describe('a secret in a file', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
-    [
-      'DATABASE_URL',
-      'databaseUrl',
-      'postgres://db/shop?sslmode=require',
-      'postgres://db/shop?sslmode=require&uselibpqcompat=true',
-    ],
+    ['DATABASE_URL', 'databaseUrl', 'postgres://db/shop', 'postgres://db/shop'],
     ['REDIS_URL', 'redisUrl', 'redis://cache', 'redis://cache'],
     ['WEBHOOK_KEY', 'webhookKey', KEY.toString('base64'), KEY],
   ] as const)('%s_FILE', (name, setting, text, value) => {

@@ -105,7 +105,7 @@ const RULES: Rule[] = [
   ['no more can be taken than is left', 3, [open(2), adjust(-2, 'insufficient_stock')], 1, 'available'],
   ['no more units can be added than fit', 3, [set(MOST - 2), adjust(3, FULL), adjust(2)], MOST, 'available'],
   [
-    'an order whose units do not fit cannot be cancelled, until they do',
+    'an order is cancelled only if its units fit',
     5,
     [open(5), set(MOST - 4), cancel(0, FULL), adjust(-1), cancel(0)],
     MOST,

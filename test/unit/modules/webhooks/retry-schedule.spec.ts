@@ -28,16 +28,9 @@ test.each<readonly [string, string, number]>([
   ['a date as RFC 850 writes it', 'Saturday, 21-Nov-26 09:32:00 GMT', 120_000],
   ['a date as asctime writes it', 'Sat Nov 21 09:32:00 2026', 120_000],
   ['more seconds than a number holds', '9'.repeat(400), 24 * HOUR],
-  ...[
-    'soon',
-    '-5',
-    '1.5',
-    '1e3',
-    '0x10',
-    '2026-11-21T09:32:00Z',
-    '21 Nov 2026',
-    'Sat, 21 Nov 2026 09:32:00 +0100',
-  ].map((nonsense) => [`nonsense such as ${nonsense}`, nonsense, 10_000] as const),
+  ...'soon|-5|1.5|1e3|0x10|2026-11-21T09:32:00Z|21 Nov 2026|Sat, 21 Nov 2026 09:32:00 +0100'
+    .split('|')
+    .map((nonsense) => [`nonsense such as ${nonsense}`, nonsense, 10_000] as const),
 ])('Retry-After with %s slows deliveries down', (_name, retryAfter, pause) => {
   expect(slowDownMs({ status: 429, retryAfter }, NOW)).toEqual(pause);
 });
