@@ -12,20 +12,21 @@ const UNKNOWN = 4_711;
 type Fields = Record<string, unknown>;
 
 /** What is sent besides the ids, and what the answer has besides that and an id. */
-const CREATED: [what: string, path: string, fields: Fields, more?: Fields][] = [
+const CREATED: [what: string, path: string, fields: Fields, more: Fields][] = [
   ['a pet', '/pets', { name: 'Rex' }, { status: 'available' }],
   ['a name as it is', '/pets', { name: `';--<b>%_\\ 🐕\n` }, { status: 'available' }],
-  ['a held pet', '/pets', { name: 'Rex', status: 'pending' }],
-  ['a sold pet', '/pets', { name: 'Rex', status: 'sold' }],
-  ['a category', '/categories', { name: 'Dogs' }],
-  ['a name that is there', '/categories', { name: 'Dogs' }],
-  ['an empty description', '/categories', { name: 'Dogs', description: '' }],
-  ['the longest texts', '/categories', { name: '🐕'.repeat(200), description: '🐕'.repeat(2_000) }],
+  ['a held pet', '/pets', { name: 'Rex', status: 'pending' }, {}],
+  ['a sold pet', '/pets', { name: 'Rex', status: 'sold' }, {}],
+  ['a category', '/categories', { name: 'Dogs' }, {}],
+  ['a name that is there', '/categories', { name: 'Dogs' }, {}],
+  ['an empty description', '/categories', { name: 'Dogs', description: '' }, {}],
+  ['the longest texts', '/categories', { name: '🐕'.repeat(200), description: '🐕'.repeat(2_000) }, {}],
   ['an order', '/store/orders', {}, { quantity: 1, complete: false }],
   [
     'a whole order',
     '/store/orders',
     { quantity: MOST - 1, shipDate: '2026-11-24T09:30:00.000Z', complete: true },
+    {},
   ],
 ];
 
