@@ -86,8 +86,8 @@ const filling = (pets) => [
    SELECT id, current_date - day, 10 FROM clients, generate_series(1, 30) day`,
   `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
    SELECT id, 'getPet', current_date - day, 10, now() FROM api_keys, generate_series(1, 30) day`,
-  `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
-   SELECT 1 + n % ${pets / 1_000}, 'key ' || n, md5(n::text), 201, '{"id":1,"petId":1,"quantity":1,"complete":false}'
+  `INSERT INTO idempotency_records (name, fingerprint, status, body)
+   SELECT 1 + n % ${pets / 1_000} || ' key ' || n, md5(n::text), 201, '{"id":1,"petId":1,"quantity":1,"complete":false}'
    FROM generate_series(1, ${pets / 10}) n`,
   `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
    SELECT 1, 'https://shop.example', false, '[]', now() FROM generate_series(1, 2)`,
@@ -120,7 +120,8 @@ export async function fillBySql(contender, pets) {
       feed: await feedOf(contender),
       cursorAfter,
       last: { pets, categories: 1_000 + pets / 100, orders: pets / 2, events: pets, deliveries: pets / 2 },
-      eventCursor: (position) => cursorOf(`event:${position}.${since + position}`),
+      eventCursor: (position) =>
+        cursorOf(`event:${position}.${since + position}.${Math.min(499, position - 1)}`),
     };
   });
 }
