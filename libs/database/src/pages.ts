@@ -44,7 +44,7 @@ interface NameSearch {
 /** Maximum rows of a page, and one more. */
 const MAX_ROWS = 101;
 /** How many rows with a name are looked at for a page. */
-export const MAX_LOOKED_AT = 2_000;
+const MAX_LOOKED_AT = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
 /** What an entry has besides its texts, at most. */
 const BYTES_BESIDES = 64;

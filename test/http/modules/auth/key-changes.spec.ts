@@ -41,6 +41,10 @@ describe('every instance soon refuses a key that was', () => {
   it.each<[string, (known: Known) => Promise<unknown>]>([
     ['revoked', ({ keyId }) => here.app.get(KeysService).revoke(keyId)],
     ['of a client that is deleted', ({ client }) => here.app.get(ClientsService).remove(client)],
+    [
+      'of a client that was deleted while it was issued',
+      ({ client }) => sql(`UPDATE clients SET deleted_at = now() WHERE name = $1`, client),
+    ],
     ['deleted with psql', ({ keyId }) => sql(`DELETE FROM api_keys WHERE id = $1`, keyId)],
   ])('%s', async (_how, change) => {
     const [known, bystander] = [await aKnownKey(), await aKnownKey()];
