@@ -43,7 +43,7 @@ export function positionAt(cursor: string): FeedPosition {
 export const EventsLostError = defineError({
   code: 'events_lost',
   status: 410,
-  when: 'The service has lost events up to this cursor: a standby that was behind took over, or a backup was restored. `Link` has the cursor to go on from.',
+  when: 'The service has lost events up to this cursor, in a failover or a restored backup. `Link` has the cursor to go on from.',
   message: (cursor: string, _link: string) =>
     `Events up to this cursor were lost when a standby took over or a backup was restored. Go on from cursor=${cursor}, which may repeat events of the last minute before, and check what you have stored.`,
   headers: (_cursor: string, link: string) => ({ Link: link }),

@@ -33,7 +33,7 @@ export const DailyQuotaExceededError = defineError({
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
-  when: 'The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.',
+  when: 'The API key is banned; the message says why. Wait for `Retry-After` seconds.',
   message: (seconds: number, byOperator: boolean) => {
     const cause = byOperator
       ? 'An operator of this service has banned the API key.'

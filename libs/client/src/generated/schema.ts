@@ -505,7 +505,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. */
+        /** @description `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds. */
         ApiKeyBanned: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -650,7 +650,7 @@ export interface components {
             };
         };
         /**
-         * @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.
+         * @description `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds.
          *
          *     `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
          */
@@ -941,7 +941,7 @@ export interface components {
             };
         };
         /**
-         * @description `api_key_banned`: The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.
+         * @description `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds.
          *
          *     `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
          */
@@ -1334,7 +1334,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `events_lost`: The service has lost events up to this cursor: a standby that was behind took over, or a backup was restored. `Link` has the cursor to go on from. */
+        /** @description `events_lost`: The service has lost events up to this cursor, in a failover or a restored backup. `Link` has the cursor to go on from. */
         EventsLost: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
