@@ -1,9 +1,17 @@
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { totalmem } from 'node:os';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObject,
+  Registry,
+  collectDefaultMetrics,
+} from 'prom-client';
 import { Database } from '#libs/database';
 import type { Connections } from '#libs/http';
 import { FEATURES } from '../features';
@@ -11,7 +19,15 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
-import { MISSING_WORKERS, answerFirstProcess } from './worker-metrics';
+
+/** How long a worker may take to tell its metrics: less than Prometheus waits. */
+const ANSWER_MS = 2_000;
+const ASK = 'metrics';
+
+const MISSING_WORKERS = {
+  name: 'petstore_workers_missing',
+  help: 'Workers that should run but do not answer; the other metrics lack theirs.',
+};
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -133,4 +149,35 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   // Who closes only the sending side still reads.
   Object.assign(server, { httpAllowHalfOpen: true });
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
+}
+
+/** In a worker: sends its metrics when the first process asks. */
+function answerFirstProcess(registry: Registry): void {
+  process.on('message', (message) => {
+    if (message === ASK) {
+      void registry.getMetricsAsJSON().then((metrics) => process.send?.(metrics));
+    }
+  });
+}
+
+/**
+ * Those of the workers that answer, added up.
+ * @param expected how many workers there should be
+ */
+export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
+  const answers = (await Promise.all(workers.map(metricsOfOne))).filter((answer) => answer !== undefined);
+  const registry = AggregatorRegistry.aggregate(answers);
+  new Gauge({ ...MISSING_WORKERS, registers: [registry] }).set(expected - answers.length);
+  return registry.metrics();
+}
+
+async function metricsOfOne(worker: Worker): Promise<MetricObject[] | undefined> {
+  try {
+    worker.send(ASK, () => undefined);
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const [metrics] = (await once(worker, 'message', { signal })) as [MetricObject[]];
+    return metrics;
+  } catch {
+    return undefined;
+  }
 }

@@ -9,10 +9,9 @@ import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { ReportedStartError, StartError } from './failures';
 import { nestLogger } from './logging';
-import { serveMetrics } from './metrics';
+import { metricsOf, serveMetrics } from './metrics';
 import { NEST_OPTIONS, type Running } from './service';
 import type { StopSignals } from './stop-signals';
-import { metricsOf } from './worker-metrics';
 
 /** The workers divide the pool among themselves; each has at least this many connections. */
 const MIN_POOL = 2;

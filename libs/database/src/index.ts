@@ -14,8 +14,7 @@ export {
 } from './engine/state';
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
-export { GeneratedId, MAINTAINED_BY_DATABASE, PostgresNames } from './engine/entity-table';
-export { Insert } from './engine/insert';
+export { GeneratedId, Insert, MAINTAINED_BY_DATABASE, PostgresNames } from './engine/entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,

@@ -12,7 +12,7 @@ import { PLAN_LIMITS } from '../../modules/quotas';
 import { definedTags } from '#libs/http';
 import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
-import { SHOWN_ADDRESS } from './served-address';
+import { SHOWN_ADDRESS } from './shared-content';
 
 /** The links have the address of the service, because they have to work wherever the OpenAPI document is read. */
 function description(): string {

@@ -17,7 +17,7 @@ import {
   EVERY_RESPONSE,
   HEADERS,
   idempotencyKeyOf,
-  isNotStored,
+  isStoredStatus,
   schemas,
 } from './shared-components';
 
@@ -151,7 +151,6 @@ function errorResponse(errors: ErrorDefinition[], always: string[], components: 
     return [code, share(components, 'examples', code, { value: { code, message, status } })];
   });
   const headers = errors.flatMap(({ exampleHeaders }) => Object.keys(exampleHeaders));
-  const isStored = !isNotStored(errors[0]!.status);
   return {
     description: errors.map(({ code, when }) => `\`${code}\`: ${when}`).join('\n\n'),
     content: {
@@ -160,7 +159,11 @@ function errorResponse(errors: ErrorDefinition[], always: string[], components: 
         examples: Object.fromEntries(examples) as Record<string, ReferenceObject>,
       },
     },
-    headers: referencesTo([...headers, ...always, ...(isStored ? ['Idempotent-Replayed'] : [])]),
+    headers: referencesTo([
+      ...headers,
+      ...always,
+      ...(isStoredStatus(errors[0]!.status) ? ['Idempotent-Replayed'] : []),
+    ]),
   };
 }
 

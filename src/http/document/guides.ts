@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rootFrom } from './served-address';
+import { rootFrom } from './shared-content';
 
 /** The guide that lists the others. */
 export const INDEX_GUIDE = 'README';

@@ -1,8 +1,7 @@
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Guide, INDEX_GUIDE, INDEX_PATH, guidePath } from './guides';
-import { SHOWN_ADDRESS, rootFrom } from './served-address';
-import { HTML } from './shared-content';
+import { HTML, SHOWN_ADDRESS, rootFrom } from './shared-content';
 
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

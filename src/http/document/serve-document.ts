@@ -8,8 +8,7 @@ import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
 import { GUIDE_HEADERS, LIBRARY_HEADERS, guidePage, llmsText, referencePage, wantsPage } from './pages';
-import { SHOWN_ADDRESS, rootFrom } from './served-address';
-import { serveContent } from './shared-content';
+import { SHOWN_ADDRESS, rootFrom, serveContent } from './shared-content';
 
 /**
  * Serves the OpenAPI document (`/openapi.json`, `/openapi.yaml`), its pages (`/docs`, `/swagger`) and the guides. They need no

@@ -190,9 +190,12 @@ export const EVERY_OPERATION = [
 /** Errors of every operation with a body. */
 export const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
 
-/** Statuses that are not stored for an Idempotency-Key. Before the body was read, the key was not bound to a request. */
-export function isNotStored(status: number): boolean {
-  return isRetryableStatus(status) || [408, 413, 415, 431].includes(status);
+/** Before the body was read, the key was not bound to a request. */
+const BEFORE_THE_BODY = [408, 413, 415, 431];
+
+/** Whether responses with this status are stored for an Idempotency-Key. */
+export function isStoredStatus(status: number): boolean {
+  return !isRetryableStatus(status) && !BEFORE_THE_BODY.includes(status);
 }
 
 /** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */

@@ -2,10 +2,27 @@
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
-import { addressOf } from './served-address';
+
+/** The address in the texts that are served; each caller sees the one that it used instead. */
+export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
+
+const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
+
+/** Where the caller reached the service; a `Host` that is none is replaced by the address of the connection. */
+function addressOf(request: FastifyRequest): string {
+  const { protocol, host, prefix, socket } = request;
+  const named = `${protocol === 'https' ? 'https' : 'http'}://${host}`;
+  const isHost = HOST.test(host) && URL.canParse(named);
+  return (isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`) + prefix;
+}
+
+/** The way from a page to the root of the service, which may have a prefix: links of pages are relative to it. */
+export function rootFrom(path: string): string {
+  return '../'.repeat(path.split('/').length - 2) || './';
+}
 
 export const HTML = 'text/html; charset=utf-8';
 const TYPES: Record<string, string> = {
