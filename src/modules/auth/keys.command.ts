@@ -26,9 +26,8 @@ abstract class KeyCommand extends StoreCommand {
   }
 }
 
-/** For questions. */
 function nameOf({ id, last4, client }: Key): string {
-  return `key ${id} (…${last4}) of ${client.name}`;
+  return `${id} (…${last4}) of ${client.name}`;
 }
 
 /** A new key stands next to its id. */
@@ -166,11 +165,11 @@ export class RevokeKeyCommand extends KeyCommand {
     const key = await this.keys.byReference(reference);
     const isRevoked = key.revokedAt !== null;
     if (!isRevoked) {
-      await confirm(`Revoke ${nameOf(key)} for good?`, options.yes);
+      await confirm(`Revoke key ${nameOf(key)} for good?`, options.yes);
     }
     const outcome = isRevoked ? 'was already revoked' : 'has been revoked';
     const revoked = describeKey(await this.keys.revoke(key.id));
-    printDone(`K${nameOf(key).slice(1)} ${outcome}.`, revoked, options);
+    printDone(`Key ${nameOf(key)} ${outcome}.`, revoked, options);
     if (key.client.deletedAt !== null) {
       return;
     }
@@ -205,8 +204,10 @@ export class BanKeyCommand extends KeyCommand {
         code: 'key_revoked',
       });
     }
-    await confirm(`Ban ${nameOf(key)}?`, options.yes);
-    printOne({ id, bannedUntil: await this.quotas.ban(id, options.for) }, options);
+    await confirm(`Ban key ${nameOf(key)}?`, options.yes);
+    const bannedUntil = await this.quotas.ban(id, options.for);
+    const sentence = `Key ${nameOf(key)} is banned until ${bannedUntil.toJSON()}.`;
+    printDone(sentence, { id, bannedUntil }, options);
   }
 }
 
@@ -217,9 +218,9 @@ export class UnbanKeyCommand extends KeyCommand {
   protected override readonly asks = true;
 
   protected async execute([reference]: Input, options: OutputOptions): Promise<void> {
-    const { id } = await this.keys.byReference(reference);
-    await this.quotas.unban(id);
-    printOne({ id, bannedUntil: null }, options);
+    const key = await this.keys.byReference(reference);
+    await this.quotas.unban(key.id);
+    printDone(`Key ${nameOf(key)} is not banned.`, { id: key.id, bannedUntil: null }, options);
   }
 }
 

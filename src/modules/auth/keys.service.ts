@@ -111,7 +111,7 @@ export class KeysService {
       const old = await this.locked(transaction, id);
       const now = this.clock.now();
       const state = stateOf(old, now);
-      if (state !== 'active') {
+      if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
       // Its expiry is now the end of the overlap, which must not become that of another new key.
@@ -183,7 +183,7 @@ function toText(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }
 
-type KeyState = 'active' | 'expired' | 'revoked';
+type KeyState = 'active' | 'banned' | 'expired' | 'revoked';
 
 /** What operators may see of a key, never the key itself. */
 export function describeKey(key: ApiKey, now = Date.now()) {
@@ -195,16 +195,20 @@ export function describeKey(key: ApiKey, now = Date.now()) {
     state: stateOf(key, now),
     scopes: key.scopes,
     createdAt: key.createdAt,
-    expiresAt: key.expiresAt,
+    // What is revoked no longer expires.
+    expiresAt: key.revokedAt === null ? key.expiresAt : null,
     lastUsedAt: key.lastUsedAt,
   };
 }
 
-function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: number): KeyState {
-  if (revokedAt !== null) {
+function stateOf(key: ApiKey, now: number): KeyState {
+  if (key.revokedAt !== null) {
     return 'revoked';
   }
-  return expiresAt !== null && expiresAt.getTime() <= now ? 'expired' : 'active';
+  if (key.expiresAt !== null && key.expiresAt.getTime() <= now) {
+    return 'expired';
+  }
+  return banEndOf(key, now) === null ? 'active' : 'banned';
 }
 
 /** When the ban of a key ends; null if it is not banned. */

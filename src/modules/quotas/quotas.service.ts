@@ -109,15 +109,8 @@ export class QuotasService {
       day: { ...windowOf(day!, windows.dayCount), resetAt: new Date(day!.resetAt) },
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
-        const banEnd = banEndOf(key, now);
-        return {
-          id,
-          endsWith,
-          // Revoked and expired take precedence over banned.
-          state: banEnd !== null && state === 'active' ? 'banned' : state,
-          bannedUntil: banEnd,
-          banLevel: banLevel(banStateOf(key), now),
-        };
+        const bannedUntil = banEndOf(key, now);
+        return { id, endsWith, state, bannedUntil, banLevel: banLevel(banStateOf(key), now) };
       }),
     };
   }

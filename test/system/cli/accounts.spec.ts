@@ -165,14 +165,14 @@ describe('keys', () => {
   });
 
   it('are shown with the end of their ban; a revoked one may be revoked again and cannot be banned', async () => {
-    const id = String((await issue()).id);
+    const id = String((await issue('--expires', '2099-01-31')).id);
     const { bannedUntil } = await json<{ bannedUntil: string }>('keys', 'ban', id, '--for', '2h', '--yes');
     const shown = () => json<Key>('keys', 'show', id);
-    expect(await shown()).toMatchObject({ state: 'active', bannedUntil });
-    await json('keys', 'unban', id);
-    expect(await shown()).toMatchObject({ bannedUntil: null });
+    expect(await shown()).toMatchObject({ state: 'banned', bannedUntil });
+    expect((await run('keys', 'unban', id)).stdout).toMatch(/^Key \d+ \(…\w{4}\) of acme is not banned\.\n$/);
+    expect(await shown()).toMatchObject({ state: 'active', bannedUntil: null });
     for (let time = 0; time < 2; time += 1) {
-      expect(await json('keys', 'revoke', id, '--yes')).toMatchObject({ state: 'revoked' });
+      expect(await json('keys', 'revoke', id, '--yes')).toMatchObject({ state: 'revoked', expiresAt: null });
     }
     const needless = /Key \d+ is already revoked and cannot be used, so it needs no ban/;
     expect(await run('keys', 'ban', id)).toEqual(complaint(1, needless));
