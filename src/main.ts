@@ -28,8 +28,11 @@ async function main(): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const { reportFailure } = await import('./runtime/failures.js');
-  return reportFailure(error);
+  const { ReportedStartError, describeFailure } = await import('./runtime/failures.js');
+  if (!(error instanceof ReportedStartError)) {
+    process.stderr.write(describeFailure(error));
+  }
+  process.exit(1);
 }
 
 main().then(() => process.exit(0), fail);

@@ -131,18 +131,16 @@ interface ApiOptions {
   json?: boolean;
 }
 
+const SUMMARY = 'call the running service with the key in PETSTORE_KEY';
 const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE'];
 const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
 
 @Command({
   name: 'api',
-  // Commander takes optional arguments only at the end.
-  arguments: '<method-or-path> [path]',
-  argsDescription: {
-    'method-or-path': 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE',
-    path: 'path of an operation, such as /pets/1',
-  },
-  description: 'call the running service with the key in PETSTORE_KEY',
+  description: `${SUMMARY}
+
+Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is JSON is sent as such: \
+quantity=2 is a number, name=2 too, and name='"2"' is a text.`,
 })
 export class ApiCommand extends PetstoreCommand {
   protected override readonly examples = [
@@ -153,24 +151,22 @@ export class ApiCommand extends PetstoreCommand {
     'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
     'api GET /rate-limit --include',
   ];
-  protected override explanation(): string {
-    return `
-Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is JSON is sent as such:
-quantity=2 is a number, name=2 too, and name='"2"' is a text.
-`;
-  }
 
   protected override declare(command: Commander): void {
     const field = 'a field of the query or body; several: repeat it';
     const header = 'a header field; several: repeat it';
     command
+      .summary(SUMMARY)
+      // Commander takes optional arguments only at the end.
+      .argument('<method-or-path>', 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE')
+      .argument('[path]', 'path of an operation, such as /pets/1')
       .option('-f, --field <name=value>', field, (text, before: Field[] = []) => [...before, fieldIn(text)])
       .option('-H, --header <name:value>', header, (text, before: Field[] = []) => [
         ...before,
         headerIn(text),
       ])
       .option(...URL_OPTION)
-      .option('--paginate', 'print all pages of a list')
+      .option('--paginate', 'print all pages of a list, one JSON array after the other')
       .option('-i, --include', 'print status and header fields as well')
       .option('--json', 'on a terminal too, JSON in one line, and failures as JSON');
   }

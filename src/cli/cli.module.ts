@@ -6,8 +6,8 @@ import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
 import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
-import { interruptible } from './command/ending';
 import { writeOutput } from './command/files';
+import { interruptible } from './command/interruption';
 import { type OutputOptions, printDone } from './command/output';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
@@ -45,7 +45,7 @@ export class OpenapiCommand extends PetstoreCommand {
   }
 }
 
-@Command({ name: 'version', description: 'print the version; also: -v, --version' })
+@Command({ name: 'version', description: 'print the version of this program and of Node' })
 export class VersionCommand extends ResultCommand {
   protected override readonly examples = ['version', 'version --json'];
 

@@ -15,8 +15,8 @@ import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
 import { CommandGroup, type Commander, ResultCommand, StoreCommand, open } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
-import { interruptible } from './command/ending';
 import { typedPath } from './command/files';
+import { interruptible } from './command/interruption';
 import { withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 

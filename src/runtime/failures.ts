@@ -89,14 +89,6 @@ function isUnable(error: unknown): boolean {
   return UNABLE_CODE.test(String((error as { code?: unknown }).code));
 }
 
-/** Reports the failure on standard error and ends the process. */
-export function reportFailure(error: unknown): never {
-  if (!(error instanceof ReportedStartError)) {
-    process.stderr.write(describeFailure(error));
-  }
-  process.exit(1);
-}
-
 /**
  * Opens an address to listen on.
  * @throws StartError that names the variables of the address

@@ -3,13 +3,12 @@ import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
-import { isDecoded } from '../../runtime/environment';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
-import { unlessEnded } from './ending';
-import { CommandFailure, UsageError, writeUsageError } from './failure';
+import { CommandFailure, writeUsageError } from './failure';
 import { writeOutput } from './files';
+import { unlessInterrupted } from './interruption';
 import type { OutputOptions } from './output';
 
 /** A command as the package `commander` has it. */
@@ -25,9 +24,9 @@ function rethrow(error: Error): never {
 
 /** What commander writes goes where all output goes, and its errors to whoever runs a command. */
 export const COMMANDER_OPTIONS = {
-  cliName: 'petstore',
   outputConfiguration: { outputError: writeUsageError, writeOut: (text: string) => writeOutput(text) },
   helpConfiguration: {
+    subcommandTerm: (command: Commander) => command.name(),
     wrap(this: Help, text: string, width: number, indentation: number): string {
       const { wrap } = Object.getPrototypeOf(this) as Help;
       return wrap.call(this, text, width, indentation, NARROWEST_COLUMN);
@@ -40,36 +39,24 @@ export const COMMANDER_OPTIONS = {
 /** Base of all commands. */
 export abstract class PetstoreCommand extends CommandRunner {
   /** Shown below the help, after the program's name. */
-  protected abstract readonly examples: readonly string[];
-  /** Shown between the options and the examples. */
-  protected explanation(): string {
-    return '';
-  }
+  protected readonly examples: readonly string[] = [];
 
   override setCommand(command: Commander): this {
     command.exitOverride();
     command.allowExcessArguments(false);
-    command.addHelpText('after', () => {
-      const help = command.createHelp();
-      const explanation = help.wrap(this.explanation(), process.stdout.columns || 80, 0, NARROWEST_COLUMN);
-      const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
-      const examples = lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`;
-      return explanation.trimEnd() + (explanation && '\n') + examples;
-    });
     this.declare(command);
+    const examples = this.examples.map((example) => `\n  ${PETSTORE} ${example}`).join('');
+    command.addHelpText('after', examples && `\nExamples:${examples}`);
     return super.setCommand(command);
   }
 
-  /** Declares options, and arguments that are more than a text, as commander does. */
+  /** Declares options, and arguments that are more than a text, as commander does; in a hook, what it cannot check. */
   protected declare(_command: Commander): void {
     // Not every command has any.
   }
 
   /** nest-commander passes on arguments as they were typed, and options of its own decorators only. */
   override run(): Promise<void> {
-    if (!process.argv.every(isDecoded)) {
-      throw new UsageError('an argument is not UTF-8.');
-    }
     return this.execute(this.command.processedArgs, this.command.opts());
   }
 
@@ -78,8 +65,6 @@ export abstract class PetstoreCommand extends CommandRunner {
 
 /** A group of subcommands; prints its help. */
 export abstract class CommandGroup extends PetstoreCommand {
-  protected override readonly examples: readonly string[] = [];
-
   protected override declare(command: Commander): void {
     // An excess argument is an unknown subcommand.
     command.allowExcessArguments(true);
@@ -119,7 +104,7 @@ export class StoreConnection {
 
   /** Connects the services that the command injects. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
-    const { url, embedded } = await unlessEnded(open());
+    const { url, embedded } = await unlessInterrupted(open());
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }
@@ -157,14 +142,8 @@ export abstract class StoreCommand extends ResultCommand {
   }
 
   override async run(): Promise<void> {
-    this.check(this.command.processedArgs, this.command.opts());
     await this.store.open();
     await super.run();
-  }
-
-  /** @throws UsageError for arguments that do not go together */
-  protected check(_inputs: unknown[], _options: object): void {
-    // Most commands have nothing that commander does not check.
   }
 }
 

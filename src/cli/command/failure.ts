@@ -1,19 +1,17 @@
 // How commands fail: in one line on standard error, or in JSON if the command's output is JSON.
 import { getSystemErrorMap } from 'node:util';
 import { describeFailure, failureOf } from '../../runtime/failures';
+import { OperatorError } from '../../operator-error';
 import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
 
 const BAD_USAGE = 2;
 
 /** The command failed. The message is one line that follows the program's name. */
-export class CommandFailure extends Error {
-  /** For programs. */
-  readonly code: string;
+export class CommandFailure extends OperatorError {
   readonly exitCode: number;
 
   constructor(message: string, { code = 'failed', exitCode = 1 } = {}) {
-    super(message);
-    this.code = code;
+    super(message, code);
     this.exitCode = exitCode;
   }
 }
@@ -63,13 +61,12 @@ export function reportFailure(error: unknown): number {
   if (!isOurs && isOfCommander(error)) {
     return error.exitCode === 0 ? 0 : BAD_USAGE;
   }
-  if (isOurs && error.exitCode === 0) {
-    return 0;
+  const exitCode = isOurs ? error.exitCode : 1;
+  if (exitCode !== 0) {
+    const { code, message } = failureOf(error);
+    process.stderr.write(asksForJson() ? failureAsJson(code, message) : describeFailure(error));
   }
-  const { code, message } = isOurs ? error : failureOf(error);
-  const line = isOurs ? formatError(message) : describeFailure(error);
-  process.stderr.write(asksForJson() ? failureAsJson(code, message) : line);
-  return isOurs ? error.exitCode : 1;
+  return exitCode;
 }
 
 /** Help, whose exit code is 0, or a usage error. */

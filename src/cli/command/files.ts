@@ -98,24 +98,20 @@ export async function writeFile<Result>(
   }
 }
 
-/** The output could not be written completely. */
+/**
+ * The output could not be written completely. Where the reader of a pipe has closed it, as in `petstore export | head`, it has
+ * what it wanted.
+ */
 export class OutputFailure extends CommandFailure {
-  constructor(error: unknown) {
-    super(systemMessage('write to', 'standard output', error));
+  constructor(error: NodeJS.ErrnoException) {
+    const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+    super(systemMessage('write to', 'standard output', error), { exitCode: isReaderGone ? 0 : 1 });
   }
-}
-
-/** Of a pipe that its reader has closed, as in `petstore export | head`: it has what it wanted. */
-export function outputFailure(error: NodeJS.ErrnoException): CommandFailure {
-  const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
-  return isReaderGone
-    ? new CommandFailure('the reader closed the pipe.', { exitCode: 0 })
-    : new OutputFailure(error);
 }
 
 function writeToStandardOutput(text: string): Promise<void> {
   return new Promise((done, reject) => {
-    writeOutput(text, (error) => (error ? reject(outputFailure(error)) : done()));
+    writeOutput(text, (error) => (error ? reject(new OutputFailure(error)) : done()));
   });
 }
 
@@ -135,7 +131,7 @@ export function writeOutput(content: string, done?: (error?: Error | null) => vo
     // A full disk takes a part and fails at the next write, which Node's own stream for files never attempts.
     writeFileSync(STANDARD_OUTPUT, content);
   } catch (error) {
-    throw new OutputFailure(error);
+    throw new OutputFailure(error as Error);
   }
   done?.();
 }

@@ -3,8 +3,8 @@ import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
-import { unlessEnded } from './ending';
 import { CommandFailure, UsageError } from './failure';
+import { unlessInterrupted } from './interruption';
 
 /** Rejects forged values of SUDO_USER. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
@@ -49,7 +49,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
     process.kill(process.pid, 'SIGINT');
   });
   const asked = Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
-  const answer = await unlessEnded(asked).finally(() => terminal.close());
+  const answer = await unlessInterrupted(asked).finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new CommandFailure('not confirmed; nothing was changed.', { code: 'not_confirmed' });
   }

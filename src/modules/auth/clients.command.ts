@@ -35,11 +35,8 @@ abstract class PlanCommand extends ClientCommand {
   protected override declare(command: Commander): void {
     command
       .option('--per-minute <requests>', `requests per minute; ${AGREED_ONLY}`, requests)
-      .option('--per-day <requests>', `requests per day; ${AGREED_ONLY}`, requests);
-  }
-
-  protected override check(_inputs: unknown[], options: PlanOptions): void {
-    planOf(options);
+      .option('--per-day <requests>', `requests per day; ${AGREED_ONLY}`, requests)
+      .hook('preAction', () => void planOf(command.opts()));
   }
 }
 

@@ -114,12 +114,11 @@ export class UpdateKeyCommand extends KeyCommand {
     super.declare(command);
     declareTerms(command, 'what it may be used for');
     command.option('--no-expires', 'valid until it is revoked');
-  }
-
-  protected override check(_inputs: Input, { name, scopes, expires }: UpdateOptions): void {
-    if (name === undefined && scopes === undefined && expires === undefined) {
-      throw new UsageError('name what to change: --name, --scopes or --expires.');
-    }
+    command.hook('preAction', () => {
+      if (['name', 'scopes', 'expires'].every((option) => command.getOptionValue(option) === undefined)) {
+        throw new UsageError('name what to change: --name, --scopes or --expires.');
+      }
+    });
   }
 
   protected async execute([reference]: Input, options: UpdateOptions): Promise<void> {

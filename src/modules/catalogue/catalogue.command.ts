@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
-import { interruptible } from '../../cli/command/ending';
+import { interruptible } from '../../cli/command/interruption';
 import { CommandFailure } from '../../cli/command/failure';
 import { readInput, writeFile } from '../../cli/command/files';
 import { confirm, withProgress } from '../../cli/command/operator';
@@ -17,11 +17,19 @@ interface ImportOptions extends ConfirmedOptions {
   from?: number;
 }
 
+const IMPORT = 'import a catalogue from a file, as requests would create it';
+
 @Command({
   name: 'import',
   arguments: '[file]',
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
-  description: 'import a catalogue from a file, as requests would create it',
+  description: `${IMPORT}
+
+The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
+
+${exampleLines().join('\n')}
+
+Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.`,
 })
 export class ImportCommand extends StoreCommand {
   protected override readonly examples = [
@@ -32,31 +40,20 @@ export class ImportCommand extends StoreCommand {
   protected override readonly asks = true;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
-  protected override explanation(): string {
-    const lines = exampleLines().map((line) => `  ${line}\n`);
-    return `
-The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
-${lines.join('')}Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.
-`;
-  }
-
   protected override declare(command: Commander): void {
     const from = 'the lines before this one are in the store already';
-    command.option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
+    command.summary(IMPORT).option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
   }
 
   protected async execute([file = '-']: [string?], options: ImportOptions): Promise<void> {
     const progress = await this.importFrom(file, options).catch((error: unknown) => {
       throw error instanceof ImportStoppedError ? stopped(error, file) : error;
     });
-    const { created, badLines } = progress;
+    const { created, badLines, problems } = progress;
     if (badLines > 0) {
-      const problems = problemsOf(progress);
-      if (!options.json) {
-        problems.splice(0).forEach((problem) => process.stderr.write(`${printable(problem)}\n`));
-      }
       const bad = counted(badLines, 'line is', 'lines are');
-      const message = [...problems, `${bad} bad.`, outcomeOf(progress, file)].join(' ');
+      const named = problems.map(({ line, problem }) => `Line ${line}: ${problem}`);
+      const message = [`${bad} bad.`, ...named, outcomeOf(progress, file)].join(' ');
       throw new CommandFailure(message, { code: 'bad_lines' });
     }
     printDone(`Imported ${inWords(created)}.`, { ...created }, options);
@@ -94,19 +91,11 @@ function outcomeOf({ created, nextLine }: ImportProgress, file: string): string 
 }
 
 function stopped({ progress, cause }: ImportStoppedError, file: string): CommandFailure {
-  const { code, message } = cause instanceof CommandFailure ? cause : failureOf(cause);
+  const { code, message } = failureOf(cause);
   const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
   const { categories, pets } = progress.created;
   const outcome = categories + pets > 0 ? outcomeOf(progress, file) : 'Nothing was imported.';
   return new CommandFailure(`${message} ${outcome}`, { code, exitCode });
-}
-
-function problemsOf({ badLines, problems }: ImportProgress): string[] {
-  const more = counted(badLines - problems.length, 'more bad line', 'more bad lines');
-  return [
-    ...problems.map(({ line, problem }) => `line ${line}: ${problem}`),
-    ...(badLines > problems.length ? [`… and ${more}.`] : []),
-  ];
 }
 
 @Command({

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, type Origin, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
 import { ApiError, ValidationFailedError } from '#libs/http';
+import { OperatorError } from '../../operator-error';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
 import { PetsService, UnknownCategoryError } from '../pets';
@@ -17,7 +18,7 @@ import {
 const GROUP_LINES = 50;
 /** As large as a request's body. */
 const MAX_LINE_BYTES = 64 * 1024;
-const MAX_REPORTED = 20;
+const MAX_REPORTED = 5;
 /** The operator is no client. */
 const ORIGIN: Origin = { owner: SERVICE_CALLER };
 
@@ -141,6 +142,13 @@ class ImportRun {
       }
     }
     await this.write(group);
+    // The line after the last is where an import that was interrupted at its end goes on.
+    if (this.fromLine > number + 1) {
+      throw new OperatorError(
+        `The file has ${number} lines, and none from ${this.fromLine} on.`,
+        'no_such_line',
+      );
+    }
   }
 
   /** What the line has to import, if anything. */

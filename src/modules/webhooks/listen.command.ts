@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
 import { URL_OPTION, keyOf, noService, serviceUrl, urlOf } from '../../cli/api.command';
 import { type Commander, PetstoreCommand } from '../../cli/command/command';
-import { untilInterrupted } from '../../cli/command/ending';
+import { untilInterrupted } from '../../cli/command/interruption';
 import { CommandFailure } from '../../cli/command/failure';
 import { print } from '../../cli/command/output';
 import { formatError, printable, printableJson } from '../../runtime/messages';
@@ -23,24 +23,25 @@ interface ListenOptions {
   json?: boolean;
 }
 
+const SUMMARY =
+  'print new events until Ctrl-C, with the key in PETSTORE_KEY, and forward them as webhooks do';
+
 @SubCommand({
   name: 'listen',
-  description: 'print new events until Ctrl-C, with the key in PETSTORE_KEY, and forward them as webhooks do',
+  description: `${SUMMARY}
+
+Events come from the feed, and are signed here with a secret that follows from the key and stays the same. No webhook is \
+created, and what the receiver does not accept is not sent again.`,
 })
 export class ListenCommand extends PetstoreCommand {
   protected override readonly examples = [
     'webhooks listen --types order.placed',
     'webhooks listen --forward-to http://127.0.0.1:8080/hook',
   ];
-  protected override explanation(): string {
-    return (
-      '\nEvents come from the feed, and are signed here with a secret that follows from the key and stays the same. ' +
-      'No webhook is created, and what the receiver does not accept is not sent again.\n'
-    );
-  }
 
   protected override declare(command: Commander): void {
     command
+      .summary(SUMMARY)
       .addOption(typesOption(command))
       .option('--forward-to <url>', 'send each event there, signed', serviceUrl)
       .option('--json', 'one JSON object per event')

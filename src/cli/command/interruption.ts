@@ -2,13 +2,13 @@
 import { constants } from 'node:os';
 import type { StopSignals } from '../../runtime/stop-signals';
 import { CommandFailure } from './failure';
-import { outputFailure } from './files';
+import { OutputFailure } from './files';
 
 /** How long the command may take to clean up after a second signal. */
 const HURRY_MS = 2_000;
 
 /** A signal ended the command. */
-class Interruption extends CommandFailure {
+class SignalReceived extends CommandFailure {
   constructor(
     readonly signal: NodeJS.Signals,
     outcome?: string,
@@ -21,30 +21,30 @@ class Interruption extends CommandFailure {
 }
 
 /** Aborted with the reason why this process must end. */
-const ending = new AbortController();
+const interruption = new AbortController();
 /** Rejects with that reason. */
-const ended = new Promise<never>((_resolve, reject) => {
-  ending.signal.addEventListener('abort', () => reject(ending.signal.reason as Error));
+const interrupted = new Promise<never>((_resolve, reject) => {
+  interruption.signal.addEventListener('abort', () => reject(interruption.signal.reason as Error));
 });
 // Not every command waits for it.
-ended.catch(() => undefined);
+interrupted.catch(() => undefined);
 /** How much work is running that ends by itself when the signal is aborted. */
 let interruptibleWork = 0;
 
 /** For the whole process. Signals after the first change nothing, except that cleaning up must not take long any more. */
-export function endOn({ first, second }: StopSignals): void {
-  void first.then((signal) => ending.abort(new Interruption(signal)));
+export function listenForInterruption({ first, second }: StopSignals): void {
+  void first.then((signal) => interruption.abort(new SignalReceived(signal)));
   void second.then((signal) => {
-    setTimeout(() => process.exit(new Interruption(signal).exitCode), HURRY_MS).unref();
+    setTimeout(() => process.exit(new SignalReceived(signal).exitCode), HURRY_MS).unref();
   });
-  process.stdout.on('error', (error: Error) => ending.abort(outputFailure(error)));
+  process.stdout.on('error', (error: Error) => interruption.abort(new OutputFailure(error)));
   // A terminal that was closed takes no messages.
   process.stderr.on('error', () => undefined);
 }
 
-/** Leaves the work as it is when this process must end, unless it is interruptible: then it is awaited. */
-export function untilEnded<Result>(work: Promise<Result>): Promise<Result> {
-  const left = ended.catch((reason: unknown) => {
+/** Leaves the work as it is at an interruption, unless it is interruptible: then it is awaited. */
+export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
+  const left = interrupted.catch((reason: unknown) => {
     if (interruptibleWork === 0) {
       throw reason;
     }
@@ -53,18 +53,18 @@ export function untilEnded<Result>(work: Promise<Result>): Promise<Result> {
   return Promise.race([work, left]);
 }
 
-/** Waits no longer when this process must end, within interruptible work too. */
-export function unlessEnded<Result>(waiting: Promise<Result>): Promise<Result> {
-  return Promise.race([waiting, ended]);
+/** Waits no longer at an interruption, within interruptible work too. */
+export function unlessInterrupted<Result>(waiting: Promise<Result>): Promise<Result> {
+  return Promise.race([waiting, interrupted]);
 }
 
-export function isEnding(): boolean {
-  return ending.signal.aborted;
+export function isInterrupted(): boolean {
+  return interruption.signal.aborted;
 }
 
 /**
- * Work that cleans up when a signal, or the end of whoever reads its output, stops it.
- * @param outcome the state after an interruption, as in "interrupted; nothing was imported"
+ * Work that cleans up at an interruption.
+ * @param outcome the state after a signal, as in "interrupted; nothing was imported"
  * @param work must reject with the signal's reason when it is aborted
  */
 export async function interruptible<Result>(
@@ -73,9 +73,9 @@ export async function interruptible<Result>(
 ): Promise<Result> {
   interruptibleWork += 1;
   try {
-    return await work(ending.signal);
+    return await work(interruption.signal);
   } catch (error) {
-    throw error instanceof Interruption ? new Interruption(error.signal, outcome) : error;
+    throw error instanceof SignalReceived ? new SignalReceived(error.signal, outcome) : error;
   } finally {
     interruptibleWork -= 1;
   }
@@ -86,7 +86,7 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
   try {
     await interruptible('no more events are shown', work);
   } catch (error) {
-    if (!(error instanceof Interruption && error.signal === 'SIGINT')) {
+    if (!(error instanceof SignalReceived && error.signal === 'SIGINT')) {
       throw error;
     }
   }
