@@ -23,14 +23,16 @@ const NOWHERE = '/%25/';
  * The target as a path with a query, whichever form it was sent in (RFC 9112, section 3.2). A router would refuse some targets
  * before any hook has run, so one that cannot be decoded becomes a path without a route, in the same folder.
  */
-export function originForm(target: string, method: string): string {
+export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {
-    const [authority] = /^https?:\/\/[^/?#]+/i.exec(target) ?? [];
-    if (authority !== undefined && URL.canParse(authority)) {
-      const rest = target.slice(authority.length);
-      return originForm(rest.startsWith('/') ? rest : `/${rest}`, method);
+    const [root, authority] = /^https?:\/\/([^/?#]+)/i.exec(target) ?? [];
+    if (root !== undefined && URL.canParse(root)) {
+      // Instead of the field (section 3.2.2).
+      request.headers.host = authority;
+      const rest = target.slice(root.length);
+      return originForm(request, rest.startsWith('/') ? rest : `/${rest}`);
     }
-    return target === '*' && method === 'OPTIONS' ? '/' : NOWHERE;
+    return target === '*' && request.method === 'OPTIONS' ? '/' : NOWHERE;
   }
   const escape = target.indexOf('%');
   if (escape === -1) {

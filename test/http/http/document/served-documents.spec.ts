@@ -46,6 +46,8 @@ it.each([
   ['/docs/guides/limits', /^text\/html/],
   ['/docs/guide.css', /^text\/css/],
   ['/llms.txt', /^text\/plain/],
+  ['/swagger', /^text\/html/],
+  ['/swagger/swagger-ui-init.js', /^text\/javascript/],
   ['/swagger/swagger-ui-bundle.js', /^text\/javascript/],
   ['/swagger/favicon-32x32.png', /^image\/png/],
 ])('is served without a key, compressed, and not again to a client that has it: %s', async (path, type) => {
@@ -163,6 +165,11 @@ describe('The address of the service', () => {
     },
   );
 
+  it('is that of a target with an address, instead of Host', async () => {
+    const { text } = await askFor('http://shop.example/llms.txt', { Host: 'pod-7' });
+    expect(text).toContain('(http://shop.example/openapi.json)');
+  });
+
   const forwarded = {
     Host: 'pod-7',
     'X-Forwarded-Host': 'shop.example',
@@ -247,7 +254,7 @@ it('Every error code has an anchor', async () => {
   expect(codes.filter((code) => !idsIn(text).includes(code))).toEqual([]);
 });
 
-it.each(['/', '/openapi.json', '/docs/guides'])(
+it.each(['/', '/openapi.json', '/docs/guides', '/swagger'])(
   'Conditions hold at %s, and count for nobody',
   async (path) => {
     service.clock.advance(60_000);
