@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, type ParameterObject, SwaggerModule } from '@nestjs/swagger';
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
@@ -113,15 +113,23 @@ const SWAGGER_UI_PLUGINS = [
   } } } })`,
 ];
 
+/** Answers a request with the text that it sends. */
+type SwaggerUiHandler = (request: { url: string }, reply: { type(): void; send(text: string): void }) => void;
+
 /**
  * The page that @nestjs/swagger generates, at `/swagger`. It gets these pages instead of the application, so that it has their
- * policy and its files are shared: @fastify/static would open a stream for each.
+ * policy, and what it sends is shared: @fastify/static would open a stream for each file.
  */
 function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): void {
   const adapter = {
-    get: (path: string, serve: RouteHandlerMethod) =>
-      SWAGGER_UI_PATHS.includes(path) && pages.get(path, serve),
-    getRequestUrl: ({ url }: FastifyRequest) => url,
+    get: (path: string, serve: SwaggerUiHandler) => {
+      const write = () =>
+        new Promise<string>((send) => serve({ url: path }, { type: () => undefined, send }));
+      if (SWAGGER_UI_PATHS.includes(path)) {
+        serveContent(pages, path, write, { isFile: true });
+      }
+    },
+    getRequestUrl: ({ url }: { url: string }) => url,
     getType: () => 'fastify',
   };
   const useStaticAssets = ({ root, prefix }: { root: string; prefix: string }) =>
