@@ -110,11 +110,13 @@ export class CopyCommand extends ResultCommand {
 const OUTCOME = 'the target was not changed';
 
 async function copyTo(url: string, source: DataSource, signal: AbortSignal): Promise<CopiedTable[]> {
-  const bar = { title: 'Copying', noun: 'rows', stream: process.stderr } as const;
   try {
     return await withConnection(url, (target) =>
-      withProgress(bar, (show) => {
-        const onRows = (done: number, total: number) => show({ done, total, count: done });
+      withProgress('Copying', 'rows', (bar) => {
+        const onRows = (count: number, total: number) => {
+          bar.setTotal(total);
+          bar.update(count, { count });
+        };
         return copyDatabase(source, target, { signal, leftOut: ['instances'], onRows });
       }),
     );

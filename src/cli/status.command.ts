@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { Command } from 'nest-commander';
-import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
-import { commandOptions } from '../runtime/data-source';
+import { withConnection } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
 import { PETSTORE, VERSION } from '../runtime/messages';
 import { findEmbedded } from '../runtime/open-database';
@@ -68,7 +67,9 @@ function problemsOf({ database, instances, redis }: StoreStatus): string[] {
   return [
     ...(instances?.length === 0 ? ['No instance of the service runs on this database.'] : []),
     ...(instances ?? []).flatMap(problemOf),
-    ...(pendingMigrations ? [`Migrations are missing: ${PETSTORE} db migrate.`] : []),
+    ...(pendingMigrations
+      ? [`Migrations are missing. Apply them to see the instances: ${PETSTORE} db migrate.`]
+      : []),
     ...(redis?.answers === false ? [`Redis does not answer: ${redis.reason}.`] : []),
   ];
 }
@@ -111,7 +112,7 @@ const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) A
 async function inspectStore(settings: Settings) {
   const { redisUrl } = settings;
   const [found, redis] = await Promise.all([
-    inspectConfiguredDatabase(settings),
+    inspectDatabase(settings),
     redisUrl === undefined ? null : redisStatus(redisUrl),
   ]);
   return { version: VERSION, ...found, redis };
@@ -120,53 +121,36 @@ async function inspectStore(settings: Settings) {
 type StoreStatus = Awaited<ReturnType<typeof inspectStore>>;
 
 /** A server that does not run has no instances; of any other that cannot be looked into, they are not known. */
-function unopened(database: DatabaseStatus): {
-  database: DatabaseStatus;
-  instances: InstanceStatus[] | null;
-} {
-  return { database, instances: database.state === 'stopped' ? [] : null };
-}
-
-type DatabaseFindings = ReturnType<typeof unopened>;
-
-async function inspectConfiguredDatabase(settings: Settings): Promise<DatabaseFindings> {
-  const { databaseUrl } = settings;
-  if (databaseUrl !== undefined) {
-    return inspectDatabase(databaseUrl, { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN });
+async function inspectDatabase(
+  settings: Settings,
+): Promise<{ database: DatabaseStatus; instances: InstanceStatus[] | null }> {
+  const { databaseUrl, dataDirectory } = settings;
+  const embedded = databaseUrl === undefined ? findEmbedded(settings) : undefined;
+  const url = databaseUrl ?? embedded?.url;
+  const database: DatabaseStatus =
+    databaseUrl === undefined
+      ? { kind: 'embedded', location: embedded?.cluster ?? resolve(dataDirectory), ...UNKNOWN }
+      : { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN };
+  if (url === undefined) {
+    return { database: { ...database, state: 'missing' }, instances: null };
   }
-  const embedded = findEmbedded(settings);
-  const location = embedded?.cluster ?? resolve(settings.dataDirectory);
-  const database = { kind: 'embedded', location, ...UNKNOWN } as const;
-  return embedded === undefined
-    ? unopened({ ...database, state: 'missing' })
-    : inspectDatabase(embedded.url, { ...database, psql: embedded.psql });
-}
-
-async function inspectDatabase(url: string, database: DatabaseStatus): Promise<DatabaseFindings> {
-  const dataSource = new DataSource(commandOptions(url));
   try {
-    await dataSource.initialize();
-    const [row] = await dataSource.query<Partial<DatabaseStatus>[]>(DATABASE);
-    const states = await migrationStates(dataSource);
-    const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
-    return {
-      database: { ...database, ...row, state: 'running', pendingMigrations },
-      instances: pendingMigrations === 0 ? await instancesOn(dataSource) : null,
-    };
+    return await withConnection(url, async (dataSource) => {
+      const [row] = await dataSource.query<Partial<DatabaseStatus>[]>(DATABASE);
+      const states = await migrationStates(dataSource);
+      const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
+      const psql = embedded?.psql ?? null;
+      return {
+        database: { ...database, ...row, state: 'running', psql, pendingMigrations },
+        instances: pendingMigrations === 0 ? await instancesOn(dataSource) : null,
+      };
+    });
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     // Nobody listens at its socket.
-    if (database.kind === 'embedded' && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
-      return unopened({ ...database, state: 'stopped', psql: null });
+    if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
+      return { database: { ...database, state: 'stopped' }, instances: [] };
     }
-    return unopened({
-      ...database,
-      state: 'unreachable',
-      reason: message || (code ?? String(error)),
-    });
-  } finally {
-    if (dataSource.isInitialized) {
-      await dataSource.destroy();
-    }
+    return { database: { ...database, reason: message || (code ?? String(error)) }, instances: null };
   }
 }

@@ -38,7 +38,9 @@ const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*strin
 /** The text that reports a failure, in one line if it can be explained. */
 export function describeFailure(error: unknown): string {
   const known = explanationOf(error);
-  return known === undefined ? traceOf(error) : formatError(known.message);
+  return known === undefined
+    ? `petstore: ${textOf(error).split('\n').map(printable).join('\n')}\n`
+    : formatError(known.message);
 }
 
 /** A failure in the form for programs. */
@@ -68,10 +70,6 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
     return { code: 'database_refused', message };
   }
   return undefined;
-}
-
-function traceOf(error: unknown): string {
-  return `petstore: ${textOf(error).split('\n').map(printable).join('\n')}\n`;
 }
 
 function textOf(error: unknown): string {

@@ -47,7 +47,7 @@ export function programFor(
     createLinks(native);
     if (!account) return join(native, 'bin', name);
   } catch (error) {
-    if (!['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))) throw error;
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(errorCodeOf(error))) throw error;
   }
   const copy = join(copies, `${packageVersion()}-${PLATFORM}`);
   if (!fs.existsSync(copy)) copyBinaries(native, copy);
@@ -61,7 +61,7 @@ function createLinks(native: string): void {
     try {
       fs.symlinkSync(relative(dirname(target), source), join(native, target.replace(/^native\//, '')));
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCodeOf(error) !== 'EEXIST') throw error;
     }
   }
 }
@@ -82,7 +82,7 @@ function copyBinaries(native: string, copy: string): void {
     fs.renameSync(temporary, copy);
   } catch (error) {
     // Another process was faster.
-    if (codeOf(error) !== 'ENOTEMPTY') throw error;
+    if (errorCodeOf(error) !== 'ENOTEMPTY') throw error;
   } finally {
     process.umask(umask);
     fs.rmSync(temporary, { recursive: true, force: true });
@@ -112,40 +112,25 @@ export function reasonIn(output: string): string {
 }
 
 /**
- * The server could not be started or stopped. The message is one line: what failed, where, and what to do. It never
+ * The server could not be started or stopped. The message is one line: what failed, where and why. It never
  * contains the password.
  */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-const REASONS: Record<string, string> = {
-  EACCES: 'this user may not write there; choose another folder or change its permissions',
-  EPERM: 'this is not permitted to this user; choose another folder or change its owner',
-  EROFS: 'the file system is read-only; choose another folder',
-  ENOSPC: 'the disk is full; free some space',
-  EDQUOT: 'the disk quota is used up; free some space',
-  ENOTDIR: 'a part of the path is a file and not a folder; choose another folder',
-  EEXIST: 'a part of the path is a file and not a folder; choose another folder',
-};
-
 /** The system error code ('ENOENT', '57P03') of a thrown value; '' if it has none. */
-export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
+export function errorCodeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** The thrown value in one line. */
+/** The message in one line. Those of the file system name what failed and the path. */
 export function messageOf(error: unknown): string {
-  const { message } = (error ?? {}) as { message?: string };
-  return (message || codeOf(error) || String(error)).split('\n')[0]!;
+  return (error as Error).message.split('\n')[0]!;
 }
 
 /** @param doing the failed action, e.g. 'start PostgreSQL in /x/.data' */
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
-  const reason = REASONS[codeOf(error)];
-  const place = ` (${(error as NodeJS.ErrnoException).path})`;
-  const text = reason === undefined ? messageOf(error) : reason + place;
-  return new EmbeddedPostgresError(`cannot ${doing}: ${text}`, { cause: error });
+  return new EmbeddedPostgresError(`cannot ${doing}: ${messageOf(error)}`, { cause: error });
 }

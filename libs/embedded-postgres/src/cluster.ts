@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import {
   type Account,
   EmbeddedPostgresError,
-  codeOf,
+  errorCodeOf,
   messageOf,
   packageVersion,
   programFor,
@@ -98,7 +98,7 @@ export function readText(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -112,7 +112,7 @@ export function readOrCreateSecret(file: string, make: () => string): string {
       fs.linkSync(temporary, file);
     } catch (error) {
       // Another process was faster.
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCodeOf(error) !== 'EEXIST') throw error;
     }
     fs.unlinkSync(temporary);
   }
@@ -198,7 +198,7 @@ async function makeCluster(folder: DataFolder, password: string, sync: boolean):
     fs.renameSync(data, cluster);
   } catch (error) {
     // Another process was faster.
-    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
+    if (!['ENOTEMPTY', 'EEXIST'].includes(errorCodeOf(error))) throw error;
   } finally {
     fs.rmSync(staging, { recursive: true, force: true });
   }

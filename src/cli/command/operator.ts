@@ -1,6 +1,7 @@
 // The person at the terminal: who it is, what they confirm, and what they see meanwhile.
 import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
+import type { SingleBar } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
 import { CommandFailure, UsageError } from './failure';
@@ -55,41 +56,30 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   }
 }
 
-export interface Step {
-  done: number;
-  /** Undefined while unknown. */
-  total: number | undefined;
-  /** Of what is counted. */
-  count: number;
-}
-
 /**
  * Shows a progress bar on a terminal while the work runs, and clears it afterwards.
- * @param noun what is counted
+ * @param noun what is counted; its number is the bar's payload `count`
  */
 export async function withProgress<Result>(
-  { title, noun, stream }: { title: string; noun: 'lines' | 'rows'; stream: NodeJS.WriteStream },
-  work: (show: (change: Partial<Step>) => void) => Promise<Result>,
+  title: string,
+  noun: 'lines' | 'rows',
+  work: (bar: SingleBar) => Promise<Result>,
+  stream = process.stderr,
 ): Promise<Result> {
   // A CommonJS package: only the default export has everything.
-  const { SingleBar, Format } = (await import('cli-progress')).default;
-  const bar = new SingleBar({
+  const { SingleBar: Bar, Format } = (await import('cli-progress')).default;
+  const bar = new Bar({
     stream,
     barsize: 20,
     clearOnComplete: true,
-    format: (options, { progress, total }, { count = 0 }: Partial<Step>) => {
+    format: (options, { progress, total }, { count = 0 }: { count?: number }) => {
       const share = `[${Format.BarFormat(progress, options)}] ${Math.floor(progress * 100)}%  `;
       return `${title} ${total > 0 ? share : ''}${count.toLocaleString('en-US')} ${noun}`;
     },
   });
-  const step: Step = { done: 0, total: undefined, count: 0 };
   bar.start(0, 0, {});
   try {
-    return await work((change) => {
-      const { done, total = 0, count } = Object.assign(step, change);
-      bar.setTotal(total);
-      bar.update(done, { count });
-    });
+    return await work(bar);
   } finally {
     bar.stop();
   }

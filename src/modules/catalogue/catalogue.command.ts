@@ -60,14 +60,16 @@ export class ImportCommand extends StoreCommand {
   }
 
   private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
-    const bar = { title: 'Importing', noun: 'lines', stream: process.stderr } as const;
     return interruptible('the import has ended early', (signal) =>
-      withProgress(bar, (show) => {
-        const source = readInput(file, signal, (done, total) => show({ done, total }));
+      withProgress('Importing', 'lines', (bar) => {
+        const source = readInput(file, signal, (done, total = 0) => {
+          bar.setTotal(total);
+          bar.update(done);
+        });
         return this.catalogue.importFrom(source, {
           fromLine,
           signal,
-          onLines: (count) => show({ count }),
+          onLines: (count) => bar.update({ count }),
           onRepeated: (names, example) => confirm(questionOf(names, example), yes),
         });
       }),
@@ -119,14 +121,13 @@ export class ExportCommand extends StoreCommand {
     const toStandardOutput = file === '-';
     const toTerminal = toStandardOutput && process.stdout.isTTY;
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
-    const bar = { title: 'Exporting', noun: 'lines', stream: process.stderr } as const;
     const counts = await writeFile(file, options.force ?? false, (write) => {
       // What JSON leaves as it is and a terminal would interpret.
       const shown = (text: string) => write(toTerminal ? text.replace(/[^\n]+/g, printable) : text);
       return interruptible(outcome, (signal) =>
-        withProgress(bar, (show) => {
+        withProgress('Exporting', 'lines', (bar) => {
           // There is no place for a bar where the catalogue goes to the same terminal.
-          const onLines = (count: number) => toTerminal || show({ count });
+          const onLines = (count: number) => toTerminal || bar.update({ count });
           return this.catalogue.exportTo(shown, { signal, onLines });
         }),
       );

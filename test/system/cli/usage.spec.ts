@@ -142,6 +142,6 @@ it('no command but serve creates a database: it reports in one line that there i
   }
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
-  const isFile = complaint(1, /is a file and not a folder/);
+  const isFile = complaint(1, /ENOTDIR: not a directory/);
   expect(await runCommand(['clients', 'list'], { DATA_DIR: __filename })).toEqual(isFile);
 });

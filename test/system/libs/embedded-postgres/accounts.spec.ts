@@ -142,9 +142,9 @@ asRoot(
     await serve(checkout, options('plain', '.data'), USER);
     expect(fs.existsSync(bench.path('plain', '.data', 'runtime'))).toBe(false);
     expect(await failure(options('denied'), USER)).toMatch(
-      /^cannot start PostgreSQL in .*denied: this user may not write there/,
+      /^cannot start PostgreSQL in .*denied: EACCES: permission denied/,
     );
     fs.mkdirSync(bench.path('of-root'));
-    expect(await failure(options('of-root'), USER)).toMatch(/this user may not write there/);
+    expect(await failure(options('of-root'), USER)).toMatch(/EACCES: permission denied/);
   },
 );

@@ -67,12 +67,20 @@ it('a start removes what an interrupted initdb left, and a postmaster.pid of ano
   }
 });
 
+it('a start begins another log where it has grown large', async () => {
+  fs.writeFileSync(join(directory, 'server.log'), 'x'.repeat(1_000_001));
+  await (await start()).stop();
+  expect(fs.statSync(join(directory, 'server.log.old')).size).toBe(1_000_001);
+  expect(fs.statSync(join(directory, 'server.log')).size).toBeLessThan(10_000);
+  fs.rmSync(join(directory, 'server.log.old'));
+});
+
 describe('a start fails in one line', () => {
   it('where the folder is a file or below one, or the path is longer than that of a socket may be', async () => {
     const file = bench.path('file');
     fs.writeFileSync(file, '');
     for (const path of [file, join(file, 'below')]) {
-      expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: a part of the path is a file/);
+      expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: (EEXIST|ENOTDIR): /);
     }
     const long = /too long for a Unix socket; choose a shorter/;
     expect(await failure(bench.path('long'.repeat(40)))).toMatch(long);
