@@ -180,6 +180,7 @@ export const EVERY_OPERATION = [
   ValidationFailedError,
   RequestTimeoutError,
   PreconditionFailedError,
+  PayloadTooLargeError,
   HeadersTooLargeError,
   RateLimitExceededError,
   DailyQuotaExceededError,
@@ -188,7 +189,7 @@ export const EVERY_OPERATION = [
   ServiceUnavailableError,
 ];
 /** Errors of every operation with a body. */
-export const BODY_ERRORS = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
+export const BODY_ERRORS = [MalformedJsonError, UnsupportedMediaTypeError];
 
 /** Before the body was read, the key was not bound to a request. */
 const BEFORE_THE_BODY = [408, 413, 415, 431];

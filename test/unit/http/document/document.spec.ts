@@ -91,7 +91,9 @@ it('knows two ways to send a key, and neither is a query parameter', () => {
 });
 
 it('describes every failure with the Error schema and its header fields', () => {
+  const always = '400 401 408 412 413 429 431 500 503'.split(' ');
   for (const [name, { responses }] of operations) {
+    expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(always)]);
     for (const [status, { content, headers, description }] of Object.entries(responses)) {
       const failed = Number(status) >= 400;
       const schema = content?.['application/json']?.schema;
