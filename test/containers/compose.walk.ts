@@ -26,7 +26,7 @@ beforeAll(async () => {
     WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
     PETSTORE_PORT: '0',
   });
-  await compose('up', '-d', '--wait');
+  await compose('up', '-d', '--build', '--wait');
   await petstore('clients', 'create', '--name', 'acme', '--plan', 'free');
   const issued = await petstore('keys', 'issue', '--client', 'acme', '--json');
   ({ key } = JSON.parse(issued) as { key: string });

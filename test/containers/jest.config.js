@@ -5,6 +5,7 @@ module.exports = {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/containers/*.walk.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
-  testTimeout: 180_000,
+  // Building the image and pulling others takes minutes.
+  testTimeout: 900_000,
   maxWorkers: 1,
 };
