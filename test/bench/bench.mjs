@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import embeddedPostgres from '#libs/embedded-postgres';
-import { OPERATIONS as COMPARED, UNIQUE, fill, isRead, tagsOf } from './operations.mjs';
+import { OPERATIONS as COMPARED, UNIQUE, fill, tagsOf } from './operations.mjs';
 import { GROWING, analyze, fillBySql } from './scale.mjs';
 
 const IS_SCALE = process.argv.includes('--scale');
@@ -19,7 +19,6 @@ const { findData, startEmbeddedPostgres } = embeddedPostgres;
 const USAGE = `npm run build && npm run bench -- [options]
   --only a,b         operations: ${Object.keys(OPERATIONS).join(', ')}
   --before DIR       also compare with the service of another checkout that is built
-  --aged             compare the service after 100,000 updates with a new one, instead of the peer
   --scale            compare the service that has a million pets, and all that belongs to them, with one that has a
                      thousand, instead of the peer: before and after ANALYZE, and after 100,000 updates
   --pets N           instead of a million
@@ -32,7 +31,6 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: Object.keys(OPERATIONS).join(',') },
     before: { type: 'string' },
-    aged: { type: 'boolean', default: false },
     scale: { type: 'boolean', default: false },
     pets: { type: 'string', default: '1000000' },
     pairs: { type: 'string', default: '3' },
@@ -100,13 +98,7 @@ async function main() {
 
 async function compareAll(service, others) {
   const compared = [];
-  for (const name of only) {
-    compared.push(await compare(name, service, others));
-    if (options.aged && !isRead(name)) {
-      await others.pop().stop();
-      others.push(await startService('fresh'));
-    }
-  }
+  for (const name of only) compared.push(await compare(name, service, others));
   others.forEach((other, index) => {
     const mean = (key) =>
       Math.exp(compared.reduce((sum, each) => sum + Math.log(each[index][key]), 0) / only.length);
@@ -119,11 +111,6 @@ async function compareAll(service, others) {
 
 /** The service first, then what it is compared with. */
 async function startContenders() {
-  if (options.aged) {
-    const aged = await startService('aged');
-    await age(aged);
-    return [aged, await startService('fresh')];
-  }
   if (IS_SCALE) {
     return [
       await startService('large', ROOT, Number(options.pets)),
@@ -148,12 +135,8 @@ async function age(service) {
 async function compare(name, service, others) {
   const all = [service, ...others];
   const scripts = new Map(all.map((contender) => [contender, scriptFor(name, contender)]));
-  for (const contender of isWarm ? [] : all) {
-    let done = 0;
-    // A new process takes a while until its code is compiled.
-    do done += (await load(name, contender, scripts.get(contender), 1)).requests;
-    while (options.aged && done < 5_000);
-  }
+  // A new process takes a while until its code is compiled.
+  for (const contender of isWarm ? [] : all) await load(name, contender, scripts.get(contender), 1);
   const rounds = [];
   for (let round = 0; round < Number(options.pairs); round += 1) {
     const results = new Map();
@@ -311,19 +294,17 @@ async function startContender(name, program, settings) {
   // Log lines are formatted and written as ever, but nobody keeps them.
   const stdio = ['ignore', 'ignore', 'inherit'];
   const child = spawn(process.execPath, program, { cwd: folder, env: environment, stdio });
-  const stop = async () => {
-    if (!running.delete(stop)) return;
+  running.add(async () => {
     if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
     await postgres.stop();
-  };
-  running.add(stop);
+  });
   const url = `http://127.0.0.1:${port}`;
   const headers = { 'X-API-Key': 'peer' };
   while (!(await fetch(`${url}/health/ready`, { headers }).catch(() => undefined))?.ok) {
     if (child.exitCode !== null) throw new Error(`${program.join(' ')} ended with ${child.exitCode}.`);
     await sleep(50);
   }
-  return { name, url, environment, server: child.pid, database, stop };
+  return { name, url, environment, server: child.pid, database };
 }
 
 async function freePort() {

@@ -71,9 +71,6 @@ export const OPERATIONS = {
   'adjust-stock-keyed': { requests: adjust(KEYED) },
 };
 
-/** Reads leave a store as it is. */
-export const isRead = (name) => /^(get|find|list|jump)-/.test(name);
-
 /**
  * Fills a store through its API, and remembers what requests are made of.
  * @param contender with `cursorAfter`: what a list continues with after an id
