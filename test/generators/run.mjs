@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CARGO, GO, JAVA, PYTHON, RUST, TYPESCRIPT } from './programs.mjs';
+import { CARGO, GO, JAVA, PYTHON, RUST, SDK, TYPESCRIPT } from './programs.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/petstore.js');
@@ -58,6 +58,23 @@ function typescript([tool, { needs, generate, program }]) {
       "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"`,
       own,
     );
+    return answered(run('node use.mjs', own));
+  });
+}
+
+/** Our own SDK as its users install it, compiled with this version of TypeScript. */
+function sdk(major) {
+  attempt('@petstore/client', `tsc of TypeScript ${major}`, undefined, () => {
+    const own = place(`sdk ${major}`);
+    run('npm run --silent client:build', ROOT);
+    const tarball = run(`npm pack --silent ${ROOT}/dist/client`, own).split('\n').at(-1);
+    writeFileSync(join(own, 'package.json'), '{ "private": true }');
+    run(`npm install --silent --no-audit --no-fund ./${tarball} typescript@${major} @types/node@20`, own);
+    writeFileSync(join(own, 'use.mts'), SDK);
+    const tsc = 'node_modules/.bin/tsc --strict --target es2022 --types node --skipLibCheck false';
+    for (const module of ['esnext --moduleResolution bundler', 'nodenext']) {
+      run(`${tsc} --module ${module} use.mts`, own);
+    }
     return answered(run('node use.mjs', own));
   });
 }
@@ -156,20 +173,15 @@ try {
   cpSync(join(import.meta.dirname, 'package.json'), join(folder, 'package.json'));
   run('npm install --ignore-scripts --no-audit --no-fund');
   run('until curl -fsS $BASE/health/ready; do sleep 0.2; done');
-  env.KEY =
-    JSON.parse(
-      run(
-        `node ${CLI} clients create --name generators --plan enterprise --per-minute 100000 --per-day 1000000 --json && true`,
-      ),
-    ) && JSON.parse(run(`node ${CLI} keys issue --client generators --json`)).key;
+  const limits = '--plan enterprise --per-minute 100000 --per-day 1000000';
+  run(`node ${CLI} clients create --name generators ${limits}`);
+  env.KEY = JSON.parse(run(`node ${CLI} keys issue --client generators --json`)).key;
   run('curl -fsS $BASE/openapi.json -o openapi.json');
   fetchOpenapiGenerator();
   Object.entries(TYPESCRIPT).forEach(typescript);
-  rows.push({
-    tool: 'orval',
-    call: 'orval --input openapi.json',
-    result: 'skipped: needs Node 22.18 or newer',
-  });
+  const orval = 'orval --input openapi.json';
+  rows.push({ tool: 'orval', call: orval, result: 'skipped: needs Node 22.18 or newer' });
+  ['5', '6'].forEach(sdk);
   postman();
   python();
   Object.entries(GO).forEach(go);
