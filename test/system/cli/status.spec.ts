@@ -13,7 +13,6 @@ interface Status {
 }
 
 const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-const UNKNOWN = /\nWhether an instance of the service runs is unknown\.\n$/;
 
 const { bench, database } = useProcesses();
 let redis: RedisServer;
@@ -34,7 +33,9 @@ describe('status of an embedded store', () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: null });
-    expect((await runCommand(['status'], environment)).stdout).toMatch(UNKNOWN);
+    expect((await runCommand(['status'], environment)).stdout).toContain(
+      '\nWhether an instance of the service runs is unknown.\n',
+    );
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
 
@@ -82,17 +83,14 @@ describe('status of a store over DATABASE_URL', () => {
     const DATABASE_URL = database.url;
     const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
     const first = await bench.serve(named);
-    const withRedis = await status({ DATABASE_URL, REDIS_URL: redis.url });
-    expect(withRedis).toMatchObject({
-      code: 0,
-      status: {
-        instances: [{ version: '1.0.0' }],
-        redis: { answers: true, version: expect.any(String) as string },
-      },
-    });
-    // Its driver prints that this Redis has no password.
+    // The driver of Redis would print that this one has no password.
     const REDIS_URL = redis.url.replace('//', '//:superfluous@');
-    expect(await petstore(['status'], { DATABASE_URL, REDIS_URL })).toMatchObject({ code: 0, stderr: '' });
+    const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });
+    expect(withRedis).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(withRedis.stdout)).toMatchObject({
+      instances: [{ version: '1.0.0' }],
+      redis: { answers: true, version: expect.any(String) as string },
+    });
     await bench.serve({ DATABASE_URL });
     const withoutRedis = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
     expect(withoutRedis.code).toBe(1);
@@ -115,10 +113,8 @@ describe('status of a store over DATABASE_URL', () => {
     expect(unsure.status.problems.join(' ')).toMatch(/still runs is unknown: its last sign was \d+ s ago/);
     expect(unsure.status.problems.join(' ')).toMatch(/process 1 on here counts limits alone/);
     await database.pool.query('DELETE FROM instances');
-    const unreachable = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' };
-    const away = await status(unreachable);
+    const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
     expect(away.code).toBe(1);
     expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
-    expect((await runCommand(['status'], unreachable)).stdout).toMatch(UNKNOWN);
   });
 });

@@ -31,7 +31,6 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['keys update 1', /name what to change: --name, --scopes or --expires/],
     ['completion tcsh', /<shell>: Allowed choices are bash, zsh, fish/],
     ['events --types gone', /"gone" is not one of pet.created/],
-    ['quotas top --days 91', /--days: "91" is not a whole number from 1 to 90\./],
     ['api GET pets', /\[path\] takes a path that begins with \//],
     ['api TRACE /pets', /<method-or-path> takes GET, HEAD, DELETE, POST, PUT, PATCH, not "TRACE"/],
     ['api GET /pets -f limit', /--field: "limit" is not name=value/],
@@ -39,6 +38,9 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['api POST /pets -H content-length:9', /--header: Content-Length follows from the body/],
     ['api /pets', /PETSTORE_KEY is not set/],
     ['clients list postgres://me:hunter2@db', /too many arguments/],
+    ['export ~/x', /"~\/x" is not a path that is written out/],
+    ['import $HOME/x', /"\$HOME\/x" is not a path that is written out/],
+    ['db copy --to ~/x', /"~\/x" is not a path that is written out/],
     ['keys show postgres://me:hunter2@db/x', /"postgres:\/\/me:…@db\/x" is not an id/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));
@@ -49,6 +51,10 @@ describe('bad usage is reported in one line and exits with 2', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: [^]*Commands:/);
   });
+});
+
+it('petstore -v prints the version', async () => {
+  expect(await run('-v')).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
 });
 
 describe('--help', () => {

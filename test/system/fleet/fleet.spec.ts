@@ -69,7 +69,10 @@ test('three instances allow 60 requests of a burst, count each once, and refuse 
   const { minute } = await standing(callers(free)[0]!);
   const reset = Math.ceil(Date.parse(minute.resetAt) / 1_000);
   for (const answer of answers.filter(({ status }) => status === 429)) {
-    expect(limitsIn(answer)).toMatchObject({ limit: 60, remaining: 0, reset });
+    const refused = limitsIn(answer);
+    expect(refused).toMatchObject({ limit: 60, remaining: 0 });
+    // Each instance translates the end from the time of Redis, some milliseconds apart, and rounds it up to a second.
+    expect(Math.abs(refused.reset - reset)).toBeLessThanOrEqual(1);
   }
   // None ever had to count alone.
   expect(instances.flatMap(({ log, stderr }) => [...log, stderr]).join('')).toBe('');
@@ -142,8 +145,8 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   const { length } = orders.booked;
   await until(() => orders.booked.length >= length + 40);
   await orders.stop();
-  expect(orders.interruptions.broken).toBeGreaterThan(0);
-  expect(orders.unexpected).toEqual([]);
+  expect(orders.interruptions).toContain(0);
+  expect(orders.interruptions.filter((status) => status !== 0 && status !== 503)).toEqual([]);
   await orders.expectBooked(database.pool, STOCK);
 
   // What the killed process was sending is left to another one when its lease is over; here that is now.
@@ -191,8 +194,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   }
   await orders.stop();
 
-  expect(orders.unexpected).toEqual([]);
-  expect(orders.interruptions).toEqual({ broken: 0, unavailable: 0 });
+  expect(orders.interruptions).toEqual([]);
   await orders.expectBooked(database.pool, STOCK);
   await proxy.close();
 });

@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandFailure } from '../../../src/cli/command/failure';
@@ -23,6 +31,14 @@ describe('a file that is written', () => {
     });
     expect(readdirSync(folder)).toEqual(['a']);
     expect([readFileSync(path('a'), 'utf8'), modeOf('a')]).toEqual(['content', 0o666 & ~process.umask()]);
+  });
+
+  it('is where a link leads', async () => {
+    writeFileSync(path('there'), '');
+    symlinkSync('there', path('link'));
+    await writeFile(path('link'), true, (write) => write('content'));
+    expect(readdirSync(folder).sort()).toEqual(['link', 'there']);
+    expect(readFileSync(path('there'), 'utf8')).toBe('content');
   });
 
   it('is not there if its work fails', async () => {

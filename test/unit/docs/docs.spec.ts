@@ -7,6 +7,7 @@ import { openapiDocument } from '../../../src/cli/openapi-document';
 import { type GuideName, GUIDES } from '../../../src/http/document/guides';
 import { EVENT_TYPES } from '../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
+import { settingNames } from '../../../src/settings';
 import { operationsOf } from '../../support/document';
 import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
 
@@ -124,10 +125,10 @@ it('Every guide is served, and listed in the index in reading order', () => {
   expect(['README', ...listed]).toEqual([...GUIDES]);
 });
 
-it('The page on running the service lists every variable of the example environment, and no other', () => {
-  const example = read('.env.example').match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm)!;
-  const listed = [...read('docs/operations/running.md').matchAll(/^\| `([A-Z][A-Z_]+)` +\|/gm)].map(
-    ([, name]) => name,
-  );
-  expect(listed.toSorted()).toEqual(example.map((name) => name.replace('# ', '')).toSorted());
+it.each([
+  ['.env.example', /^(?:# )?([A-Z][A-Z_]+)=/gm],
+  ['docs/operations/running.md', /^\| `([A-Z][A-Z_]+)` +\|/gm],
+])('%s lists every setting, and no other', (file, line) => {
+  const listed = [...read(file).matchAll(line)].map(([, name]) => name);
+  expect(listed.toSorted()).toEqual([...settingNames()].toSorted());
 });

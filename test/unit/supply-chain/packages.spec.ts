@@ -1,4 +1,5 @@
-import { type PackageFile, lockedPackages, read, readJson } from '../../support/files';
+import { execFileSync } from 'node:child_process';
+import { ROOT, type PackageFile, lockedPackages, read, readJson } from '../../support/files';
 
 const { dependencies, devDependencies, optionalDependencies } = readJson<PackageFile>('package.json');
 const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
@@ -57,3 +58,30 @@ it('Every package has a licence that requires only attribution, but for known ex
   expect(others.filter(({ dev }) => dev !== true)).toEqual([]);
   expect([...new Set(others.map(({ name }) => name))]).toEqual(EXCEPTIONS);
 });
+
+it('The SDK depends on the versions with which it is tested', () => {
+  const sdk = readJson<PackageFile>('libs/client/package.json');
+  expect(all).toMatchObject(sdk.dependencies);
+});
+
+it('The bill of materials lists every shipped package with its digest, and what the service itself depends on', () => {
+  const printed = execFileSync(process.execPath, ['.ci/sbom.mjs'], { cwd: ROOT, encoding: 'utf8' });
+  const { metadata, components, dependencies: edges } = JSON.parse(printed) as BillOfMaterials;
+  const shipped = lockedPackages().filter(({ dev }) => !dev);
+  const named = (packages: { name: string; version: string }[]) =>
+    new Set(packages.map(({ name, version }) => `${name}@${version}`));
+  expect(named(components)).toEqual(named(shipped));
+  expect(components.filter(({ hashes = [] }) => hashes[0]?.alg !== 'SHA-512')).toEqual([]);
+  const { component } = metadata;
+  expect([component.name, component.type]).toEqual(['petstore-service', 'application']);
+  const own = edges.find(({ ref }) => ref === component['bom-ref'])!.dependsOn;
+  const direct = Object.keys({ ...dependencies, ...optionalDependencies });
+  expect(own.map((ref) => ref.replace(/@[^@]+$/, '')).toSorted()).toEqual(direct.toSorted());
+});
+
+/** A CycloneDX document, as far as it is read. */
+interface BillOfMaterials {
+  metadata: { component: { 'bom-ref': string; type: string; name: string } };
+  components: { name: string; version: string; hashes?: { alg: string }[] }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}

@@ -1,24 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Order } from '../../../support/builders';
+import { PetStoreError, createPetStoreClient } from '#libs/client';
 import { within } from '../../../support/eventually';
-import { send } from '../../../support/service-process';
 
 const WORKERS = 8;
 const PAUSE_MS = 10;
-
-interface Request {
-  method: string;
-  target: string;
-  body?: object;
-  /** With a POST: makes it safe to send again. */
-  idempotencyKey?: string;
-}
-
-interface Answer {
-  status: number;
-  text: string;
-}
+/** Stands for the address of the next attempt. */
+const BASE = 'http://fleet.test';
 
 interface Booked {
   id: number;
@@ -26,13 +14,12 @@ interface Booked {
   cancelled: boolean;
 }
 
-/** Workers who order a pet and cancel every other order, send again whatever was not answered, and book the answers. */
+/** Workers who order a pet and cancel every other order, and book the answers. The SDK sends again whatever was not answered. */
 export class InsistentOrders {
   readonly booked: Booked[] = [];
-  /** Answers that nothing explains. */
-  readonly unexpected: unknown[] = [];
-  /** Requests that broke off without an answer, and those that were answered 503. */
-  readonly interruptions = { broken: 0, unavailable: 0 };
+  /** The statuses after which a request was sent again: 0 if it broke off without an answer. */
+  readonly interruptions: number[] = [];
+  private readonly store: ReturnType<typeof createPetStoreClient>;
   private stopped = false;
   private running: Promise<unknown> = Promise.resolve();
 
@@ -41,17 +28,31 @@ export class InsistentOrders {
    * @param pauseMs after each order and what follows it
    */
   constructor(
-    private readonly url: () => string,
-    private readonly apiKey: string,
+    url: () => string,
+    apiKey: string,
     private readonly petId: number,
     private readonly pauseMs = 0,
-  ) {}
+  ) {
+    this.store = createPetStoreClient({
+      baseUrl: BASE,
+      apiKey,
+      maxAttempts: Infinity,
+      maxWaitSeconds: Infinity,
+      sleep: () => sleep(PAUSE_MS),
+      fetch: (request) => fetch(new Request(request.url.replace(BASE, url()), request)),
+      onRetry: ({ status }) => {
+        // Until the database has noticed that whoever sent this before is gone, it is still in progress.
+        if (status !== 409) this.interruptions.push(status);
+      },
+    });
+  }
 
   start(): void {
     this.running = Promise.all(Array.from({ length: WORKERS }, (_none, worker) => this.work(worker)));
+    this.running.catch(() => undefined);
   }
 
-  /** Ends when everything that was begun has been answered. */
+  /** Ends when everything that was begun has been answered; rejects with an answer that nothing explains. */
   async stop(): Promise<void> {
     this.stopped = true;
     await within('the last orders', this.running);
@@ -59,10 +60,8 @@ export class InsistentOrders {
 
   async place(idempotencyKey: string, quantity = 1): Promise<Booked> {
     const body = { petId: this.petId, quantity };
-    const request = { method: 'POST', target: '/store/orders', body, idempotencyKey };
-    const answer = await this.settle(request);
-    if (answer.status !== 201) this.unexpected.push({ request, answer });
-    const order = { ...(JSON.parse(answer.text) as Order), cancelled: false };
+    const { data } = await this.store.placeOrder({ body, header: { 'Idempotency-Key': idempotencyKey } });
+    const order = { id: data.id, quantity: data.quantity, cancelled: false };
     this.booked.push(order);
     return order;
   }
@@ -73,8 +72,8 @@ export class InsistentOrders {
       `SELECT id::int, quantity, cancelled_at IS NOT NULL AS cancelled FROM orders WHERE pet_id = $1 ORDER BY id`,
       [this.petId],
     );
-    const booked = this.booked.map(({ id, quantity, cancelled }) => ({ id, quantity, cancelled }));
-    expect(orders).toEqual(booked.sort((a, b) => a.id - b.id));
+    const booked = this.booked.toSorted((a, b) => a.id - b.id);
+    expect(orders).toEqual(booked);
     const { rows: events } = await pool.query<{ event: string }>(
       `SELECT concat_ws(' ', type, data::json ->> 'id') AS event FROM events
        WHERE type IN ('order.placed', 'order.cancelled') AND pet_id = $1`,
@@ -98,35 +97,10 @@ export class InsistentOrders {
   }
 
   private async cancel(order: Booked): Promise<void> {
-    const answer = await this.settle({ method: 'DELETE', target: `/store/orders/${order.id}` });
-    // One that broke off before may have been done.
-    if (answer.status !== 204 && answer.status !== 404) this.unexpected.push({ order, answer });
+    await this.store.cancelOrder({ path: { orderId: order.id } }).catch((error: unknown) => {
+      // One that broke off before may have been done.
+      if (!(error instanceof PetStoreError && error.status === 404)) throw error;
+    });
     order.cancelled = true;
   }
-
-  /** Sends it until it is answered for good. */
-  private async settle(request: Request): Promise<Answer> {
-    for (;;) {
-      const answer = await this.send(request);
-      if (answer && !isPassing(answer)) return answer;
-      await sleep(PAUSE_MS);
-    }
-  }
-
-  private async send({ method, target, body, idempotencyKey }: Request): Promise<Answer | undefined> {
-    const headers: Record<string, string> = idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {};
-    try {
-      const answer = await send(`${this.url()}${target}`, this.apiKey, method, body, headers);
-      if (answer.status === 503) this.interruptions.unavailable += 1;
-      return { status: answer.status, text: await answer.text() };
-    } catch {
-      this.interruptions.broken += 1;
-      return undefined;
-    }
-  }
-}
-
-/** The database is away, or has not yet noticed that whoever sent this before is gone. */
-function isPassing({ status, text }: Answer): boolean {
-  return status === 503 || text.includes('"idempotency_in_progress"');
 }

@@ -38,10 +38,16 @@ it('openapi.yaml means the same to YAML 1.1 parsers', () => {
   expect(parse(committed, { version: '1.1' })).toEqual(document);
 });
 
-it('is OpenAPI 3.0.3, describes version 1.0.0, and requires a key', () => {
-  const { openapi, info, security } = document;
+it('is OpenAPI 3.0.3 at a URL that programs can use, and requires a key in either of two header fields', () => {
+  const { openapi, info, security, servers, components } = document;
   expect([openapi, info.title, info.version]).toEqual(['3.0.3', 'Pet Store', '1.0.0']);
+  expect(servers!.map(({ url, variables }) => [url, variables])).toEqual([[LOCAL, undefined]]);
+  expect(info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
   expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+  expect(components?.securitySchemes).toEqual({
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
+  });
 });
 
 it('has the tags in their order; Pets and Store group others, without a description and without operations', () => {
@@ -66,11 +72,6 @@ it('has every tag with operations in a group of x-tagGroups, for tools that igno
   expect(sorted(groups.flatMap(({ tags }) => tags))).toEqual(sorted(used));
 });
 
-it('names a server URL that programs can use, and a contact for help', () => {
-  expect(document.servers!.map(({ url, variables }) => [url, variables])).toEqual([[LOCAL, undefined]]);
-  expect(document.info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
-});
-
 it('has a badge for each marker', () => {
   for (const [name, operation] of operations) {
     const { 'x-stability': stability, 'x-badges': badges = [] } = operation as unknown as {
@@ -83,11 +84,12 @@ it('has a badge for each marker', () => {
   }
 });
 
-it('knows two ways to send a key, and neither is a query parameter', () => {
-  expect(document.components?.securitySchemes).toEqual({
-    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
-    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
-  });
+it('has an Idempotency-Key for exactly the POST operations, as the SDK assumes', () => {
+  const taking = [...operations].filter(([, { parameters }]) =>
+    parameters.some(({ name }) => name === 'Idempotency-Key'),
+  );
+  const posts = [...operations.keys()].filter((name) => name.startsWith('POST '));
+  expect(taking.map(([name]) => name)).toEqual(posts);
 });
 
 it('describes every failure with the Error schema and its header fields', () => {

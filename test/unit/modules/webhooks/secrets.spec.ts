@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   SecretVault,
   newSecret,
   withNewSecret,
   validSecrets,
 } from '../../../../src/modules/webhooks/webhook-secrets';
+import { withWebhookKey } from '../../../../src/modules/webhooks/webhook-key';
+import { readSettings } from '../../../../src/settings';
 
 const DAY = 86_400_000;
 const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
@@ -56,3 +61,14 @@ describe('rotation', () => {
     expect(validSecrets(three, later(DAY)).map(({ sealed }) => sealed)).toEqual(['c', 'b']);
   });
 });
+
+it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(
+  'a key file with %j is refused with its name',
+  (text) => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-key-'));
+    writeFileSync(join(folder, 'webhook.key'), text);
+    const settings = readSettings({ DATA_DIR: folder });
+    expect(() => withWebhookKey(settings)).toThrow(`${folder}/webhook.key does not hold a key of 32 bytes`);
+    rmSync(folder, { recursive: true });
+  },
+);
