@@ -24,7 +24,7 @@ async function aWebhook(client: string, url = 'https://shop.example/'): Promise<
      SELECT id, $2, true, '[]', now() FROM clients WHERE name = $1 AND deleted_at IS NULL RETURNING id`,
     [client, url],
   );
-  return rows[0]!.id;
+  return String(rows[0]!.id);
 }
 
 describe('clients', () => {

@@ -38,9 +38,6 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['api POST /pets -H content-length:9', /--header: Content-Length follows from the body/],
     ['api /pets', /PETSTORE_KEY is not set/],
     ['clients list postgres://me:hunter2@db', /too many arguments/],
-    ['export ~/x', /"~\/x" is not a path that is written out/],
-    ['import $HOME/x', /"\$HOME\/x" is not a path that is written out/],
-    ['db copy --to ~/x', /"~\/x" is not a path that is written out/],
     ['keys show postgres://me:hunter2@db/x', /"postgres:\/\/me:…@db\/x" is not an id/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));
@@ -51,10 +48,6 @@ describe('bad usage is reported in one line and exits with 2', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: [^]*Commands:/);
   });
-});
-
-it('petstore -v prints the version', async () => {
-  expect(await run('-v')).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
 });
 
 describe('--help', () => {

@@ -38,11 +38,15 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   // Later edits are built by the next `npm start`, and commands need not be able to write.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
   const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const args = [petstoreScript(checkout), 'keys', 'issue', '--help'];
-  const help = spawnSync(process.execPath, args, { cwd: '/', env, ...stranger });
-  expect([help.status, help.stderr.toString()]).toEqual([0, '']);
-  // The help names the program as it was called.
-  expect(help.stdout.toString()).toMatch(/^Usage: node \S+petstore\.js keys issue \[options\]\n/);
+  for (const [args, printed] of [
+    ['-v', /^1\.0\.0\n$/],
+    // The help names the program as it was called.
+    ['keys issue --help', /^Usage: node \S+petstore\.js keys issue \[options\]\n/],
+  ] as const) {
+    const command = [petstoreScript(checkout), ...args.split(' ')];
+    const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: '/', env, ...stranger });
+    expect([status, stdout.toString(), stderr.toString()]).toEqual([0, expect.stringMatching(printed), '']);
+  }
 });
 
 it('every migration of the folder is one of the service', () => {
