@@ -1,5 +1,6 @@
 // DATABASE_URL takes what libpq takes, and becomes a URL with a host that the driver reads alike.
-import { existsSync } from 'node:fs';
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
@@ -13,6 +14,12 @@ const PARAMETERS = [
   ...['options', 'application_name', ...Object.keys(TIMES)],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
 ];
+/** Of each file, what fails unless it holds that in PEM. */
+const TLS_FILES: Record<string, (pem: Buffer) => unknown> = {
+  sslrootcert: (pem) => new X509Certificate(pem),
+  sslcert: (pem) => new X509Certificate(pem),
+  sslkey: createPrivateKey,
+};
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /** Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password, but name a wrong parameter. */
@@ -54,8 +61,11 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
   const [ownName = '', ownPassword = ''] = user.split(/:(.*)/s);
   const [name, password] = [given.user ?? ownName, given.password ?? ownPassword];
   const secret = password === '' ? '' : `:${password}`;
-  const place = `${given.host ?? (host || 'localhost')}${given.port || port ? `:${given.port ?? port}` : ''}`;
-  return `${name}${secret}${name || secret ? '@' : ''}${place}/${given.dbname ?? database}`;
+  const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
+  const place = `${server}${given.port || port ? `:${given.port ?? port}` : ''}`;
+  // The driver decodes a name by decodeURI, which leaves these as they are.
+  const shop = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
+  return `${name}${secret}${name || secret ? '@' : ''}${place}/${shop}`;
 }
 
 /** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
@@ -67,9 +77,13 @@ function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
   if (parameters.get('sslrootcert') === 'system') {
     parameters.delete('sslrootcert');
   }
-  const authority = parameters.get('sslrootcert');
-  if (authority === null ? mode === 'verify-ca' : !existsSync(authority)) {
-    throw new EnvironmentError(variable, 'a file with certificates as sslrootcert', authority ?? 'none');
+  for (const [name, read] of Object.entries(TLS_FILES)) {
+    const file = parameters.get(name) ?? (name === 'sslrootcert' && mode === 'verify-ca' ? 'none' : null);
+    try {
+      if (file !== null) read(readFileSync(file));
+    } catch {
+      throw new EnvironmentError(variable, `a readable PEM file as ${name}`, file!);
+    }
   }
   if (mode !== null && mode !== 'no-verify') {
     parameters.set('uselibpqcompat', 'true');

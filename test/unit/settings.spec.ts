@@ -38,6 +38,8 @@ const TABLE: Row[] = [
       'postgres://u:pw@:6432/shop?host=/a:b': 'postgres://u:pw@%2Fa%3Ab:6432/shop',
       'postgres:///shop?host=/sock&user=u&password=p%40w': 'postgres://u:p%40w@%2Fsock/shop',
       'postgres://u@/shop': 'postgres://u@localhost/shop',
+      'postgres://u@db/my%2bshop%2540': 'postgres://u@db/my+shop%2540',
+      'postgres://u@db?dbname=a/b:c@d': 'postgres://u@db/a/b:c@d',
       'postgres://u@[::1]:6432/?dbname=shop&options=-csearch_path%3Dx':
         'postgres://u@[::1]:6432/shop?options=-csearch_path%3Dx',
       'postgresql://db/shop?sslmode=require': 'postgresql://db/shop?sslmode=require&uselibpqcompat=true',
@@ -48,6 +50,7 @@ const TABLE: Row[] = [
       'postgres://db/shop?target_session_attrs=primary|postgres://db/shop?sslcrl=/crl|postgres://db/?bogus=hunter2|' +
       'postgres://me@one,two/shop|postgres://me@one:1,two:2/shop|postgres:///shop?host=one,two|' +
       'postgres://db/shop?sslmode=prefer|postgres://db/shop?sslmode=verify-ca|postgres://db/shop?sslmode=require&sslrootcert=/none|' +
+      'postgres://db/shop?sslcert=/dev/null|postgres://db/shop?sslkey=/etc|' +
       'postgres://db/shop?statement_timeout=5s|postgres://db/shop?lock_timeout=abc|postgres://db/shop?connect_timeout=ten|' +
       'postgres://db/shop?connect_timeout=0|postgres://db/shop?statement_timeout=-1|postgres://db/shop?lock_timeout=1e3|' +
       'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
