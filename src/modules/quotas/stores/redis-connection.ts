@@ -78,9 +78,15 @@ export class RedisConnection {
 
   private async connect(): Promise<Client> {
     let client = await connected(clientOf(this.url, this.isCluster));
-    if (client instanceof Redis && (await this.isNodeOfCluster(client))) {
+    try {
+      await this.inTime(selectDatabase(client));
+      if (client instanceof Redis && (await this.isNodeOfCluster(client))) {
+        client.disconnect();
+        client = await connected(clientOf(this.url, true));
+      }
+    } catch (error) {
       client.disconnect();
-      client = await connected(clientOf(this.url, true));
+      throw error;
     }
     // One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster.
     for (const numberOfKeys of [1, 2]) {
@@ -95,7 +101,6 @@ export class RedisConnection {
     } catch (error) {
       // The user may not ask, or a proxy does not know the command.
       if (/^(NOPERM|ERR) /.test((error as Error).message)) return false;
-      client.disconnect();
       throw error;
     }
   }
@@ -165,11 +170,19 @@ async function connected(client: Client): Promise<Client> {
   }
 }
 
+/** @throws what Redis reports if it refuses the database of the URL; ioredis alone would go on in database 0 */
+async function selectDatabase(client: Client): Promise<void> {
+  if (client instanceof Redis && client.options.db) {
+    await client.select(client.options.db);
+  }
+}
+
 /** Checks Redis for a command, on a connection of its own. `bytes` is that of one node of a cluster. */
 export async function redisStatus(url: string) {
   let redis: Client | undefined;
   try {
     redis = await connected(clientOf(url));
+    await selectDatabase(redis);
     await redis.ping();
     // The service itself needs no right to look into it.
     const info = await redis.info().catch(() => '');

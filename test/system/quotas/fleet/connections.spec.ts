@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { QuotaStore } from '../../../../src/modules/quotas';
+import { QuotaStore, redisStatus } from '../../../../src/modules/quotas';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
@@ -104,6 +104,16 @@ test('a user of Redis who may only run scripts is enough', async () => {
   expect((await store.take(addressClient('198.51.100.8'))).takenLocally).toBeUndefined();
   expect(store.isDegraded).toBe(false);
   await limited.close();
+});
+
+test('a database that Redis refuses is not replaced by its first one, which may be that of another store', async () => {
+  const redisUrl = `${redis.url}/99`;
+  const alone = await startService({ settings: { redisUrl, instances: 2 } });
+  const store = alone.app.get(QuotaStore);
+  expect((await store.take(addressClient('198.51.100.9'))).takenLocally).toBe(true);
+  expect(store.isDegraded).toBe(true);
+  expect((await redisStatus(redisUrl)).reason).toMatch('DB index is out of range');
+  await alone.close();
 });
 
 const { bench, database } = useProcesses();
