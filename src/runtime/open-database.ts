@@ -25,12 +25,14 @@ export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>)
 
 /**
  * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, starting it if necessary.
+ * @param signal ends the wait for a database that recovers
  * @param forServer creates the embedded one if there is none, and has it for itself; a command may share that of a server
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
   log: (line: string) => void,
   forServer = false,
+  signal?: AbortSignal,
 ): Promise<OpenDatabase> {
   const { databaseUrl } = settings;
   if (databaseUrl !== undefined) {
@@ -58,6 +60,7 @@ export async function openDatabase(
     database: DATABASE,
     log,
     share: !forServer,
+    signal,
   });
   const { url, lost } = postgres;
   return { url, embedded: true, lost, close: () => postgres.stop() };

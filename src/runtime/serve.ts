@@ -10,7 +10,7 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
-import { openDatabase } from './open-database';
+import { type OpenDatabase, openDatabase } from './open-database';
 import { DEMO_CLIENT, SeedService, type Seeded } from './seed';
 import { type Running, Service } from './service';
 import type { StopSignals } from './stop-signals';
@@ -55,13 +55,16 @@ export async function serve(
     await assertFree('HOST and PORT', { host: settings.host, port: settings.port });
     await assertFree('METRICS_PORT', settings.metrics);
   }
-  const database = await openDatabase(settings, (line) => logger.info(line), true);
-  const lost = database.lost.then((reason) => {
-    throw reason;
+  const ending = new AbortController();
+  void signals.first.then(() => ending.abort());
+  const opening = openDatabase(settings, (line) => logger.info(line), true, ending.signal);
+  const lost = opening.then(async (database) => {
+    throw await database.lost;
   });
   let running: Running | undefined;
   let delayMs = 0;
-  const begin = async () => {
+  const begin = async (database: OpenDatabase) => {
+    ending.signal.throwIfAborted();
     const complete = FEATURES.reduce((all, { prepare }) => prepare?.(all) ?? all, settings);
     running =
       workers > 0
@@ -77,14 +80,17 @@ export async function serve(
   };
   try {
     // A start that waits, for example for another instance's migration, can be interrupted too.
-    await Promise.race([begin(), signals.first, lost]);
+    await Promise.race([opening.then(begin), signals.first, lost]);
     logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
   } finally {
     try {
       await running?.stop(signals, delayMs);
     } finally {
-      await database.close();
+      await opening.then(
+        (database) => database.close(),
+        () => undefined,
+      );
       await tracing?.close();
       await endLog(logger);
     }

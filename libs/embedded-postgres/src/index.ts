@@ -21,6 +21,8 @@ interface EmbeddedPostgresOptions {
   share?: boolean;
   /** Receives messages on what happens to the server. */
   log?: (line: string) => void;
+  /** Ends the wait for a server that recovers; the start then fails with its reason. */
+  signal?: AbortSignal;
   /** Only as root: a folder for a copy of the binaries that the server can reach. Default: /var/lib/embedded-postgres. */
   sharedDirectory?: string;
 }
@@ -43,7 +45,7 @@ export interface EmbeddedPostgres {
  * @throws EmbeddedPostgresError with one line that says what failed, where and why
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { database, parameters = {}, share, log = () => undefined } = options;
+  const { database, parameters = {}, share, log = () => undefined, signal } = options;
   const path = resolve(options.dataDirectory);
   let url = '';
   try {
@@ -55,7 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (folder.account()?.uid === NOBODY.uid) {
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
-    const server = await OwnedServer.start({ folder, password, database, parameters, log });
+    const server = await OwnedServer.start({ folder, password, database, parameters, log, signal });
     const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {

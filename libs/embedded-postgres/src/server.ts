@@ -36,9 +36,14 @@ export interface Server {
   /** More server settings. */
   parameters: Record<string, string>;
   log: (line: string) => void;
+  /** Aborted when nobody waits for the server any more. */
+  signal?: AbortSignal;
 }
 
 export class ServerInUseError extends EmbeddedPostgresError {}
+
+/** What others send to a server; with any other signal it has crashed, and would again. */
+const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
 /** System error codes of a socket at which nobody listens. With any other error a server starts, recovers or stops. */
 const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
@@ -49,7 +54,7 @@ type Connection = Client & { ref(): void; unref(): void };
 /**
  * Connects to the server of the folder, and starts it if none runs. One that starts, recovers or stops is waited for.
  *
- * @throws EmbeddedPostgresError with the server's reason
+ * @throws EmbeddedPostgresError with the server's reason; that of the signal
  */
 async function connectOrFail(server: Server): Promise<Connection> {
   const { folder } = server;
@@ -59,6 +64,7 @@ async function connectOrFail(server: Server): Promise<Connection> {
     for (;;) {
       const answer = await connect(server);
       if (answer instanceof Client) return answer;
+      server.signal?.throwIfAborted();
       if (Date.now() > end) {
         // It goes on recovering, so that the next start finds it further along.
         launched = undefined;
@@ -183,7 +189,7 @@ function launch({ folder, parameters }: Server): ChildProcess {
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, log }: DataFolder): boolean {
   if (pid !== undefined && exitCode === null && signalCode === null) return false;
   const reason = reasonIn(fs.readFileSync(log, 'utf8'));
-  if (exitCode === 0 || signalCode !== null || CONFLICT.test(reason)) return true;
+  if (exitCode === 0 || STOPPING.includes(signalCode) || CONFLICT.test(reason)) return true;
   throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${reason}; see ${log}`);
 }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import * as fs from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { Bench, responds } from '../../../support/embedded-postgres-bench';
@@ -95,6 +97,25 @@ describe('a start fails in one line', () => {
     expect(await failure(other)).toMatch(/was made by PostgreSQL 17 and cannot be used by PostgreSQL 18/);
     fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '18\n');
     expect(await failure(other)).toMatch(/password of the database .* is missing/);
+  });
+
+  it('where the server crashes', async () => {
+    const file = join(cluster, 'global', 'pg_control');
+    const content = fs.readFileSync(file);
+    fs.truncateSync(file, 100);
+    expect(await failure(directory)).toMatch(
+      /does not start in .*: could not read file "global\/pg_control"/,
+    );
+    fs.writeFileSync(file, content);
+  });
+
+  it('where nobody waits for a server that recovers any more', async () => {
+    const recovering = createServer((socket) => socket.destroy()).listen(join(cluster, '.s.PGSQL.5432'));
+    const ending = new AbortController();
+    recovering.once('connection', () => ending.abort(new Error('SIGTERM')));
+    const outcome = startEmbeddedPostgres({ dataDirectory: directory, database, signal: ending.signal });
+    await expect(outcome).rejects.toThrow(/^cannot start PostgreSQL in .*: SIGTERM$/);
+    await once(recovering.close(), 'close');
   });
 
   it('where the server refuses a setting or the password', async () => {
