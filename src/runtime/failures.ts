@@ -26,8 +26,8 @@ interface ExplainedFailure {
   message: string;
 }
 
-/** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database or schema, a missing privilege. */
-const REFUSED_CODE = /^(28...|3D000|3F000|42501)$/;
+/** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database, schema or table, a missing privilege. */
+const REFUSED_CODE = /^(28...|3D000|3F000|42P01|42501)$/;
 /** What `options` in the URL can do wrong: an unknown setting, a value that it does not take, or no such syntax. */
 const REFUSED_OPTION_CODE = /^(42704|22023|42601)$/;
 /** A full disk, too little memory, a statement timeout, or a standby: the database was reached and reported why it failed. */

@@ -18,7 +18,6 @@ const UP = { status: 'up' } as const;
 @Injectable()
 export class Readiness {
   private ending = false;
-  private migrated = false;
   private checkedAt = -Infinity;
   private checked: Promise<string | undefined> = Promise.resolve(undefined);
 
@@ -42,28 +41,23 @@ export class Readiness {
     return this.ending ? 'the service is stopping' : this.checked;
   }
 
-  private async check(): Promise<string | undefined> {
-    const failure = await Promise.race([
-      this.database.assertWritable().then(
-        () => undefined,
-        (error: unknown) =>
-          error instanceof ReadOnlyDatabaseError ? 'it is read-only' : 'it does not answer',
-      ),
-      pause(DATABASE_TIMEOUT_MS, `no answer in ${DATABASE_TIMEOUT_MS} ms`, { ref: false }),
-    ]);
-    return failure === undefined ? this.migrationFailure() : `database (${failure})`;
+  private check(): Promise<string | undefined> {
+    const reason = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
+    return Promise.race([this.failure(), pause(DATABASE_TIMEOUT_MS, reason, { ref: false })]);
   }
 
-  /** Once all migrations of this version have run, they are no longer checked: migrations are not reverted. */
-  private async migrationFailure(): Promise<string | undefined> {
-    if (this.migrated) {
-      return undefined;
+  private async failure(): Promise<string | undefined> {
+    try {
+      await this.database.assertWritable();
+    } catch (error) {
+      return error instanceof ReadOnlyDatabaseError
+        ? 'database (it is read-only)'
+        : 'database (it does not answer)';
     }
     try {
       const states = await migrationStates(this.dataSource);
       const pending = states.filter(({ state }) => state === 'pending').map(({ migration }) => migration);
-      this.migrated = pending.length === 0;
-      return this.migrated ? undefined : `migrations (pending: ${pending.join(', ')})`;
+      return pending.length === 0 ? undefined : `migrations (pending: ${pending.join(', ')})`;
     } catch {
       return 'migrations (they cannot be read)';
     }

@@ -80,4 +80,16 @@ describe('A database without the migrations of this version', () => {
     await pool.query(`UPDATE schema_migrations SET name = rtrim(name, '!')`);
     await eventually(async () => expect((await ready()).status).toBe(200));
   });
+
+  it('makes the service unready too if it is replaced by an empty one, and requests are answered with 503', async () => {
+    const caller = await other.caller();
+    const status = async (path: string) => (await caller.get(path)).status;
+    const { pool } = other.database;
+    await pool.query('ALTER SCHEMA public RENAME TO away; CREATE SCHEMA public');
+    await eventually(async () => expect(await status('/health/ready')).toBe(503));
+    expect(await status('/pets')).toBe(503);
+    await pool.query('DROP SCHEMA public; ALTER SCHEMA away RENAME TO public');
+    await eventually(async () => expect(await status('/health/ready')).toBe(200));
+    expect(await status('/pets')).toBe(200);
+  });
 });

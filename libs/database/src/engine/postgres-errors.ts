@@ -30,6 +30,9 @@ const CONNECTION_LOST = new Set([
   '28000', // invalid_authorization_specification
   '28P01', // invalid_password: it was changed
   '3D000', // invalid_catalog_name: the database is being replaced
+  '3F000', // invalid_schema_name: so is its schema
+  '42P01', // undefined_table: so are its tables
+  '42501', // insufficient_privilege: rights were revoked
 ]);
 
 /**

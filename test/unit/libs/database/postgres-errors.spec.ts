@@ -15,8 +15,8 @@ it.each([
   expect(isRefusedStatement(error)).toBe(isRefused);
 });
 
-it.each(['57P01', '57P04', '57P05', '25P03', '25P04'])(
-  '%s, the end of a connection, is an outage',
+it.each(['57P01', '57P04', '57P05', '25P03', '25P04', '42501'])(
+  '%s, the end of a connection or of a right, is an outage',
   (code) => {
     expect(isDatabaseUnavailable(reported(code))).toBe(true);
   },
