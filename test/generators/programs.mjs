@@ -2,6 +2,17 @@
 const SETTINGS = `const { BASE: baseUrl = '', KEY = '' } = process.env; const headers = { 'X-API-Key': KEY };`;
 
 export const TYPESCRIPT = {
+  'openapi-typescript': {
+    generate: 'openapi-typescript openapi.json --output client.ts',
+    program: `import createClient from 'openapi-fetch';
+      import type { paths } from './client';
+      ${SETTINGS}
+      const api = createClient<paths>({ baseUrl, headers });
+      const { data: page } = await api.GET('/pets', { params: { query: { limit: 1 } } });
+      const { data: created } = await api.POST('/categories', { body: { name: 'Ponies' } });
+      const { error } = await api.GET('/categories/{categoryId}', { params: { path: { categoryId: 4711 } } });
+      console.log(page!.length, created!.name, error!.status);`,
+  },
   '@hey-api/openapi-ts': {
     generate: 'openapi-ts --input openapi.json --output client --silent',
     program: `import { createCategory, getCategory, listPets } from './client';

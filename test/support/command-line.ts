@@ -70,15 +70,6 @@ export function petstore(args: string[], environment?: Environment, options?: Ru
   return new RunningCommand(args, environment, options).end();
 }
 
-/** Runs a command with --json that has to succeed, and reads what it printed. */
-export async function petstoreJson<Printed>(args: string[], environment: Environment): Promise<Printed> {
-  const { code, stdout, stderr } = await petstore([...args, '--json'], environment);
-  if (code !== 0) {
-    throw new Error(`petstore ${args.join(' ')} ended with ${code}: ${stderr}`);
-  }
-  return JSON.parse(stdout) as Printed;
-}
-
 /** A client without limits worth the name, put into the database of this URL; its key. */
 export async function unlimitedKey(url: string): Promise<string> {
   const key = newApiKey();

@@ -7,8 +7,6 @@ import { patient } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
-export { until };
-
 export interface Ending {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -18,8 +16,6 @@ export interface ServeOptions {
   cwd?: string;
   /** In a process group of its own, as a shell starts it. */
   group?: boolean;
-  /** The folder of another version of the service. */
-  installation?: string;
   /** A command line which runs the rest of its arguments. */
   within?: string[];
 }
@@ -32,10 +28,10 @@ export class ServiceProcess {
   readonly ending: Promise<Ending>;
 
   constructor(environment: Environment, options: ServeOptions = {}) {
-    const { cwd = '/', group = false, installation, within = [] } = options;
+    const { cwd = '/', group = false, within = [] } = options;
     const { REDIS_URL: url } = environment;
     const redis: Environment = url === undefined ? {} : { REDIS_URL: patient(url) };
-    const [program, ...args] = [...within, process.execPath, petstoreScript(installation), 'serve'];
+    const [program, ...args] = [...within, process.execPath, petstoreScript(), 'serve'];
     this.child = spawn(program, args, {
       cwd,
       env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment, ...redis }),
@@ -75,17 +71,13 @@ export class ServiceProcess {
     return within(`the end of the service after ${signal}`, this.ending);
   }
 
-  send(key: string, method: string, target: string, body?: object, headers?: Environment) {
-    const answer = send(`${this.url}${target}`, key, method, body, headers);
+  /** Sends a request with a key; the body as JSON. */
+  send(key: string, method: string, target: string, body?: object, more?: Environment): Promise<Response> {
+    const type: Environment = body ? { 'Content-Type': 'application/json' } : {};
+    const headers = { 'X-API-Key': key, ...type, ...more };
+    const answer = fetch(`${this.url}${target}`, { method, headers, body: body && JSON.stringify(body) });
     return within(`the answer to ${method} ${target}`, answer);
   }
-}
-
-/** Sends a request with a key; the body as JSON. */
-export function send(url: string, key: string, method: string, body?: object, headers?: Environment) {
-  const type: Environment = body ? { 'Content-Type': 'application/json' } : {};
-  const fields = { 'X-API-Key': key, ...type, ...headers };
-  return fetch(url, { method, headers: fields, body: body && JSON.stringify(body) });
 }
 
 /** A temporary folder with services in it, and what ends and removes all of that. */

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { complaint, petstore, RunningCommand, unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-postgres-bench';
-import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { until } from '../../support/eventually';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { runCommand } from './support/use-command-line';
 

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { Database } from '#libs/database';
 import { dataSourceOptions } from '../../../src/runtime/data-source';
-import { petstoreJson, unlimitedKey } from '../../support/command-line';
+import { unlimitedKey } from '../../support/command-line';
 import { responds } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
 import { read } from '../../support/files';
@@ -12,6 +12,7 @@ import { PGBOUNCER, findProgram } from '../../support/programs';
 import { freePort } from '../../support/redis-server';
 import { useProcesses } from '../../support/service-process';
 import { TcpProxy } from '../../support/tcp-proxy';
+import { commandJson } from '../cli/support/use-command-line';
 
 /** PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
@@ -62,7 +63,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
   const another = await bench.serve(settings);
   // The pooler lends the same connection to both, and to whoever asks.
   const instances = async () =>
-    (await petstoreJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
+    (await commandJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
       ({ pid }) => pid,
     );
   for (const [url, isPooled] of [
@@ -79,7 +80,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
   }
   await another.end();
   expect(await instances()).toEqual([service.child.pid]);
-  await petstoreJson(['keys', 'revoke', '1', '--yes'], settings);
+  await commandJson(['keys', 'revoke', '1', '--yes'], settings);
   await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
   await service.end();
   const { rows } = await database.pool.query(

@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { readSettings } from '../../../src/settings';
-import { ROOT, read, readYaml } from '../../support/files';
+import { read, readYaml } from '../../support/files';
 import { documentedFleet } from '../../support/haproxy';
 
 /** A service of a compose file, as far as the rules read its members one by one. */
@@ -27,14 +26,6 @@ const SECRETS = [
   ...['POSTGRES_PASSWORD', 'PETSTORE_DATABASE_PASSWORD', 'PETSTORE_MONITOR_PASSWORD'],
   ...['VALKEY_PASSWORD', 'WEBHOOK_KEY'],
 ];
-
-const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0;
-(hasCompose ? it : it.skip)('docker compose accepts the file (needs docker compose)', () => {
-  const secrets = Object.fromEntries(SECRETS.map((name) => [name, 'x']));
-  const command = ['compose', '-f', 'docker/compose.yaml', '--profile', 'observability', 'config', '-q'];
-  const env = { ...process.env, ...secrets };
-  expect(spawnSync('docker', command, { cwd: ROOT, env, encoding: 'utf8' })).toMatchObject({ status: 0 });
-});
 
 it.each(Object.entries(services))('%s is locked down, bounded, pinned and not published', (_name, one) => {
   const limits = { memory: expect.any(String), cpus: expect.any(String), pids: expect.any(Number) } as object;

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { petstoreJson } from '../../support/command-line';
 import { ROOT, read, readYaml } from '../../support/files';
 import { PROMTOOL, findProgram } from '../../support/programs';
 import { freePort } from '../../support/redis-server';
 import { until } from '../../support/eventually';
 import { useProcesses } from '../../support/service-process';
+import { commandJson } from '../cli/support/use-command-line';
 
 interface Dashboard {
   panels: { targets?: { expr: string }[] }[];
@@ -34,7 +34,7 @@ describe('Dashboard and alerts', () => {
     const port = await freePort();
     const environment = { DATABASE_URL: database.url, METRICS_PORT: String(port) };
     const service = await bench.serve(environment);
-    const { key } = await petstoreJson<{ key: string }>(['db', 'seed'], environment);
+    const { key } = await commandJson<{ key: string }>(['db', 'seed'], environment);
     expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
     // An answer is counted a moment after it is sent.
     await until(async () => {

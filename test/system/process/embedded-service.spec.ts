@@ -1,8 +1,8 @@
-import { petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { commandJson } from '../cli/support/use-command-line';
 
 const STOPPED = { code: 0, signal: null };
 
@@ -14,7 +14,7 @@ let key: string;
 beforeAll(async () => {
   environment.PORT = String(await freePort());
   first = await bench.serve(environment);
-  ({ key } = await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'demo'], environment));
+  ({ key } = await commandJson<{ key: string }>(['keys', 'issue', '--client', 'demo'], environment));
   expect(await first.end()).toEqual(STOPPED);
 });
 afterAll(() => bench.clear());
@@ -91,7 +91,7 @@ describe('a service on an embedded database', () => {
     begun.write(body.slice(5));
     expect(await begun.answer()).toMatchObject({ status: 201, headers: { connection: 'close' } });
     await expectStopped(service, () => begun.closed());
-    const used = await petstoreJson<{ day: { remaining: number } }>(['quotas', 'show', 'demo'], environment);
+    const used = await commandJson<{ day: { remaining: number } }>(['quotas', 'show', 'demo'], environment);
     expect(used.day.remaining).toBe(before - 26);
   });
 

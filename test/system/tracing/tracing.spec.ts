@@ -88,71 +88,56 @@ async function send(target: string, headers: Record<string, string> = {}): Promi
   return answer;
 }
 
-describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+test('With a collector each request is a span of the trace of its caller, with its statements, and without a query, a key or a value', async () => {
   const span = (name: string): Span => {
     const found = spans.filter((one) => one.kind === SERVER && one.name === name);
     expect(found).toHaveLength(1);
     return found[0]!;
   };
-
-  beforeAll(async () => {
-    await serve({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-      REDIS_URL: redis.url,
-      NODE_OPTIONS,
-    });
-    await send('/categories?limit=5', { traceparent: `00-${TRACE}-${PARENT}-01` });
-    await send('/nowhere/at-all?what=ever');
-    await send(`/pets/${key}?key=${key}`, { Authorization: `Bearer ${key}` });
-    await fetch(`${service.url}/health/ready`);
-    // What is waiting is sent at the end.
-    expect(await service.end()).toEqual({ code: 0, signal: null });
-    expect(service.stderr).toContain('@opentelemetry/sdk-trace-node');
+  await serve({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    REDIS_URL: redis.url,
+    NODE_OPTIONS,
   });
+  await send('/categories?limit=5', { traceparent: `00-${TRACE}-${PARENT}-01` });
+  await send('/nowhere/at-all?what=ever');
+  await send(`/pets/${key}?key=${key}`, { Authorization: `Bearer ${key}` });
+  await fetch(`${service.url}/health/ready`);
+  // What is waiting is sent at the end.
+  expect(await service.end()).toEqual({ code: 0, signal: null });
+  expect(service.stderr).toContain('@opentelemetry/sdk-trace-node');
 
-  it('each request is a span that names the operation and its outcome, without the query', () => {
-    expect(span('GET /categories')).toMatchObject({
-      attributes: {
-        'http.request.method': 'GET',
-        'http.route': '/categories',
-        'http.response.status_code': 200,
-        'url.path': '/categories',
-        'url.scheme': 'http',
-      },
-    });
-    const unknown = span('GET');
-    expect(unknown.attributes).toMatchObject({
-      'url.path': '/nowhere/at-all',
-      'http.response.status_code': 404,
-    });
-    expect(unknown.attributes).not.toHaveProperty('http.route');
+  const known = span('GET /categories');
+  expect(known).toMatchObject({
+    ...{ traceId: TRACE, parentSpanId: PARENT },
+    attributes: {
+      'http.request.method': 'GET',
+      'http.route': '/categories',
+      'http.response.status_code': 200,
+      'url.path': '/categories',
+      'url.scheme': 'http',
+    },
   });
+  const { attributes } = span('GET');
+  expect(attributes).toMatchObject({ 'url.path': '/nowhere/at-all', 'http.response.status_code': 404 });
+  expect(attributes).not.toHaveProperty('http.route');
+  // Only requests start a trace, and health checks do not.
+  const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
+  expect(roots.map(({ name }) => name).sort()).toEqual(['GET', 'GET /pets/:petId']);
 
-  it('it belongs to the trace of the caller; only requests start a trace, and health checks do not', () => {
-    expect(span('GET /categories')).toMatchObject({ traceId: TRACE, parentSpanId: PARENT });
-    const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
-    expect(roots.map(({ name }) => name).sort()).toEqual(['GET', 'GET /pets/:petId']);
-  });
+  const children = spans.filter((one) => one.kind === CLIENT && one.parentSpanId === known.spanId);
+  const systems = children.map((one) => one.attributes['db.system.name']);
+  expect(new Set(systems)).toEqual(new Set(['postgresql', 'redis']));
+  const texts = children.map((one) => String(one.attributes['db.query.text']));
+  expect(texts.join()).toContain('FROM categories');
+  const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toContainEqual(expect.objectContaining({ operation: '/categories', traceId: TRACE }));
 
-  it('its statements to PostgreSQL and Redis are child spans, and log lines name the trace', () => {
-    const { spanId } = span('GET /categories');
-    const children = spans.filter((one) => one.kind === CLIENT && one.parentSpanId === spanId);
-    const systems = children.map(({ attributes }) => attributes['db.system.name']);
-    expect(new Set(systems)).toEqual(new Set(['postgresql', 'redis']));
-    const texts = children.map(({ attributes }) => String(attributes['db.query.text']));
-    expect(texts.join()).toContain('FROM categories');
-    const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines).toContainEqual(expect.objectContaining({ operation: '/categories', traceId: TRACE }));
-  });
-
-  it('no key is sent, and no value of a statement; the service has a name and the attributes of the environment', () => {
-    const attributes = { 'service.name': 'petstore', 'deployment.environment.name': 'test' };
-    expect(resource).toMatchObject(attributes);
-    expect(received).toContain('/pets/psk_live_…');
-    expect(received).not.toContain(key.slice('psk_live_'.length));
-    expect(received).not.toContain(SECRET);
-  });
+  expect(resource).toMatchObject({ 'service.name': 'petstore', 'deployment.environment.name': 'test' });
+  expect(received).toContain('/pets/psk_live_…');
+  expect(received).not.toContain(key.slice('psk_live_'.length));
+  expect(received).not.toContain(SECRET);
 });
 
 test('Invalid variables and an unavailable collector are reported in one line each; it delays neither requests nor the shutdown', async () => {

@@ -1,19 +1,19 @@
-// Judges openapi.yaml, from standard input, by the rules at the root, as Redocly's command line would. A program of its own: Redocly is an ES
-// module, which jest does not load.
+// Judges versions of openapi.yaml, a JSON array of texts from standard input, by the rules at the root, as Redocly's command line would. A program of
+// its own: Redocly is an ES module, which jest does not load.
 
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 
 const ROOT = resolve(import.meta.dirname, '../../../..');
-
-const source = await text(process.stdin);
 const config = await loadConfig({ configPath: resolve(ROOT, 'redocly.yaml') });
-const findings = await lintFromString({ source, absoluteRef: resolve(ROOT, 'openapi.yaml'), config });
-process.stdout.write(
-  JSON.stringify(
+const verdicts = [];
+for (const source of await json(process.stdin)) {
+  const findings = await lintFromString({ source, absoluteRef: resolve(ROOT, 'openapi.yaml'), config });
+  verdicts.push(
     findings
       .filter(({ ignored }) => !ignored)
       .map(({ ruleId, location, message }) => ({ rule: ruleId, at: location[0]?.pointer ?? '', message })),
-  ),
-);
+  );
+}
+process.stdout.write(JSON.stringify(verdicts));

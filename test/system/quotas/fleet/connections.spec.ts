@@ -6,7 +6,6 @@ import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
 import { COUNTED, limitsIn } from '../../../support/limits';
 import { RedisServer } from '../../../support/redis-server';
-import { useProcesses } from '../../../support/service-process';
 import { type TestService, startService } from '../../../support/service';
 import { TcpProxy } from '../../../support/tcp-proxy';
 
@@ -114,14 +113,4 @@ test('a database that Redis refuses is not replaced by its first one, which may 
   expect(store.isDegraded).toBe(true);
   expect((await redisStatus(redisUrl)).reason).toMatch('DB index is out of range');
   await alone.close();
-});
-
-const { bench, database } = useProcesses();
-
-test('what ioredis prints is in the log', async () => {
-  const REDIS_URL = redis.url.replace('//', '//:unneeded@');
-  const process = await bench.serve({ DATABASE_URL: database.url, REDIS_URL });
-  await process.end();
-  expect(process.stdout + process.stderr).not.toMatch(/^(Skipping|\[WARN\])/m);
-  expect(process.log.filter((line) => line.includes('does not require a password'))).toHaveLength(1);
 });

@@ -1,6 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { type ErrorDefinition, errorCatalogue } from '#libs/http';
 import { openapiDocument } from '../../../../src/cli/openapi-document';
@@ -115,6 +117,23 @@ it('describes every failure with the Error schema and its header fields', () => 
       expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([owed[status]].filter(Boolean)));
     }
   }
+});
+
+it('The examples of header fields and all defaults are what their schemas allow', () => {
+  const { components, paths } = document;
+  const ajv = addFormats(new Ajv({ strict: false }));
+  ['int32', 'int64'].forEach((format) => ajv.addFormat(format, true));
+  const values: [schema: object, value: unknown][] = [];
+  const collect = (part: unknown, name = ''): void => {
+    if (typeof part !== 'object' || part === null) return;
+    const { schema, example, ...other } = part as { schema?: object; example?: unknown; default?: unknown };
+    if (schema && example !== undefined) values.push([schema, example]);
+    if ('default' in other && name !== 'responses') values.push([part, other.default]);
+    Object.entries(part).forEach(([key, value]) => collect(value, key));
+  };
+  collect({ components, paths });
+  expect(values.length).toBeGreaterThan(30);
+  expect(values.filter(([schema, value]) => !ajv.validate({ ...schema, components }, value))).toEqual([]);
 });
 
 /** The tables of the specification ("Resources and their fields"): required fields and optional ones. */
