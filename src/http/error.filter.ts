@@ -84,7 +84,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
   private unknownPathOrMethod({ is404, client, url }: FastifyRequest): ApiError | null {
-    if (!is404 || client?.admission === undefined) {
+    if (!is404 || (client !== undefined && client.admission === undefined)) {
       return null;
     }
     const allow = this.allowedMethods.of(url);

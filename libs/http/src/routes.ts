@@ -25,6 +25,13 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
 /** Nobody is limited in how long a parameter is: an overlong identifier is a bad value (400), not an unknown path. */
 export const MAX_PARAM_LENGTH = 16_384;
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the configuration says of the path, also to a request whose method has no route; undefined for an unknown path. */
+    readonly pathConfig: FastifyContextConfig | undefined;
+  }
+}
+
 /**
  * The methods of each path, for the `Allow` of a 405. A second router of Fastify's kind, because Fastify finds a route by its
  * pattern only, not by a path.
@@ -35,11 +42,20 @@ export class AllowedMethods {
 
   /** Must be called before the routes are registered. */
   watch(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', ({ url, method }) => {
+    fastify.addHook('onRoute', ({ url, method, config = {} }) => {
       for (const one of [method].flat() as HTTPMethod[]) {
         this.methods.add(one);
-        this.router.on(one, url, () => undefined);
+        this.router.on(one, url, () => undefined, config);
       }
+    });
+    const { router } = this;
+    fastify.decorateRequest('pathConfig', {
+      getter() {
+        const { is404, url, routeOptions } = this;
+        return is404
+          ? (router.find('GET', url)?.store as FastifyContextConfig | undefined)
+          : routeOptions.config;
+      },
     });
   }
 

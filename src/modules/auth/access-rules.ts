@@ -137,6 +137,6 @@ export function accessRuleOf(request: FastifyRequest): AccessRule | undefined {
 }
 
 /** Whether the path is outside of the API: it needs no key, has no limits and is not counted. */
-export function isPublic(request: FastifyRequest): boolean {
-  return !request.is404 && (accessRuleOf(request) ?? 'public') === 'public';
+export function isPublic({ pathConfig }: FastifyRequest): boolean {
+  return pathConfig !== undefined && (pathConfig.access ?? 'public') === 'public';
 }

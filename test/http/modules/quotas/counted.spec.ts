@@ -75,6 +75,7 @@ describe('never counted, with or without a key:', () => {
       const caller = await service.caller({ plan: 'free' });
       expect(await costOf(caller, () => caller.get(path))).toEqual([0, 0]);
       await service.anonymous().get(path);
+      expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(405);
       const stranger = await service.anonymous().get('/pets');
       expect([stranger.status, limitsIn(stranger).remaining]).toEqual([401, 59]);
     },
