@@ -53,16 +53,16 @@ export async function earnBan(caller: ApiClient, ...services: TestService[]): Pr
   return refused.at(-1)!;
 }
 
-/** Runs the work while the table is away, so that whatever needs it fails. */
+/** Runs the work while the table has no columns, so that whatever needs it fails. Without it, the database would be out of order (503). */
 export async function without<Result>(
   { database }: TestService,
   table: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  await database.pool.query(`ALTER TABLE ${table} RENAME TO away`);
+  await database.pool.query(`ALTER TABLE ${table} RENAME TO away; CREATE TABLE ${table} ()`);
   try {
     return await work();
   } finally {
-    await database.pool.query(`ALTER TABLE away RENAME TO ${table}`);
+    await database.pool.query(`DROP TABLE ${table}; ALTER TABLE away RENAME TO ${table}`);
   }
 }
