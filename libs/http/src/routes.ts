@@ -82,8 +82,8 @@ export interface Deprecation {
   successor: string;
 }
 
-/** Valid parameters are shorter. A longer one must not fill a header field. */
-const MAX_ECHOED = 64;
+/** Valid parameters are shorter. What is longer may be a key that was sent in the wrong place. */
+const MAX_ECHOED = 30;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -114,7 +114,11 @@ export function wantsPage({ headers }: FastifyRequest): boolean {
 
 /** Answers a browser that requests an unknown page below `/docs`. @returns whether it did */
 export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): boolean {
-  if (!request.url.startsWith('/docs/') || !wantsPage(request)) {
+  if (!request.url.startsWith('/docs/')) {
+    return false;
+  }
+  void reply.header('Vary', 'Origin, Accept');
+  if (!wantsPage(request)) {
     return false;
   }
   const content = `<main id="content">
@@ -122,9 +126,6 @@ export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): b
 <p>Look for it in <a href="${INDEX_PATH}">the guides</a> or <a href="/docs">the reference</a>.</p>
 </main>`;
   const page = textPage(request.url.replace(/\?.*/, ''), 'Not found', content);
-  void reply
-    .headers({ ...GUIDE_HEADERS, Vary: 'Origin, Accept' })
-    .type(HTML)
-    .send(page);
+  void reply.headers(GUIDE_HEADERS).type(HTML).send(page);
   return true;
 }

@@ -44,6 +44,7 @@ describe('every response of a deprecated operation announces its sunset', () => 
     ['400', 400, '/pets/x%3E%22,', 'x%3E%22%2C'],
     ['400, beyond ASCII', 400, '/pets/%C3%A9&id=8', '%C3%A9%26id%3D8'],
     ['400, without a line break', 400, '/pets/1%0D%0AX-Injected:1', '1%0D%0AX-Injected%3A1'],
+    ['400, without a whole key', 400, `/pets/psk_live_${'x'.repeat(36)}`, `psk_live_${'x'.repeat(21)}`],
     ['400 of the query', 400, '/pets/1?nothing=1', '1'],
   ])('%s, with the successor of the requested resource', async (_what, status, target, id) => {
     const answer = await caller.get(target);
