@@ -4,10 +4,10 @@
 const { join } = require('node:path');
 
 /**
- * The server reads files next to its own. What is set for `pg` must reach the copy that TypeORM loads. The other packages
+ * The document reads files next to its own. What is set for `pg` must reach the copy that TypeORM loads. The other packages
  * are large.
  */
-const NOT_FOR_COMMANDS = ['../main.js', './openapi-document.js', 'pg', 'prettier', 'typescript'];
+const NOT_FOR_COMMANDS = ['./openapi-document.js', 'pg', 'prettier', 'typescript'];
 /** Nest loads them where they are installed and used. */
 const OPTIONAL = [
   '@fastify/static',

@@ -6,8 +6,8 @@ import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
 import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
+import { UsageError } from './command/failure';
 import { writeOutput } from './command/files';
-import { interruptible } from './command/interruption';
 import { type OutputOptions, printDone } from './command/output';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
@@ -21,13 +21,9 @@ import { ApiCommand } from './api.command';
 export class ServeCommand extends PetstoreCommand {
   protected override readonly examples = ['serve', 'serve > petstore.log'];
 
-  /** Never returns: the server ends the process. */
-  protected async execute(): Promise<void> {
-    // It has its own way to end.
-    await interruptible('the service stops', async () => {
-      await import('../main.js');
-      await new Promise(() => undefined);
-    });
+  /** The launcher runs the server without what commands need, so this one is only asked for help. */
+  protected execute(): Promise<never> {
+    return Promise.reject(new UsageError('serve takes no arguments.'));
   }
 }
 

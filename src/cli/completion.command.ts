@@ -5,6 +5,7 @@ import { print } from './command/output';
 /** What may follow the words of a command, ` keys` for instance, or an option of it that takes one of a few values. */
 interface Place {
   words: string;
+  isOption: boolean;
   next: readonly string[];
 }
 
@@ -13,67 +14,61 @@ function placesOf(command: Commander, words = ''): Place[] {
   const options = command.options.map(({ long }) => long!);
   const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   return [
-    { words, next: [...below, ...values, ...options, '--help'] },
+    { words, isOption: false, next: [...below, ...values, ...options, '--help'] },
+    ...command.options.flatMap(({ long, argChoices: next }) =>
+      next ? [{ words: `${words} ${long}`, isOption: true, next }] : [],
+    ),
     ...command.commands.flatMap((one) => placesOf(one, `${words} ${one.name()}`)),
   ];
 }
 
-function valuesOf(command: Commander, words = ''): Place[] {
-  return [
-    ...command.options.flatMap(({ long, argChoices }) =>
-      argChoices ? [{ words: `${words} ${long}`, next: argChoices }] : [],
-    ),
-    ...command.commands.flatMap((one) => valuesOf(one, `${words} ${one.name()}`)),
-  ];
+function quoted(places: Place[], isOption: boolean): string[] {
+  return places.filter((place) => place.isOption === isOption).map(({ words }) => `'${words}'`);
 }
-
-const quoted = ({ words }: Place) => `'${words}'`;
 
 /**
  * Arguments of commands are skipped, so that options are offered after them, too. `$((…))`, because zsh takes a letter after a
  * colon for a modifier.
  */
-function bash(program: Commander): string {
-  const places = placesOf(program);
-  const caseOf = (place: Place) => `    ${quoted(place)}) next='${place.next.join(' ')}' ;;`;
+function bash(places: Place[]): string {
   return `_petstore() {
-  local word at='' next=''
+  local word command='' place='' next=''
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
-    case "$at $word" in ${places.slice(1).map(quoted).join('|')}) at="$at $word" ;; esac
+    place="$command $word"
+    case "$place" in
+      ${quoted(places, false).join('|')}) command="$place" ;;
+      ${quoted(places, true).join('|')}) ;;
+      *) place="$command" ;;
+    esac
   done
-  case "$at" in
-${places.map(caseOf).join('\n')}
-  esac
-  case "$at $word" in
-${valuesOf(program).map(caseOf).join('\n')}
+  case "$place" in
+${places.map(({ words, next }) => `    '${words}') next='${next.join(' ')}' ;;`).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _petstore petstore`;
 }
 
-function zsh(program: Commander): string {
+function zsh(places: Place[]): string {
   return `(( $+functions[compdef] )) || { autoload -U compinit && compinit; }
 autoload -U bashcompinit && bashcompinit
-${bash(program)}`;
+${bash(places)}`;
 }
 
-function fish(program: Commander): string {
-  const places = placesOf(program);
-  const caseOf = (place: Place) => `    case ${quoted(place)}\n      printf '%s\\n' ${place.next.join(' ')}`;
+function fish(places: Place[]): string {
   return `function __petstore_next
-  set -l at ''
+  set -l command ''
+  set -l place ''
   for word in (commandline -opc)[2..]
-    if contains -- "$at $word" ${places.slice(1).map(quoted).join(' ')}
-      set at "$at $word"
+    set place "$command $word"
+    if contains -- $place ${quoted(places, false).join(' ')}
+      set command $place
+    else if not contains -- $place ${quoted(places, true).join(' ')}
+      set place $command
     end
   end
-  switch "$at $word"
-${valuesOf(program).map(caseOf).join('\n')}
-    case '*'
-      switch "$at"
-${places.map(caseOf).join('\n')}
-      end
+  switch "$place"
+${places.map(({ words, next }) => `    case '${words}'\n      printf '%s\\n' ${next.join(' ')}`).join('\n')}
   end
 end
 complete -c petstore -f -a '(__petstore_next)'
@@ -98,6 +93,6 @@ export class CompletionCommand extends PetstoreCommand {
   }
 
   protected async execute([shell]: [keyof typeof SCRIPTS]): Promise<void> {
-    print(SCRIPTS[shell](this.command.parent!));
+    print(SCRIPTS[shell](placesOf(this.command.parent!)));
   }
 }

@@ -56,35 +56,29 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   if (code !== undefined) {
     return { code, message: (error as Error).message };
   }
-  if (isDatabaseUnavailable(error) && !isRefused(error)) {
-    const { code: cause, message } = error as NodeJS.ErrnoException;
-    const outcome = isUnable(error) ? 'could not complete the request' : 'of DATABASE_URL cannot be reached';
-    return { code: 'database_unavailable', message: `The database ${outcome}: ${message || cause}.` };
+  return failureOfDatabase(error);
+}
+
+function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
+  const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
+  const [code, message] = [String(fields.code), String(fields.message)];
+  // Of a connection that begins; with a statement, they are a defect.
+  const isOption = fields.severity === 'FATAL' && REFUSED_OPTION_CODE.test(code);
+  if (isOption || REFUSED_CODE.test(code) || REFUSED_TEXT.test(message)) {
+    const reason = message.replace(/^SASL.+/, 'it asks for a password, and the URL has none');
+    return { code: 'database_refused', message: `The database of DATABASE_URL cannot be used: ${reason}.` };
   }
-  if (isRefused(error)) {
-    const reason = (error as Error).message.replace(
-      /^SASL.+ must be a .*string$/,
-      'it asks for a password, and the URL has none',
-    );
-    const message = `The database of DATABASE_URL cannot be used: ${reason}.`;
-    return { code: 'database_refused', message };
+  if (!isDatabaseUnavailable(error)) {
+    return undefined;
   }
-  return undefined;
+  const outcome = UNABLE_CODE.test(code)
+    ? 'could not complete the request'
+    : 'of DATABASE_URL cannot be reached';
+  return { code: 'database_unavailable', message: `The database ${outcome}: ${message || code}.` };
 }
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function isRefused(error: unknown): boolean {
-  const { code, message, severity } = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
-  // Of a connection that begins; with a statement, they are a defect.
-  const isOption = severity === 'FATAL' && REFUSED_OPTION_CODE.test(String(code));
-  return isOption || REFUSED_CODE.test(String(code)) || REFUSED_TEXT.test(String(message));
-}
-
-function isUnable(error: unknown): boolean {
-  return UNABLE_CODE.test(String((error as { code?: unknown }).code));
 }
 
 /**

@@ -49,36 +49,27 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
   const hint = mistake.endsWith(')') ? '' : ' (see --help)';
   const problem = invalid?.slice(invalid.indexOf('. ') + 2);
   const message = problem === undefined ? mistake + hint : `${option ?? `<${argument}>`}: ${problem}`;
-  write(asksForJson() ? failureAsJson('usage_error', message) : formatError(message));
+  write(inFormat({ code: 'usage_error', message }, formatError(message)));
 }
 
 /**
- * Prints the error, unless commander has printed it already, as it does with its own.
+ * Prints the error, unless commander has done so: help, whose exit code is 0, or a usage error.
  * @returns the exit code
  */
 export function reportFailure(error: unknown): number {
-  const isOurs = error instanceof CommandFailure;
-  if (!isOurs && isOfCommander(error)) {
-    return error.exitCode === 0 ? 0 : BAD_USAGE;
+  const { code, exitCode = 1 } = error as { code?: unknown; exitCode?: number };
+  if (!(error instanceof CommandFailure) && String(code).startsWith('commander.')) {
+    return exitCode === 0 ? 0 : BAD_USAGE;
   }
-  const exitCode = isOurs ? error.exitCode : 1;
   if (exitCode !== 0) {
-    const { code, message } = failureOf(error);
-    process.stderr.write(asksForJson() ? failureAsJson(code, message) : describeFailure(error));
+    process.stderr.write(inFormat(failureOf(error), describeFailure(error)));
   }
   return exitCode;
 }
 
-/** Help, whose exit code is 0, or a usage error. */
-function isOfCommander(error: unknown): error is { exitCode: number } {
-  return String((error as { code?: unknown }).code).startsWith('commander.');
-}
-
 /** Looks at the raw arguments, because parsing them may be what failed. */
-function asksForJson(): boolean {
-  return process.argv.includes('--json');
-}
-
-function failureAsJson(code: string, message: string): string {
-  return `${printableJson({ error: { code, message: withoutSecrets(message) } })}\n`;
+function inFormat({ code, message }: { code: string; message: string }, text: string): string {
+  return process.argv.includes('--json')
+    ? `${printableJson({ error: { code, message: withoutSecrets(message) } })}\n`
+    : text;
 }

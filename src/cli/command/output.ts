@@ -17,39 +17,28 @@ export function print(line: string): void {
   writeOutput(`${line}\n`);
 }
 
-/** In a pipe, one line for each result. */
-function printJson(value: unknown): void {
-  print(printableJson(value, process.stdout.isTTY ? 2 : 0));
+/** Prints JSON for programs, in a pipe one line for each result, or text for people. */
+function printResult(value: unknown, { json }: OutputOptions, textOf: () => string): void {
+  print(json ? printableJson(value, process.stdout.isTTY ? 2 : 0) : textOf());
 }
 
-/** Prints one record: as JSON, or one line per field. */
-export function printOne(row: Row, { json }: OutputOptions): void {
-  if (json) {
-    printJson(row);
-  } else {
-    print(recordLines(row).join('\n'));
-  }
+/** Prints one record, for people one line per field. */
+export function printOne(row: Row, options: OutputOptions): void {
+  printResult(row, options, () => recordLines(row).join('\n'));
 }
 
 /** Prints what was done: a sentence for people, a record for programs. */
-export function printDone(sentence: string, row: Row, { json }: OutputOptions): void {
-  if (json) {
-    printJson(row);
-  } else {
-    print(printable(sentence));
-  }
+export function printDone(sentence: string, row: Row, options: OutputOptions): void {
+  printResult(row, options, () => printable(sentence));
 }
 
-/** Prints a list: as JSON, or as a table. */
-export function printMany(rows: Row[], { json }: OutputOptions, whenEmpty: string): void {
-  if (json) {
-    printJson(rows);
-  } else if (rows.length === 0) {
-    print(printable(whenEmpty));
-  } else {
-    // A pipe has no width, and a terminal of unknown width reports 0.
-    print(tableLines(rows, process.stdout.columns || Infinity).join('\n'));
-  }
+/** Prints a list, for people as a table. */
+export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): void {
+  // A pipe has no width, and a terminal of unknown width reports 0.
+  const columns = process.stdout.columns || Infinity;
+  printResult(rows, options, () =>
+    rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns).join('\n'),
+  );
 }
 
 /** Prints a new key. This is the only chance, so on failure it says how to revoke the key. */

@@ -70,7 +70,12 @@ export class ImportCommand extends StoreCommand {
           fromLine,
           signal,
           onLines: (count) => bar.update({ count }),
-          onRepeated: (names, example) => confirm(questionOf(names, example), yes),
+          async onRepeated(names, example) {
+            // It would be drawn over the question.
+            bar.stop();
+            await confirm(questionOf(names, example), yes);
+            bar.start(bar.getTotal(), 0, {});
+          },
         });
       }),
     );
