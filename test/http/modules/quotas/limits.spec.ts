@@ -115,29 +115,13 @@ describe('a ban', () => {
     const caller = await anExhaustedCaller();
     const first = await earnBan(caller, service);
     expect([first.body.code, limitsIn(first).retryAfter]).toEqual(['api_key_banned', 120]);
-    const end = service.clock.now() + 2 * MINUTE;
-    for (const [advance, left] of [
-      [30_000, 90],
-      [30_001, 60],
-      [59_998, 1],
-    ] as const) {
-      service.clock.advance(advance);
-      const [banned] = await call<ErrorBody>(caller, 15, '/no/such/path');
-      expect([banned!.status, limitsIn(banned!)]).toEqual([
-        403,
-        {
-          limit: expect.any(Number) as number,
-          remaining: 0,
-          reset: Math.ceil(end / 1_000),
-          policy: '"minute";q=1;w=60, "day";q=1000;w=86400',
-          state: expect.stringMatching(/^"minute";r=[01];t=\d+, "day";r=999;/) as string,
-          retryAfter: left,
-        },
-      ]);
-      expect(banned!.body.message).toMatch('banned because it kept sending requests');
-      expect(banned!.body.message).toMatch(`in ${left} seconds`);
+    const reset = Math.ceil((service.clock.now() + 2 * MINUTE) / 1_000);
+    service.clock.advance(2 * MINUTE - 1_000);
+    for (const banned of await call<ErrorBody>(caller, 15, '/no/such/path')) {
+      expect([banned.status, limitsIn(banned)]).toMatchObject([403, { remaining: 0, reset, retryAfter: 1 }]);
+      expect(banned.body.message).toMatch(/banned because it kept sending requests.* in 1 second/);
     }
-    service.clock.advance(1);
+    service.clock.advance(1_000);
     expect(limitsIn((await call(caller, 1))[0]!).state).toMatch(/"day";r=998;/);
   });
 

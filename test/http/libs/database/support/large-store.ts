@@ -1,22 +1,25 @@
 import type { Pool } from 'pg';
+import { cursorAfter } from '#libs/http';
+import { MAX_SEARCHED } from '../../../../../src/modules/events/event-reader';
+import { cursorAt } from '../../../../../src/modules/events/events.dto';
 
-/** Enough rows that reading all of a table shows in the plan, entered in a few seconds. */
+/** Enough rows that reading all of a table, or of an index, shows; entered in a second. */
 export const STORE = {
-  pets: 75_000,
-  categories: 10_000,
-  orders: 50_000,
-  clients: 5_000,
-  commits: 100_000,
+  pets: 15_000,
+  categories: 2_000,
+  orders: 10_000,
+  clients: 1_000,
+  commits: 50_000,
   /** The first pets are deleted, and the first orders cancelled. */
-  gone: 15_000,
+  gone: 3_000,
   /** A third of the pets that are left are in this category, all of them available but the newest few. */
   bigCategory: 1,
   /** A third of the orders that are left are of this pet, all of them open but the newest few. */
-  popularPet: 70_000,
+  popularPet: 14_000,
   /** The newest pets, and no others, are pending. */
   pending: 20,
   /** Every so many pets, one has a rare name. */
-  rareNameEvery: 5_000,
+  rareNameEvery: 1_000,
   /** When all events were written: seconds since 1970. */
   eventsAt: 1_795_000_000,
 } as const;
@@ -82,3 +85,86 @@ export async function fillLargeStore(pool: Pool): Promise<void> {
     await pool.query(statement);
   }
 }
+
+// What is asked for: each filter, alone and with others, from the beginning of a list and from deep inside it.
+
+const PETS = [
+  '',
+  'status=available',
+  'status=pending',
+  'status=sold&status=pending',
+  'status=available&status=pending&status=sold',
+  'categoryId=1',
+  'categoryId=1&status=sold',
+  'categoryId=1&status=sold&status=pending',
+  'categoryId=500',
+  'categoryId=500&status=pending',
+  'id=14000&id=14001&id=5',
+  'id=14000&id=9001&status=available&categoryId=1',
+];
+const NAMED_PETS = [
+  'name=zephyr',
+  'name=nobody',
+  'name=common',
+  'name=COMMON 7',
+  'name=c',
+  'name=common&status=available&status=sold',
+  'name=c&id=14000&id=14001&id=9000',
+];
+/** More names must be looked at than a page has. */
+const SEARCHES = [
+  'name=zephyr&categoryId=1',
+  'name=common&status=pending',
+  'name=common&categoryId=1',
+  'name=c&id=14000&id=9001&status=available&categoryId=1',
+];
+const INVENTORY = ['', 'status=pending', 'status=pending&status=sold', 'status=available'];
+const ORDERS = ['', 'complete=true', 'complete=false', 'petId=3100'].concat(
+  ['', '&complete=true', '&complete=false'].map((more) => `petId=${popularPet}${more}`),
+);
+export const SINGLE_READS = [
+  '/pets/14000',
+  '/pets/1',
+  '/categories/5',
+  '/store/orders/9000',
+  '/store/inventory/14000',
+];
+
+/** The first page of each query, and one from deep inside. */
+function pagesOf(
+  path: string,
+  queries: string[],
+  deep: number,
+  name?: string,
+): [first: string, deep: string][] {
+  return queries.map((query) => [
+    `${path}?${query}`,
+    `${path}?${query}${query && '&'}cursor=${cursorAfter(deep, name)}`,
+  ]);
+}
+
+/** Pages that cost no more than their rows. */
+export const PAGES = [
+  ...pagesOf('/pets', PETS, 9_000),
+  ...pagesOf('/pets', NAMED_PETS, 9_000, 'common 9000'),
+  ...pagesOf('/categories', [''], 400),
+  ...pagesOf('/categories', ['name=common', 'name=nobody'], 400, 'common 400'),
+  ...pagesOf('/store/inventory', INVENTORY, 9_000),
+  ...pagesOf('/store/orders', ORDERS, 7_000),
+];
+export const SEARCHED_PAGES = pagesOf('/pets', SEARCHES, 9_000, 'common 9000');
+/** Others of the service may look for new events meanwhile. */
+export const FEW = 100;
+/** What a cursor attests, and the next one. */
+const ATTESTED = 1_000;
+const halfway = (later: number) =>
+  cursorAt({ position: commits / 2, time: eventsAt * 1_000_000 + later, countBefore: 499 });
+/** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
+export const EVENTS_PAGES: [target: string, most: number][] = [
+  ['/events', ATTESTED + FEW],
+  [`/events?cursor=${halfway(0)}`, ATTESTED + FEW],
+  [`/events?cursor=${halfway(1)}`, MAX_SEARCHED + ATTESTED + FEW],
+  ['/events?type=pet.updated', ATTESTED + FEW],
+  ['/events?type=pet.deleted', 2 * MAX_SEARCHED + ATTESTED + FEW],
+  ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + ATTESTED + FEW],
+];

@@ -48,21 +48,26 @@ async function countsOf(service: TestService, tables: readonly string[]): Promis
   return new Map(rows.map(({ table, ...counts }) => [table, counts]));
 }
 
-/** What the service really reads of these tables while it does the work, whatever it plans. */
-export async function rowsRead(
+/** What the service really reads of these tables while it does each of these works, whatever it plans. */
+export async function rowsReadByEach(
   service: TestService,
   tables: readonly string[],
-  work: () => Promise<unknown>,
-): Promise<RowsRead> {
-  const before = await countsOf(service, tables);
-  await work();
-  const after = await countsOf(service, tables);
-  const changes = [...after].map(([table, { scans, rows }]) => {
-    const { scans: scansBefore, rows: rowsBefore } = before.get(table)!;
-    return { table, scans: scans - scansBefore, rows: rows - rowsBefore };
-  });
-  return {
-    rows: changes.reduce((sum, { rows }) => sum + rows, 0),
-    scanned: changes.filter(({ scans }) => scans > 0).map(({ table }) => table),
-  };
+  works: (() => Promise<unknown>)[],
+): Promise<RowsRead[]> {
+  const found: RowsRead[] = [];
+  let before = await countsOf(service, tables);
+  for (const work of works) {
+    await work();
+    const after = await countsOf(service, tables);
+    const changes = [...after].map(([table, { scans, rows }]) => {
+      const { scans: scansBefore, rows: rowsBefore } = before.get(table)!;
+      return { table, scans: scans - scansBefore, rows: rows - rowsBefore };
+    });
+    found.push({
+      rows: changes.reduce((sum, { rows }) => sum + rows, 0),
+      scanned: changes.filter(({ scans }) => scans > 0).map(({ table }) => table),
+    });
+    before = after;
+  }
+  return found;
 }

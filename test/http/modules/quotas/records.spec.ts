@@ -1,10 +1,16 @@
 import { ClientsService, KeysService } from '../../../../src/modules/auth';
+import { Authenticator } from '../../../../src/modules/auth/api-key.guard';
+import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { QuotasService } from '../../../../src/modules/quotas';
+import { newBanState } from '../../../../src/modules/quotas/rules/decision';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import { until } from '../../../support/eventually';
 import { MINUTE, statuses } from '../../../support/limits';
-import { useService } from '../../../support/use-service';
+import { useInstances } from '../../../support/use-service';
+import { lockWaits } from '../../../support/while-locked';
 
-const service = useService();
+const instances = useInstances({}, {}, {});
+const service = instances[0]!;
 const overviewOf = (client: string) => service.app.get(QuotasService).overviewOf(client);
 const written = () => service.app.get(QuotaRecords).flush();
 
@@ -88,4 +94,47 @@ describe('the top clients', () => {
       { client: most, plan, requests: 50 },
     ]);
   });
+});
+
+it('two instances save counts, bans, last uses and deprecated calls of the same clients, met in opposite orders, without a deadlock', async () => {
+  const { pool } = service.database;
+  const keys = [await service.issueKey(), await service.issueKey(), await service.issueKey()];
+  const ids = keys.map(({ keyId }) => keyId);
+  const days = await pool.query(
+    `INSERT INTO usage_days SELECT client_id, '2026-11-21', 1 FROM api_keys WHERE id = ANY($1)`,
+    [ids],
+  );
+  const calls = `INSERT INTO deprecated_calls SELECT id, 'getPet', '2026-11-21', 1, now() FROM unnest($1::int[]) AS id`;
+  expect([days.rowCount, (await pool.query(calls, [ids])).rowCount]).toEqual([3, 3]);
+  const saving = [instances[1]!, instances[2]!];
+  // A client's usage is read at its first request, after counts have been saved; here it must not wait for the held row.
+  for (const { key } of keys) {
+    for (const one of saving) await one.callerWith(key).get('/rate-limit');
+  }
+  // Nothing but the locks of a held row shows that both instances are in the middle of their batches.
+  const holder = await pool.connect();
+  await holder.query('BEGIN');
+  await holder.query(
+    `SELECT FROM api_keys JOIN usage_days USING (client_id) JOIN deprecated_calls ON key_id = api_keys.id
+     WHERE api_keys.id = $1 FOR NO KEY UPDATE`,
+    [ids[1]],
+  );
+  const saved = saving.map(async (one, index) => {
+    const inOrder = index === 0 ? keys : keys.toReversed();
+    const records = one.app.get(QuotaRecords);
+    for (const { key } of inOrder) await one.callerWith(key).get('/pets/4711');
+    // The first ban is written immediately; those that follow wait for it, and are written together.
+    for (const { keyId } of [inOrder[0]!, ...inOrder]) records.saveBan(keyId, newBanState(), one.clock.now());
+    await Promise.all([
+      records.onApplicationShutdown(),
+      one.app.get(Authenticator).beforeApplicationShutdown(),
+      one.app.get(DeprecatedCalls).onApplicationShutdown(),
+    ]);
+  });
+  // Counts, deprecated calls, bans and last uses of each.
+  await until(async () => (await lockWaits(pool)) === 4 * saving.length);
+  await holder.query('ROLLBACK');
+  holder.release();
+  await Promise.all(saved);
+  expect(saving.flatMap(({ log }) => log.lines.filter(({ level }) => Number(level) >= 40))).toEqual([]);
 });
