@@ -20,29 +20,17 @@ function post(body: string) {
   return send('POST /categories', [JSON_TYPE], body);
 }
 
+// What is JSON and what is not is tested in test/unit/libs/http/parse-json.spec.ts.
 test.each([
-  ['ends too early', '{"name":"A"'],
-  ['is nested too deeply to parse', '['.repeat(60_000)],
-])('a body that %s is 400 malformed_json', async (_what, body) => {
-  expectError(await post(body), 400, 'malformed_json', 'key');
-});
-
-describe('a body that is not a JSON object is 400 validation_failed', () => {
-  test.each(['[]', 'null', `${'['.repeat(5_000)}${']'.repeat(5_000)}`])('%.20s', async (body) => {
-    const answer = await post(body);
-    expectError(answer, 400, 'validation_failed', 'key');
-    expect(answer.text).toContain('JSON object');
-  });
-
-  test.each([
-    ['a length of 0', [JSON_TYPE, 'Content-Length: 0'], ''],
-    ['neither length nor type', [], ''],
-    ['no chunk', [JSON_TYPE, CHUNKED], '0\r\n\r\n'],
-  ])('no body: %s', async (_what, fields, body) => {
-    const answer = await bench.withKey('POST /categories', fields, body);
-    expectError(answer, 400, 'validation_failed', 'key');
-    expect(answer.text).toContain('needs a body');
-  });
+  ['malformed_json', [JSON_TYPE, 'Content-Length: 11'], '{"name":"A"', ''],
+  ['validation_failed', [JSON_TYPE, 'Content-Length: 2'], '[]', 'JSON object'],
+  ['validation_failed', [JSON_TYPE, 'Content-Length: 0'], '', 'needs a body'],
+  ['validation_failed', [], '', 'needs a body'],
+  ['validation_failed', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'needs a body'],
+])('400 %s: with %j, the body %j', async (code, fields, body, message) => {
+  const answer = await bench.withKey('POST /categories', fields, body);
+  expectError(answer, 400, code, 'key');
+  expect(answer.text).toContain(message);
 });
 
 describe('a body with an unsupported type, character set or coding is 415, whose message names the problem', () => {
@@ -76,12 +64,10 @@ describe('a body with an unsupported type, character set or coding is 415, whose
 
 describe('a body of the right type is accepted', () => {
   test.each([
-    'Content-Type: APPLICATION/JSON',
-    'Content-Type: application/json ; charset="UTF-8"',
-    ...['utf8', 'UTF8', '"utf8"', "'utf-8'", '', '""', 'us-ascii', 'utf-8; charset=utf8'].map(
-      (charset) => `Content-Type: application/json; charset=${charset}`,
+    'Content-Type: APPLICATION/JSON;',
+    ...['UTF8', ' "UTF-8"', "'utf-8'", '', '""', 'us-ascii', 'utf-8; charset=utf8'].map(
+      (charset) => `Content-Type: application/json ; charset=${charset}`,
     ),
-    'Content-Type: application/json;',
     'Content-Type: application/json; profile="a;charset=x"; odata.metadata=minimal',
     'Content-Type: application/json\r\nContent-Type: application/json',
     'Content-Encoding: identity\r\nContent-Type: application/json',
@@ -100,7 +86,6 @@ describe('a body of the right type is accepted', () => {
 
 describe('a body without a byte is none, however it is framed', () => {
   const NO_BYTE: [string, string[]][] = [
-    ['no chunk', [CHUNKED]],
     ['no chunk of a type', [CHUNKED, JSON_TYPE]],
     ['no chunk of an invalid type', [CHUNKED, 'Content-Type: json']],
     ['a length of 0 and a type', ['Content-Length: 0', JSON_TYPE]],
@@ -110,28 +95,25 @@ describe('a body without a byte is none, however it is framed', () => {
     const key = await bench.keyField();
     const { headers } = await send('POST /categories', [key, JSON_TYPE]);
     const connection = await bench.open();
-    for (const [line, status] of [
-      ['GET /health/live', 200],
-      ['GET /openapi.json', 200],
-      ['GET /pets', 200],
-      ['HEAD /pets', 200],
-      [`DELETE ${headers.location}`, 204],
-    ] as const) {
+    for (const line of [
+      'GET /health/live',
+      'GET /openapi.json',
+      'HEAD /pets',
+      `DELETE ${headers.location}`,
+    ]) {
+      const [method] = line.split(' ');
       const text = requestText(line, [key, ...fields], fields.includes(CHUNKED) ? '0\r\n\r\n' : '');
       connection.write(text);
-      expect([line, (await connection.answer({ method: line.split(' ')[0] })).status]).toEqual([
-        line,
-        status,
-      ]);
+      const { status } = await connection.answer({ method });
+      expect([line, status]).toEqual([line, method === 'DELETE' ? 204 : 200]);
     }
     connection.close();
   });
 
-  test.each(['GET /pets', 'HEAD /pets', 'DELETE /categories/1', 'GET /health/live'])(
+  test.each(['GET /pets', 'DELETE /categories/1', 'GET /health/live'])(
     'but one byte in a chunk is a body: %s',
     async (line) => {
-      const fields = [CHUNKED, JSON_TYPE];
-      const answer = await bench.withKey(line, fields, '1\r\n1\r\n0\r\n\r\n', line.split(' ')[0]);
+      const answer = await bench.withKey(line, [CHUNKED, JSON_TYPE], '1\r\n1\r\n0\r\n\r\n');
       expect(answer.status).toBe(400);
     },
   );
@@ -163,15 +145,12 @@ const WAYS: [string, (body: string) => [string[], string]][] = [
 ];
 
 describe.each(WAYS)('a body sent %s', (_way, frame) => {
-  it('is accepted with 64 KiB', async () => {
-    const answer = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT)));
-    expect(answer.status).toBe(201);
-  });
-
-  it('is 413 with one more byte', async () => {
-    const answer = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT + 1)));
-    expectError(answer, 413, 'payload_too_large', 'key');
-    expect(answer.text).toContain('65536 bytes');
+  it('is accepted with 64 KiB, and 413 with one more byte', async () => {
+    const accepted = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT)));
+    expect(accepted.status).toBe(201);
+    const refused = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT + 1)));
+    expectError(refused, 413, 'payload_too_large', 'key');
+    expect(refused.text).toContain('65536 bytes');
   });
 
   it('leaves the connection usable if it is refused when it has arrived', async () => {
@@ -191,19 +170,15 @@ describe('a body that is refused while it arrives ends the connection, and littl
   const endless = `${(MIB * 100).toString(16)}\r\n`;
 
   test.each([
-    ['payload_too_large', 413, 'a length', ['Content-Length: 1000000000000'], ''],
-    ['payload_too_large', 413, 'a chunk that never ends', [CHUNKED], endless],
-    ['missing_api_key', 401, 'a chunk that never ends', [CHUNKED], endless],
-    ['route_not_found', 404, 'a length', ['Content-Length: 1000000000000'], ''],
-  ])('%s (%i), of %s', async (code, status, _what, framing, start) => {
-    const fields = [JSON_TYPE, ...framing, ...(status === 401 ? [] : [await bench.keyField()])];
-    bench.forgetAddress();
+    ['payload_too_large', 413, '/categories', 'a chunk that never ends', CHUNKED, endless],
+    ['route_not_found', 404, '/nope', 'a length', 'Content-Length: 1000000000000', ''],
+  ])('%s (%i) at %s, of %s', async (code, status, path, _what, framing, start) => {
+    const fields = [JSON_TYPE, framing, await bench.keyField()];
     const connection = await bench.open();
     const arrival = once(service.app.getHttpServer() as Server, 'request') as Promise<[IncomingMessage]>;
-    const path = status === 404 ? '/nope' : '/categories';
     connection.write(requestText(`POST ${path}`, fields, start + 'x'.repeat(LIMIT + 1)));
     const answer = await connection.answer();
-    expectError(answer, status, code, status === 401 ? 'address' : 'key');
+    expectError(answer, status, code, 'key');
     expect(answer.headers.connection).toBe('close');
     const [{ socket }] = await arrival;
     const lost = once(socket, 'close');

@@ -1,0 +1,254 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { Arrange, aPet } from '../../support/builders';
+import { readYaml } from '../../support/files';
+import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
+import { useService } from '../../support/use-service';
+import { Bench, expectError, expectOwedHeaders } from './support/bench';
+
+const service = useService();
+const bench = new Bench(service);
+
+describe('an unknown path', () => {
+  test.each([
+    ...['/nope', '/pets/', '/store', '/store/orders/1/lines', '/%zz', '/pets/%ff', '/%C0%AE/x', '*'],
+    ...['http:///pets', 'http://[::1/pets', 'ftp://test/pets', '/nope?name=%zz', '/docs/nope.js', '/metrics'],
+  ])('is 404 with a key, counted for it: GET %s', async (path) => {
+    expectError(await bench.withKey(`GET ${path}`), 404, 'route_not_found', 'key');
+  });
+
+  test.each(['/nope', '/%zz', '//pets', '/health/live;/pets'])(
+    'is 404 without a key too, counted for the address: GET %s',
+    async (path) => {
+      expectError(await bench.withoutKey(`GET ${path}`), 404, 'route_not_found', 'address');
+    },
+  );
+
+  test.each(['POST', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'])(
+    'is 404 with the method %s, whatever its body and content type are',
+    async (method) => {
+      const fields = ['Content-Type: /', 'Content-Length: 1'];
+      expectError(await bench.withKey(`${method} /nope`, fields, '{'), 404, 'route_not_found', 'key');
+    },
+  );
+
+  it('is not repeated in the message', async () => {
+    const { text } = await bench.withKey('GET /secret-path?token=abc');
+    expect(text).not.toMatch(/secret-path|abc/);
+  });
+});
+
+test.each(['/%63ategories', '/categories?', 'http://test/categories', 'http://user@test/categories'])(
+  'another spelling of a known path is that path, and needs a key as well: %s',
+  async (target) => {
+    const { text } = await bench.withKey('GET /categories');
+    expect(await bench.withKey(`GET ${target}`)).toMatchObject({ status: 200, text });
+    expectError(await bench.withoutKey(`GET ${target}`), 401, 'missing_api_key', 'address');
+  },
+);
+
+/** What each path of the committed document takes, with HEAD wherever there is GET, and the paths outside of it. */
+const ALLOW = Object.entries(readYaml<OpenAPIObject>('openapi.yaml')[0]!.paths).map(
+  ([path, operations]): [path: string, allow: string[]] => {
+    const methods = Object.keys(operations).map((method) => method.toUpperCase());
+    return [path, methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))];
+  },
+);
+const OUTSIDE = ['/health/live', '/openapi.json', '/docs'].map((path): [path: string, allow: string[]] => [
+  path,
+  ['GET', 'HEAD'],
+]);
+const PATHS = [...ALLOW, ...OUTSIDE];
+/** Those of HTTP, and one that only Node's parser knows. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+
+const target = (path: string) => path.replace(/\{\w+\}/g, '1');
+
+beforeAll(async () => {
+  const arrange = new Arrange(await service.caller());
+  for (const stock of [5, 6]) {
+    await arrange.order((await arrange.pet(aPet(), stock)).id);
+  }
+});
+
+test.each(PATHS)('%s returns 405 for every other method, with %j in Allow', async (path, allow) => {
+  for (const method of METHODS.filter((other) => !allow.includes(other))) {
+    const answer = await bench.withKey(`${method} ${target(path)}`, [], '', method);
+    expect([method, answer.status]).toEqual([method, 405]);
+    expect(answer.headers.allow?.split(', ').sort()).toEqual([...allow].sort());
+    if (OUTSIDE.some(([other]) => other === path)) {
+      expect(answer.headers).not.toHaveProperty('x-ratelimit-limit');
+    } else if (method === 'HEAD') {
+      expectOwedHeaders(answer, 'key');
+    } else {
+      expectError(answer, 405, 'method_not_allowed', 'key');
+    }
+  }
+});
+
+test.each(['/pets', '/%70ets', '/pets#x', 'http://test/pets'])(
+  '405 is answered without a key, and counted for the address, however the path is written: PUT %s',
+  async (written) => {
+    const answer = await bench.withoutKey(`PUT ${written}`);
+    expectError(answer, 405, 'method_not_allowed', 'address');
+    expect(answer.headers.allow).toBe('GET, HEAD, POST');
+  },
+);
+
+test.each([
+  ['OPTIONS *', 405],
+  ['GET http://test?x=1', 200],
+])('%s is %i', async (line, status) => {
+  expect((await bench.withoutKey(line)).status).toBe(status);
+});
+
+it('An upgrade is ignored, and the request answered as usual', async () => {
+  const fields = ['Connection: Upgrade', 'Upgrade: websocket'];
+  expect((await bench.withKey('GET /pets', fields)).status).toBe(200);
+});
+
+const LISTS = ['/pets', '/categories', '/store/orders', '/store/inventory', '/events'];
+
+test.each(PATHS.filter(([, allow]) => allow.includes('GET')))(
+  'HEAD %s returns the header fields of GET, without the body',
+  async (path) => {
+    const query = LISTS.includes(path) ? '?limit=1' : '';
+    // Of its own: what /usage says of it has as many digits both times.
+    const field = `X-API-Key: ${(await service.issueKey({ plan: 'pro' })).key}`;
+    const ask = (method: string) =>
+      exchange(service.port, requestText(`${method} ${target(path)}${query}`, [field]), method);
+    const [get, head] = [await ask('GET'), await ask('HEAD')];
+    expect(get.status).toBe(path.startsWith('/webhooks/') ? 404 : 200);
+    expect([head.status, head.text]).toEqual([get.status, '']);
+    expect(lasting(head.headers)).toEqual(lasting(get.headers));
+  },
+);
+
+/** The header fields that are the same for the same request. */
+function lasting(headers: Record<string, string>): Record<string, string> {
+  const varying = ['date', 'x-request-id', 'x-ratelimit-remaining', 'ratelimit'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !varying.includes(name)));
+}
+
+// What is judged first.
+
+type Request = [what: string, line: string, fields: string[], body: string];
+
+/** Requests that are wrong in themselves, each in its own way. */
+const WRONG: Request[] = [
+  ['broken JSON', 'POST /categories', ['Content-Type: application/json', 'Content-Length: 1'], '{'],
+  ['no body', 'POST /categories', [], ''],
+  ['a text', 'POST /categories', ['Content-Type: text/plain', 'Content-Length: 1'], 'x'],
+  ['an invalid media type', 'POST /categories', ['Content-Type: /', 'Content-Length: 1'], 'x'],
+  ['a body that is too large', 'POST /categories', ['Content-Length: 70000'], 'x'.repeat(70_000)],
+  ['a bad value', 'PUT /store/inventory/x', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
+  ['an unknown query parameter', 'GET /pets/1?x=1', [], ''],
+  ['a bad query value', 'GET /pets?limit=x', [], ''],
+];
+const STRAYING: Request[] = [
+  ['an unknown path', 'GET /nope', [], ''],
+  ['an unknown path below /docs', 'GET /docs/nope.js', [], ''],
+  ['a wrong method', 'PUT /pets', ['Content-Type: text/plain', 'Content-Length: 1'], '{'],
+  ['a method that Fastify does not know', 'QUERY /pets', [], ''],
+  ['OPTIONS without a preflight', 'OPTIONS /pets', [], ''],
+];
+
+function send(line: string, fields: string[], body = ''): Promise<RawAnswer> {
+  return exchange(service.port, requestText(line, fields, body));
+}
+
+async function sendTimes(times: number, fields: string[]): Promise<void> {
+  for (let sent = 0; sent < times; sent += 1) {
+    await send('GET /pets', fields);
+  }
+}
+
+async function aKey(limits: Parameters<typeof service.issueKey>[0]): Promise<string> {
+  return `X-API-Key: ${(await service.issueKey(limits)).key}`;
+}
+
+interface RefusedCaller {
+  who: string;
+  /** What the caller is refused, whatever is wrong with the request. */
+  status: number;
+  code: string;
+  headers: Record<string, string>;
+  requests: Request[];
+  /** Brings the caller into this situation. @returns its header fields */
+  prepare: () => Promise<string[]>;
+}
+
+const REFUSED: RefusedCaller[] = [
+  {
+    who: 'without a key',
+    status: 401,
+    code: 'missing_api_key',
+    headers: { 'www-authenticate': 'Bearer realm="petstore"' },
+    requests: WRONG,
+    prepare: () => Promise.resolve([]),
+  },
+  {
+    who: 'without the scope',
+    status: 403,
+    code: 'insufficient_scope',
+    headers: {},
+    requests: WRONG.filter(([, line]) => !line.startsWith('GET')),
+    prepare: async () => [await aKey({ scopes: ['read'] })],
+  },
+  {
+    who: 'with a key over its limit',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    headers: { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0', 'retry-after': '60' },
+    requests: [...WRONG, ...STRAYING],
+    prepare: async () => {
+      const field = await aKey({ perMinute: 2, perDay: 1_000 });
+      await sendTimes(2, [field]);
+      return [field];
+    },
+  },
+  {
+    who: 'from an address over its limit',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    headers: { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' },
+    requests: [...WRONG, ...STRAYING],
+    prepare: async () => {
+      await sendTimes(60, []);
+      return [];
+    },
+  },
+  {
+    who: 'with a banned key',
+    status: 403,
+    code: 'api_key_banned',
+    headers: { 'retry-after': '120' },
+    requests: [...WRONG, ...STRAYING],
+    prepare: async () => {
+      const field = await aKey({ perMinute: 1, perDay: 1_000 });
+      await sendTimes(2, [field]);
+      service.clock.advance(2_000);
+      await sendTimes(11, [field]);
+      return [field];
+    },
+  },
+];
+
+describe.each(REFUSED)('a request $who', ({ status, code, headers, requests, prepare }) => {
+  let own: string[];
+  beforeAll(async () => {
+    service.clock.advance(60_000);
+    own = await prepare();
+  });
+
+  test.each(requests)(`is ${status} ${code} first: %s`, async (_what, line, fields, body) => {
+    const answer = await send(line, [...own, ...fields], body);
+    expect(JSON.parse(answer.text)).toMatchObject({ code, status });
+    expect(answer.headers).toMatchObject(headers);
+  });
+});
+
+test('A body that is too large is 413 at /docs, which needs no key and has no limits', async () => {
+  const answer = await send('GET /docs', ['Content-Length: 70000'], 'x'.repeat(70_000));
+  expect(JSON.parse(answer.text)).toMatchObject({ code: 'payload_too_large', status: 413 });
+  expect(answer.headers).not.toHaveProperty('x-ratelimit-limit');
+});
