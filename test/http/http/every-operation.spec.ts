@@ -176,7 +176,7 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
   );
 }
 
-// Each field and each parameter gets one wrong value here and strange ones in strange-values.spec.ts: that every bound holds
+// Each field and each parameter gets one wrong value here and strange ones in documented-requests.spec.ts: that every bound holds
 // stands in test/unit/libs/http/validation.spec.ts, and the bounds in openapi.yaml, which is made of the same decorators.
 describe('every operation', () => {
   const service = useService();

@@ -186,22 +186,19 @@ it('A delivery whose instance does not end it is sent by another one when its le
 });
 
 it('A thousand webhooks whose receivers do not answer use at most half of each instance, in turns by client, and delay no other receiver, not even a new one', async () => {
-  const [CLIENTS, OF_EACH] = [10, 100];
+  const [CLIENTS, OF_EACH] = [100, 10];
   const { pool } = first.database;
   const { receiver, answerAll } = await holdingReceiver();
-  // More of each than a client may create, past the trigger that counts them: the fewer clients, the sooner they are there.
   for (let index = 0; index < CLIENTS; index += 1) {
     const body = { url: `${receiver.url}/${index}`, types: ['category.updated'] };
-    const { body: made } = await (await first.caller()).post<{ id: number }>('/webhooks', body);
-    await pool.query(
-      `BEGIN;
-       SET LOCAL session_replication_role = replica;
-       CREATE TEMP TABLE copies ON COMMIT DROP AS SELECT webhooks.* FROM webhooks, generate_series(2, ${OF_EACH}) WHERE id = ${made.id};
-       UPDATE copies SET id = nextval(pg_get_serial_sequence('webhooks', 'id'));
-       INSERT INTO webhooks OVERRIDING SYSTEM VALUE SELECT * FROM copies;
-       COMMIT`,
-    );
+    expect((await (await first.caller()).post('/webhooks', body)).status).toBe(201);
   }
+  await pool.query(
+    `CREATE TABLE copies AS SELECT webhooks.* FROM webhooks, generate_series(2, ${OF_EACH}) WHERE url LIKE '${receiver.url}/%';
+     UPDATE copies SET id = nextval(pg_get_serial_sequence('webhooks', 'id'));
+     INSERT INTO webhooks OVERRIDING SYSTEM VALUE SELECT * FROM copies;
+     DROP TABLE copies`,
+  );
   const { body: category } = await caller.post<{ id: number }>('/categories', { name: 'Before' });
   await caller.put(`/categories/${category.id}`, { name: 'After' });
 

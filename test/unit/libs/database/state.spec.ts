@@ -5,7 +5,7 @@ class Thing {
   name!: string;
 }
 
-// What else commands of a batch see of each other is tested in test/http/modules/store-rules.spec.ts and concurrent-writes.spec.ts;
+// What else commands of a batch see of each other is tested in test/http/modules/store-rules.spec.ts;
 // no request changes what another one of its batch has inserted, so only the engine's own state shows this.
 it('A batch inserts a row once, however often it changes, and deletes an existing one', () => {
   const state = new State(new Date(0));

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { Database } from '#libs/database';
+import { OrdersService } from '../../../../src/modules/orders';
+import type { NewOrderDto, OrderDto } from '../../../../src/modules/orders/orders.dto';
+import { type InventoryItem, type Order, aPet } from '../../../support/builders';
+import { until } from '../../../support/eventually';
+import { useStore } from '../../../support/use-service';
+import { lockWaits, whileLocked } from '../../../support/while-locked';
+
+const { service, caller, arrange } = useStore();
+
+const inventory = async (petId: number) =>
+  (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
+
+/** Lets the database refuse the next orders of a pet. A sequence does not roll back, so it counts the attempts. */
+async function failNext(petId: number, count: number, code = 'P0001'): Promise<void> {
+  await service.database.pool.query(`
+    CREATE SEQUENCE IF NOT EXISTS attempts;
+    ALTER SEQUENCE attempts RESTART;
+    CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('attempts') <= ${count} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '${code}'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE OR REPLACE TRIGGER fail BEFORE INSERT ON orders FOR EACH ROW WHEN (NEW.pet_id = ${petId}) EXECUTE FUNCTION fail()`);
+}
+
+describe('concurrent commands', () => {
+  const place = (body: NewOrderDto): Promise<OrderDto> =>
+    service.app.get(OrdersService).place(body, { owner: 1 });
+
+  async function petsWith(stock: number, count: number): Promise<number[]> {
+    const pets: number[] = [];
+    while (pets.length < count) {
+      pets.push((await arrange.pet(aPet(), stock)).id);
+    }
+    return pets;
+  }
+
+  /** How many transactions wrote these orders. */
+  async function transactionsOf(orders: OrderDto[]): Promise<number> {
+    const { rows } = await service.database.pool.query<{ transactions: number }>(
+      `SELECT count(DISTINCT xmin::text)::int AS transactions FROM orders WHERE id = ANY($1)`,
+      [orders.map(({ id }) => id)],
+    );
+    return rows[0]!.transactions;
+  }
+
+  it('share a transaction, and each gets its own result', async () => {
+    const pets = await petsWith(10, 20);
+    const bodies = pets.map((petId, index) => ({
+      petId,
+      quantity: 1 + (index % 5),
+      complete: index % 3 === 0,
+      ...(index % 2 === 0 ? { shipDate: `2026-12-${10 + index}T09:30:00.000Z` } : {}),
+    }));
+    const orders = await Promise.all(bodies.map((body) => place(body)));
+    expect(orders.map(({ id, ...order }) => [typeof id, order])).toEqual(
+      bodies.map((body) => ['number', body]),
+    );
+    expect(await transactionsOf(orders)).toBe(1);
+    for (const order of orders) {
+      expect((await caller.get(`/store/orders/${order.id}`)).body).toEqual(order);
+      expect(await inventory(order.petId)).toMatchObject({
+        quantity: 10 - order.quantity,
+        status: 'available',
+      });
+    }
+  });
+
+  it('do not wait for a command whose pet another transaction has locked', async () => {
+    const [held, ...free] = await petsWith(5, 6);
+    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
+      const order = place({ petId: held! });
+      // In the same batch as the one that waits, and after it.
+      const first = await Promise.all(free.map((petId) => place({ petId })));
+      const later = await Promise.all(free.map((petId) => place({ petId })));
+      expect(await transactionsOf(first)).toBe(1);
+      expect(await transactionsOf(later)).toBe(1);
+      expect(await inventory(held!)).toMatchObject({ quantity: 5 });
+      return { waiting: order };
+    });
+    await waiting;
+    expect(await inventory(held!)).toMatchObject({ quantity: 4 });
+  });
+
+  it('survive a lost connection, and leave nothing behind', async () => {
+    const [held] = await petsWith(5, 1);
+    const { pool } = service.database;
+    await whileLocked(pool, held!, async () => {
+      const order = place({ petId: held! }).catch(({ message }: Error) => message);
+      await until(async () => (await lockWaits(pool)) > 0);
+      await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      expect(await order).toMatch(/terminat/i);
+    });
+    await place({ petId: held! });
+    expect(await inventory(held!)).toMatchObject({ quantity: 4 });
+  });
+
+  it('do not fail with a command that the database rejects', async () => {
+    const [broken, ...sound] = await petsWith(5, 6);
+    const { pool } = service.database;
+    await failNext(broken!, 1_000);
+    const outcomes = await Promise.allSettled([broken!, ...sound].map((petId) => place({ petId })));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...sound.map(() => 'fulfilled')]);
+    for (const petId of sound) {
+      expect(await inventory(petId)).toMatchObject({ quantity: 4 });
+    }
+    expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
+    // It failed with all others, with half of them, and so on.
+    const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM attempts`);
+    expect(Number(rows[0]!.count)).toBe(4);
+  });
+});
+
+describe('an order whose transaction conflicts with another one', () => {
+  it.each([
+    ['a deadlock', '40P01', {}],
+    ['a serialization conflict, under an Idempotency-Key,', '40001', { 'Idempotency-Key': 'conflict' }],
+  ])('is placed once even if %s occurs three times', async (_, code, headers) => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    await failNext(petId, 3, code);
+    const answer = await caller.with(headers).post<Order>('/store/orders', { petId, quantity: 2 });
+    expect(answer).toMatchObject({ status: 201, body: { petId, quantity: 2 } });
+    expect(await inventory(petId)).toEqual({ petId, quantity: 3, status: 'available' });
+    expect((await caller.get<Order[]>(`/store/orders?petId=${petId}`)).body).toEqual([answer.body]);
+  });
+
+  it('is given up with a 5xx after the fourth conflict, and takes no stock', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    await failNext(petId, 4, '40P01');
+    const answer = await caller.post('/store/orders', { petId });
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(await inventory(petId)).toMatchObject({ quantity: 5 });
+  });
+});
+
+describe('with few connections and a limit to statements', () => {
+  const [CONNECTIONS, AT_ONCE] = [4, 60];
+  const store = useStore({ settings: { databasePool: CONNECTIONS }, statementTimeoutMs: 1_500 });
+  const poolUse = () => store.service.app.get(Database).poolUse;
+
+  async function sessions(): Promise<number> {
+    const { rows } = await store.service.database.pool.query<{ count: number }>(
+      `SELECT count(*)::int FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'petstore%'`,
+    );
+    return rows[0]!.count;
+  }
+
+  it('orders that wait too long for a lock get 503, and do not delay others', async () => {
+    const { id: petId } = await store.arrange.pet(aPet(), 1_000);
+    const order = () =>
+      store.caller.with({ 'Idempotency-Key': randomUUID() }).post('/store/orders', { petId });
+    const { orders, reads } = await whileLocked(store.service.database.pool, petId, async () => {
+      const waiting = Array.from({ length: AT_ONCE }, order);
+      await until(() => poolUse().busy > 0);
+      const meanwhile = Array.from({ length: AT_ONCE }, () => store.caller.get(`/pets?id=${petId}`));
+      const reads = await Promise.all(meanwhile);
+      expect(await sessions()).toBeLessThanOrEqual(CONNECTIONS);
+      return { orders: await Promise.all(waiting), reads };
+    });
+    expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const answer of orders) {
+      expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+    }
+    // Nothing of them is left behind.
+    await until(() => poolUse().busy + poolUse().waiting === 0);
+    expect((await order()).status).toBe(201);
+  });
+});
+
+describe('statements that a connection has prepared', () => {
+  const CONNECTIONS = 3;
+  const store = useStore({ settings: { databasePool: CONNECTIONS } });
+  let petId: number;
+  beforeAll(async () => {
+    ({ id: petId } = await store.arrange.pet(aPet(), 1_000));
+  });
+
+  /** Enough at once that every connection prepares the statements of an order, and some read meanwhile. */
+  async function answersToReadsAndOrders(): Promise<Set<number>> {
+    const orders = Array.from({ length: 4 * CONNECTIONS }, (_, index) => {
+      const headers: Record<string, string> = index % 2 === 0 ? {} : { 'Idempotency-Key': randomUUID() };
+      return store.caller.with(headers).post('/store/orders', { petId });
+    });
+    const lists = ['/pets', '/categories', '/store/orders', '/store/inventory'];
+    const reads = [`/pets/${petId}`, ...lists].map((target) => store.caller.get(target));
+    const answers = await Promise.all([...orders, ...reads]);
+    return new Set(answers.map(({ status }) => status));
+  }
+
+  // As a migration does that another instance, of a newer release, has started with.
+  it.each([
+    ['change', 'varchar(250)', 'smallint'],
+    ['change back', 'text', 'integer'],
+  ])(
+    'outdate when column types %s, and reads and orders continue without a failure',
+    async (_, text, integer) => {
+      const { pool } = store.service.database;
+      await answersToReadsAndOrders();
+      await pool.query(`
+      BEGIN;
+      DROP VIEW inventory_items;
+      ALTER TABLE categories ALTER COLUMN name TYPE ${text};
+      ALTER TABLE pets ALTER COLUMN name TYPE ${text}, ALTER COLUMN status TYPE ${text};
+      ALTER TABLE inventory ALTER COLUMN quantity TYPE ${integer};
+      ALTER TABLE orders ALTER COLUMN quantity TYPE ${integer};
+      CREATE VIEW inventory_items AS
+        SELECT inventory.pet_id, inventory.quantity, pets.status
+        FROM inventory JOIN pets ON pets.id = inventory.pet_id WHERE pets.deleted_at IS NULL;
+      COMMIT`);
+      expect(await answersToReadsAndOrders()).toEqual(new Set([200, 201]));
+      const { body } = await store.caller.get<InventoryItem>(`/store/inventory/${petId}`);
+      const { rows } = await pool.query<{ units: string }>('SELECT sum(quantity) AS units FROM orders');
+      expect(body.quantity).toBe(1_000 - Number(rows[0]!.units));
+    },
+  );
+
+  it('are named no more by a connection that loses them, as behind a pooler', async () => {
+    await store.service.database.pool.query(`
+      CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DEALLOCATE ALL; RETURN NEW; END $$;
+      CREATE TRIGGER lose BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION lose()`);
+    for (let turn = 1; turn <= 3; turn += 1) {
+      expect(await answersToReadsAndOrders()).toEqual(new Set([200, 201]));
+    }
+  });
+});

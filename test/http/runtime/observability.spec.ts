@@ -1,0 +1,248 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Database } from '#libs/database';
+import { announce, seedFirstRun } from '../../../src/runtime/serve';
+import { aPet } from '../../support/builders';
+import { eventually, until } from '../../support/eventually';
+import { call, earnBan } from '../../support/limits';
+import { RawConnection, requestText } from '../../support/raw-http';
+import { useService } from '../../support/use-service';
+
+const service = useService({ settings: { metrics: { host: '127.0.0.1', port: 0 } } });
+const other = useService();
+/** What is not about a request goes to the log of the service that was started last. */
+const lastLog = () => other.log.lines;
+
+describe('the log line of a request', () => {
+  /** The line of the request with this X-Request-Id. */
+  function lineOf(reqId: string): Record<string, unknown> {
+    const lines = service.log.lines.filter((line) => line.reqId === reqId);
+    expect(lines).toHaveLength(1);
+    return lines[0]!;
+  }
+
+  it('has the request, its result, its duration and the caller', async () => {
+    const { key, keyId } = await service.issueKey();
+    await service.callerWith(key).with({ 'X-Request-Id': 'known' }).get('/pets/12345');
+    expect(lineOf('known')).toEqual({
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+      reqId: 'known',
+      method: 'GET',
+      operation: '/pets/:petId',
+      status: 404,
+      ms: expect.any(Number) as number,
+      clientId: expect.any(Number) as number,
+      keyId,
+      msg: 'request',
+    });
+  });
+
+  it('omits an unknown caller and an unknown path', async () => {
+    await service.anonymous().with({ 'X-Request-Id': 'stranger' }).get('/secret-of-somebody');
+    const line = lineOf('stranger');
+    expect(['clientId', 'keyId'].filter((name) => name in line)).toEqual([]);
+    expect(line).toMatchObject({ operation: 'unknown', status: 404 });
+  });
+
+  it('says of a caller that leaves before its response is sent that it did, without a status', async () => {
+    const { key, keyId } = await service.issueKey();
+    const remaining = async () =>
+      (await service.callerWith(key).get('/rate-limit')).headers.get('x-ratelimit-remaining');
+    const before = await remaining();
+    const connection = await RawConnection.open(service.port);
+    const fields = [`X-API-Key: ${key}`, 'X-Request-Id: left'];
+    connection.write(requestText('GET /events?cursor=now&wait=30', fields));
+    await until(async () => (await remaining()) !== before);
+    connection.reset();
+    await until(() => service.log.lines.some(({ reqId }) => reqId === 'left'));
+    expect(lineOf('left')).toMatchObject({ operation: '/events', disconnected: true, keyId });
+    expect(lineOf('left')).not.toHaveProperty('status');
+  });
+
+  it('has no key, body, path, query or header', async () => {
+    const { key } = await service.issueKey();
+    const SECRET = 'told-in-confidence';
+    const caller = service.anonymous().with({ Authorization: `Bearer ${key}` });
+    const before = service.log.lines.length;
+    await caller.post('/pets', aPet().named(SECRET).build());
+    await caller.post('/pets', `{"name": "${SECRET}`);
+    await caller.get(`/pets?name=${SECRET}`);
+    await caller.get(`/pets?cursor=${SECRET}&unknown=${key}`);
+    await caller.get(`/${SECRET}/${key}`);
+    await caller.with({ 'Idempotency-Key': SECRET, 'If-Match': SECRET, Cookie: SECRET }).delete('/pets/1');
+    await caller.with({ Authorization: `Bearer ${key}x`, 'X-API-Key': `${SECRET}${key}` }).get('/pets');
+    const raw = await RawConnection.open(service.port);
+    raw.write(`GET /${key}/${SECRET} NONSENSE\r\n\r\n`);
+    expect((await raw.answer()).status).toBe(400);
+    expect(service.log.lines.length).toBeGreaterThan(before + 7);
+    expect(service.log.lines.filter((line) => JSON.stringify(line).includes(SECRET))).toEqual([]);
+    service.log.expectNoKeys();
+  });
+});
+
+describe('the metrics', () => {
+  type Labels = Record<string, string>;
+  type Figures = (name: string, labels?: Labels) => number;
+  const text = () => service.metrics!.metrics();
+
+  /** The sum of all values of this name that have these labels; 0 when there are none. */
+  async function figures(): Promise<Figures> {
+    const metrics = await service.metrics!.getMetricsAsJSON();
+    const values = metrics.flatMap(({ name, values }) => values.map((one) => ({ metricName: name, ...one })));
+    return (name, labels = {}) =>
+      values
+        .filter(({ metricName }) => metricName === name)
+        .filter((one) =>
+          Object.entries(labels).every(([label, value]) => String(one.labels[label]) === value),
+        )
+        .reduce((sum, { value }) => sum + value, 0);
+  }
+
+  /** A figure as a change since the work began. */
+  async function changes(work: () => Promise<void>): Promise<Figures> {
+    const before = await figures();
+    await work();
+    const after = await figures();
+    return (name, labels) => after(name, labels) - before(name, labels);
+  }
+
+  it('count requests by operation, method and status, and never by path', async () => {
+    const change = await changes(async () => {
+      const caller = await service.caller();
+      await caller.get('/categories');
+      await caller.get('/categories?limit=5');
+      await caller.get('/pets/424242');
+      await caller.get('/secrets/of/somebody');
+    });
+    const counted = (labels: Labels) => change('petstore_http_request_duration_seconds_count', labels);
+    const categories = { operation: '/categories', method: 'GET' };
+    expect([counted(categories), counted({ ...categories, status: '200' })]).toEqual([2, 2]);
+    expect(counted({ operation: '/pets/:petId', status: '404' })).toBe(1);
+    expect(counted({ operation: 'unknown', status: '404' })).toBe(1);
+    const all = { ...categories, le: '+Inf' };
+    expect(change('petstore_http_request_duration_seconds_bucket', all)).toBe(2);
+    expect(await text()).not.toMatch(/424242|secrets|psk_live_/);
+  });
+
+  it('count the decisions of the limiter, for clients and addresses', async () => {
+    // Other tests of this file send requests from the same address.
+    service.clock.advance(60_000);
+    const change = await changes(async () => {
+      const minute = await service.caller({ perMinute: 2, perDay: 100 });
+      await call(minute, 2);
+      await earnBan(minute, service);
+      await call(minute, 2);
+      const day = await service.caller({ perMinute: 100, perDay: 1 });
+      await call(day, 2);
+      await call(service.anonymous(), 61);
+      await day.get('/rate-limit');
+    });
+    const decided = (subject: string) =>
+      ['allowed', 'minute', 'day', 'banned'].map((decision) =>
+        change('petstore_limiter_decisions_total', { subject, decision }),
+      );
+    expect([decided('client'), decided('address')]).toEqual([
+      [3, 11, 1, 3],
+      [60, 1, 0, 0],
+    ]);
+    service.clock.advance(60_000);
+    const bans = ['1', '2'].map((level) => change('petstore_limiter_bans_total', { level }));
+    expect(bans).toEqual([1, 0]);
+  });
+
+  it('show an outage of the database although no request is counted', async () => {
+    const ready = async () => (await figures())('petstore_ready');
+    await eventually(async () => expect(await ready()).toBe(1));
+    const refusal = new Error('ECONNREFUSED');
+    const write = jest.spyOn(service.app.get(Database), 'assertWritable').mockRejectedValue(refusal);
+    try {
+      await eventually(async () => expect(await ready()).toBe(0));
+    } finally {
+      write.mockRestore();
+    }
+    await eventually(async () => expect(await ready()).toBe(1));
+  });
+
+  it('have counters without any events, as 0', async () => {
+    const page = await text();
+    expect(page).toContain('petstore_limits_degraded 0\n');
+    expect(page).toMatch(/^petstore_log_lines_lost_total \d+$/m);
+    expect(page).toContain('petstore_limiter_bans_total{level="5"} 0\n');
+  });
+});
+
+describe('GET /health/ready', () => {
+  const ready = (of = service) => of.anonymous().get<object>('/health/ready');
+
+  it('reports the checks, without a key and uncounted', async () => {
+    const answer = await ready();
+    const up = { status: 'up' };
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        status: 'ok',
+        details: { database: up, migrations: up, limits: { ...up, degraded: false } },
+      },
+    });
+    expect(answer.headers.get('x-ratelimit-remaining')).toBeNull();
+  });
+
+  it('is 503 while the database refuses to write, which leads to new connections until one can', async () => {
+    const { pool, url } = service.database;
+    const name = new URL(url).pathname.slice(1);
+    await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await eventually(async () => {
+      expect((await ready()).status).toBe(503);
+      const reason = 'Not ready: database (it is read-only).';
+      expect(lastLog()).toContainEqual(expect.objectContaining({ reason }));
+    });
+    await pool.query(
+      `SET default_transaction_read_only = off; ALTER DATABASE ${name} RESET default_transaction_read_only`,
+    );
+    await eventually(async () => expect((await ready()).status).toBe(200));
+  });
+
+  it('is 503 until the migrations of this version are applied; the log names the missing ones', async () => {
+    const { pool } = other.database;
+    await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'Schema%'`);
+    const { body } = await ready(other);
+    expect(body).toMatchObject({ code: 'service_unavailable', status: 503 });
+    const reason = expect.stringMatching(/^Not ready: migrations \(.*Schema1797000000000/) as string;
+    expect(lastLog()).toContainEqual(expect.objectContaining({ reason }));
+    await pool.query(`UPDATE schema_migrations SET name = rtrim(name, '!')`);
+    await eventually(async () => expect((await ready(other)).status).toBe(200));
+  });
+});
+
+it('A database that is replaced by an empty one makes the service unready too, and requests are answered with 503', async () => {
+  const caller = await service.caller();
+  const status = async (path: string) => (await caller.get(path)).status;
+  const { pool } = service.database;
+  await pool.query('ALTER SCHEMA public RENAME TO away; CREATE SCHEMA public');
+  await eventually(async () => expect(await status('/health/ready')).toBe(503));
+  expect(await status('/pets')).toBe(503);
+  await pool.query('DROP SCHEMA public; ALTER SCHEMA away RENAME TO public');
+  await eventually(async () => expect(await status('/health/ready')).toBe(200));
+  expect(await status('/pets')).toBe(200);
+});
+
+it('A first start on a terminal prints a key once, and a command that works', async () => {
+  async function announced(): Promise<string> {
+    let text = '';
+    const output = { isTTY: true, write: (line: string) => (text += line) !== '' };
+    announce({ host: '127.0.0.1', port: service.port }, await seedFirstRun(service.app, output), output);
+    return text;
+  }
+  const text = await announced();
+  expect(text.match(/^ {2}psk_live_\w{36}$/gm)).toHaveLength(1);
+  const [command] = /^ +curl .+$/m.exec(text)!;
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --silent --show-error`]);
+  const [head = '', body = ''] = stdout.split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 200 /);
+  expect(JSON.parse(body)).toHaveLength(3);
+  expect(await announced()).not.toContain('psk_live_');
+});
