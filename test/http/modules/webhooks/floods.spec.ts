@@ -3,7 +3,7 @@ import { WebhookAdministration } from '../../../../src/modules/webhooks';
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
-import { tally } from '../../../support/spread';
+import { spread, tally } from '../../../support/spread';
 import { useInstances } from '../../../support/use-service';
 
 // Two instances: what is bounded is bounded for both together.
@@ -187,18 +187,12 @@ it('A delivery whose instance does not end it is sent by another one when its le
 
 it('A thousand webhooks whose receivers do not answer use at most half of each instance, in turns by client, and delay no other receiver, not even a new one', async () => {
   const [CLIENTS, OF_EACH] = [100, 10];
-  const { pool } = first.database;
   const { receiver, answerAll } = await holdingReceiver();
-  for (let index = 0; index < CLIENTS; index += 1) {
-    const body = { url: `${receiver.url}/${index}`, types: ['category.updated'] };
-    expect((await (await first.caller()).post('/webhooks', body)).status).toBe(201);
-  }
-  await pool.query(
-    `CREATE TABLE copies AS SELECT webhooks.* FROM webhooks, generate_series(2, ${OF_EACH}) WHERE url LIKE '${receiver.url}/%';
-     UPDATE copies SET id = nextval(pg_get_serial_sequence('webhooks', 'id'));
-     INSERT INTO webhooks OVERRIDING SYSTEM VALUE SELECT * FROM copies;
-     DROP TABLE copies`,
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => first.caller()));
+  const created = await spread(clients, CLIENTS * OF_EACH, (one, index) =>
+    one.post('/webhooks', { url: `${receiver.url}/${index % CLIENTS}`, types: ['category.updated'] }),
   );
+  expect(tally(created.map(({ status }) => status))).toEqual({ 201: CLIENTS * OF_EACH });
   const { body: category } = await caller.post<{ id: number }>('/categories', { name: 'Before' });
   await caller.put(`/categories/${category.id}`, { name: 'After' });
 
@@ -215,7 +209,7 @@ it('A thousand webhooks whose receivers do not answer use at most half of each i
 
   answerAll();
   await until(() => receiver.received.length === CLIENTS * OF_EACH);
-  await pool.query('DELETE FROM webhooks WHERE url LIKE $1', [`${receiver.url}/%`]);
+  await first.database.pool.query('DELETE FROM webhooks WHERE url LIKE $1', [`${receiver.url}/%`]);
 });
 
 it('Ten thousand deliveries may be pending for a webhook: the next event disables it, with the reason', async () => {
