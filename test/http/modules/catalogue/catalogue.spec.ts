@@ -114,11 +114,7 @@ describe('an import', () => {
       { line: 3, problem: expect.stringMatching(/^must be a JSON object/) as string },
       { line: 5, problem: 'categoryId 9 is not the id of a category above.' },
     ]);
-    expect({ badLines, nextLine, pets: await petNames() }).toEqual({
-      badLines: 2,
-      nextLine: 3,
-      pets: ['Rex'],
-    });
+    expect([badLines, nextLine, await petNames()]).toEqual([2, 3, ['Rex']]);
     const mended = aFile(...lines.slice(0, 2), aPetLine('Kim', 1), aPetLine('Ada', 1));
     expect(await load(mended, { fromLine: 3 })).toMatchObject({
       created: { categories: 0, pets: 2 },
@@ -127,13 +123,13 @@ describe('an import', () => {
     expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex', 'Kim', 'Ada']);
   });
 
-  it('reports an id that is there twice, a line that never ends, and at most twenty lines', async () => {
+  it('reports an id that is there twice, a line that never ends, and at most five lines', async () => {
     const twice = await load(aFile(aCategory(1), aCategory(1)));
     expect(twice.problems).toEqual([{ line: 2, problem: 'id 1 is the id of a category above.' }]);
     const endless = await load(aFile(aCategory(1), aCategory(2)) + 'x'.repeat(200_000));
     expect(endless.problems).toEqual([{ line: 3, problem: 'must be at most 65536 bytes long.' }]);
     const { badLines, problems } = await load(aFile(...Array.from({ length: 50 }, () => '{')));
-    expect([badLines, problems.length]).toEqual([50, 20]);
+    expect([badLines, problems.length]).toEqual([50, 5]);
   });
 
   it('stores nothing of a line that is not UTF-8, in whatever line and wherever its bytes are cut', async () => {
@@ -219,9 +215,7 @@ describe('an export', () => {
         ...strange.map((name, index) => ({ ...aCategory(index + 1, name), description: name })),
         ...strange.map((name, index) => aPetLine(name, index + 1, { quantity: index })),
         // More than are read at once.
-        ...Array.from({ length: 250 }, (_none, n) =>
-          aPetLine(`Pet ${n}`, 1, { status: 'sold', quantity: n % 3 }),
-        ),
+        ...Array.from({ length: 250 }, (_none, n) => aPetLine(`Pet ${n}`, 1, { quantity: n % 3 })),
       ),
     );
     const before = await exported();

@@ -49,12 +49,11 @@ it('Whatever writers of three instances meet, each event is read once, and those
   let accepted = 0;
   const write = async (writer: number): Promise<void> => {
     const { id } = pets[writer % pets.length]!;
-    for (let turn = 0; turn < 12; turn += 1) {
-      const answer = await callers[writer % callers.length]!.post(`/store/inventory/${id}/adjustments`, {
-        delta: 1,
-      });
-      expect([200, 500, 503]).toContain(answer.status);
-      accepted += answer.status === 200 ? 1 : 0;
+    for (let turn = 0; turn < 6; turn += 1) {
+      const path = `/store/inventory/${id}/adjustments`;
+      const { status } = await callers[writer % callers.length]!.post(path, { delta: 1 });
+      expect([200, 500, 503]).toContain(status);
+      accepted += status === 200 ? 1 : 0;
     }
   };
   await Promise.all(Array.from({ length: 12 }, (_none, writer) => write(writer)));
