@@ -1,17 +1,12 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { operationsOf } from './document';
+import { type DocumentedResponse, operationsOf } from './document';
 
 interface CheckedAnswer {
   status: number;
   headers: Headers;
   body: unknown;
-}
-
-interface DocumentedResponse {
-  headers?: Record<string, { required?: boolean }>;
-  content?: Record<string, { schema?: unknown }>;
 }
 
 /** Header fields of HTTP itself, of the connection and of CORS: nothing that the OpenAPI document has to tell. */
@@ -30,6 +25,7 @@ const ALWAYS = [
 
 /** Where there is no operation. */
 const OUTSIDE: DocumentedResponse = {
+  description: '',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   headers: { allow: {}, 'retry-after': {}, 'www-authenticate': {}, 'cache-control': {} },
 };

@@ -31,11 +31,6 @@ export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'li
   return { entry: join(folder, 'lib/index.js'), holder };
 }
 
-/** What a holder reports once it has started, or failed. */
-export interface Report {
-  error?: string;
-}
-
 /** How to run a holder; `within` is a command line which runs the rest of its arguments. */
 export interface How extends SpawnOptions {
   within?: string[];
@@ -76,7 +71,8 @@ export class Bench {
 
 export class Holder {
   readonly child: ChildProcess;
-  readonly report: Promise<Report>;
+  /** What it says once it has started, or failed. */
+  readonly report: Promise<{ error?: string }>;
   private text = '';
   private readonly ended: Promise<number | null>;
 
@@ -85,10 +81,10 @@ export class Holder {
     const [program, ...rest] = [...within, process.execPath, ...args];
     this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
     this.ended = new Promise((resolve) => this.child.once('exit', resolve));
-    const reported = new Promise<Report>((resolve, reject) => {
+    const reported = new Promise<{ error?: string }>((resolve, reject) => {
       this.child.stdout!.on('data', (chunk: Buffer) => {
         this.text += chunk.toString();
-        if (this.text.includes('\n')) resolve(JSON.parse(this.text.split('\n')[0]!) as Report);
+        if (this.text.includes('\n')) resolve(JSON.parse(this.text.split('\n')[0]!) as object);
       });
       this.child.once('error', reject);
       this.child.once('exit', (code) =>

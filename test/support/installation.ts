@@ -18,13 +18,6 @@ export function installed<Exports>(name: string): Exports {
   return require(join(installation(), 'dist', name)) as Exports;
 }
 
-/** `npm run build` in a folder with the sources. */
-export function build(folder: string): void {
-  for (const step of [['node_modules/@nestjs/cli/bin/nest.js', 'build'], ['bin/bundle.js']]) {
-    execFileSync(process.execPath, step, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
-}
-
 /** What is published as it stands in the repository. */
 const PUBLISHED = files.filter((name) => !/^(!|dist$)/.test(name));
 
@@ -35,7 +28,10 @@ export async function install(): Promise<void> {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  build(folder);
+  // As `npm run build` does.
+  for (const step of [['node_modules/@nestjs/cli/bin/nest.js', 'build'], ['bin/bundle.js']]) {
+    execFileSync(process.execPath, step, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
   SOURCES.forEach((name) => rmSync(join(folder, name), { recursive: true }));
   process.env.TEST_INSTALLATION = folder;
 }

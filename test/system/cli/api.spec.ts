@@ -181,12 +181,8 @@ describe('petstore webhooks listen', () => {
 
   it('fails in one line where it cannot begin', async () => {
     const refusing = await aServer((_request, response) => response.writeHead(401).end('<html>'));
-    for (const [url, reason] of [
-      [refusing.url, /GET \/events: 401 without a type, which is no answer of the Pet Store service\./],
-      ['http://127.0.0.1:1', /No service answers at /],
-    ] as const) {
-      const outcome = await runCommand(['webhooks', 'listen', '--url', url], environment);
-      expect(outcome).toEqual(complaint(1, reason));
-    }
+    const outcome = await runCommand(['webhooks', 'listen', '--url', refusing.url], environment);
+    const reason = /GET \/events: 401 without a type, which is no answer of the Pet Store service\./;
+    expect(outcome).toEqual(complaint(1, reason));
   });
 });

@@ -3,9 +3,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Module } from '@nestjs/common';
+import { CommandFactory, type CommandRunner, InjectCommander } from 'nest-commander';
 import { parse } from 'yaml';
+import { CliModule } from '../../../src/cli/cli.module';
 import { complaint } from '../../support/command-line';
-import { registeredCommands } from './support/registered-commands';
 import { runCommand } from './support/use-command-line';
 
 /** Nothing here comes as far as a database: this one would be refused. */
@@ -49,6 +51,31 @@ describe('bad usage is reported in one line and exits with 2', () => {
     expect(stderr).toMatch(/^Usage: [^]*Commands:/);
   });
 });
+
+type Commander = Parameters<CommandRunner['setCommand']>[0];
+
+@Module({})
+class Registered {
+  constructor(@InjectCommander() readonly program: Commander) {}
+}
+
+/** The paths of all commands, such as `keys issue`, that have nothing below them; nothing is run. */
+async function registeredCommands(): Promise<{ path: string; command: Commander }[]> {
+  const application = await CommandFactory.createWithoutRunning({
+    module: Registered,
+    imports: [CliModule.forActor({ kind: 'cli', name: 'test' })],
+  });
+  const { program } = application.get(Registered);
+  await application.close();
+  return leavesOf(program, []);
+}
+
+function leavesOf(command: Commander, path: string[]): { path: string; command: Commander }[] {
+  if (command.commands.length === 0) {
+    return [{ path: path.join(' '), command }];
+  }
+  return command.commands.flatMap((below) => leavesOf(below, [...path, below.name()]));
+}
 
 describe('--help', () => {
   it.each([

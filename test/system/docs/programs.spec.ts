@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../../support/eventually';
-import { fileIn, readGuide } from '../../support/guide-steps';
+import { fileIn, readGuide } from '../../support/guides';
 import { findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
 

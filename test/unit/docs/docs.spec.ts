@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT, filesOf, read } from '../../support/files';
 import type { OpenAPIObject } from '@nestjs/swagger';
@@ -9,7 +9,7 @@ import { EVENT_TYPES } from '../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
 import { settingNames } from '../../../src/settings';
 import { operationsOf } from '../../support/document';
-import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
+import { readGuide } from '../../support/guides';
 
 const FOLDERS = ['docs', 'docker', 'libs', 'test'].flatMap((folder) => filesOf(folder, '.md'));
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...FOLDERS];
@@ -119,8 +119,8 @@ it('The events guide lists every type', () => {
 });
 
 it('Every guide is served, and listed in the index in reading order', () => {
-  const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
-  expect(files.sort()).toEqual(GUIDES.map((name) => `${name}.md`).sort());
+  const files = filesOf('docs/guides', '.md');
+  expect(files.sort()).toEqual(GUIDES.map((name) => `docs/guides/${name}.md`).sort());
   const listed = rowsOf('README', /^Guides/).map(({ cells }) => /\((.+)\.md\)$/.exec(cells[0]!)?.[1]);
   expect(['README', ...listed]).toEqual([...GUIDES]);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
 import { ROOT, read, readJson } from '../../../support/files';
-import { fileIn } from '../../../support/guide-steps';
+import { fileIn } from '../../../support/guides';
 import { useStore } from '../../../support/use-service';
 
 const { service } = useStore();

@@ -43,6 +43,9 @@ async function command(server: RedisServer, name: string, ...values: (string | n
   }
 }
 
+// The test before may have taken away the Redis of this connection.
+beforeEach(() => until(async () => (await remaining(await service.caller({ plan: 'free' }))) === 59));
+
 test('a connection that falls silent, but does not end, is replaced', async () => {
   const caller = await service.caller({ plan: 'free' });
   expect(await remaining(caller)).toBe(59);

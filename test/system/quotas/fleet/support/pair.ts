@@ -33,18 +33,6 @@ export class Pair {
     return this.services.map(({ app }) => app.get(QuotaStore).isDegraded);
   }
 
-  /** What /health/ready of each says; both have to be ready in any case. */
-  async saysDegraded(): Promise<boolean[]> {
-    return Promise.all(
-      this.services.map(async ({ url }) => {
-        const response = await fetch(`${url}/health/ready`);
-        expect(response.status).toBe(200);
-        const { details } = (await response.json()) as { details: { limits: { degraded: boolean } } };
-        return details.limits.degraded;
-      }),
-    );
-  }
-
   advance(milliseconds: number): void {
     this.services.forEach(({ clock }) => clock.advance(milliseconds));
   }
