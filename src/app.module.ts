@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Clock, SystemClock } from '#libs/clock';
 import { CommandExecutor, Database, DatabaseModule, Retention } from '#libs/database';
-import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
+import { InputGuard, RequestValidationPipe } from '#libs/http';
 import { FEATURES } from './features';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseInterceptor } from './http/response.interceptor';
@@ -65,7 +65,7 @@ export class AppModule {
         ...FEATURES.map(({ module }) => module),
       ],
       controllers: [HealthController],
-      providers: [AllowedMethods, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
+      providers: [...PIPELINE, Presence, Readiness, RETENTION, SeedService],
     };
   }
 

@@ -9,7 +9,6 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
 import {
-  AllowedMethods,
   ApiError,
   BadRequestError,
   InternalError,
@@ -20,9 +19,10 @@ import {
   RouteNotFoundError,
   ServiceUnavailableError,
   UnavailableError,
+  allowedMethodsOf,
   closeIfUnread,
 } from '#libs/http';
-import { accessRuleOf, assertMayCall, isPublic } from '../modules/auth';
+import { accessRuleOf, assertMayCall } from '../modules/auth';
 import { limitErrorOf, RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
@@ -33,10 +33,7 @@ import { writeHeaders } from './response.interceptor';
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Errors');
 
-  constructor(
-    private readonly allowedMethods: AllowedMethods,
-    private readonly limiter: RequestLimiter,
-  ) {}
+  constructor(private readonly limiter: RequestLimiter) {}
 
   /** Never rejects: Nest does not await filters. */
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
@@ -66,7 +63,7 @@ export class ErrorFilter implements ExceptionFilter {
    * the key first.
    */
   private async refusalBefore(failure: unknown, request: FastifyRequest): Promise<unknown> {
-    if (request.client !== undefined || isPublic(request) || statusOf(failure) >= 500) {
+    if (request.client !== undefined || request.isOutsideApi || statusOf(failure) >= 500) {
       return null;
     }
     try {
@@ -83,11 +80,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
-  private unknownPathOrMethod({ is404, client, url }: FastifyRequest): ApiError | null {
+  private unknownPathOrMethod(request: FastifyRequest): ApiError | null {
+    const { is404, client } = request;
     if (!is404 || (client !== undefined && client.admission === undefined)) {
       return null;
     }
-    const allow = this.allowedMethods.of(url);
+    const allow = allowedMethodsOf(request);
     return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
   }
 

@@ -4,12 +4,10 @@ import type { Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import {
-  AllowedMethods,
   ApiError,
   BadRequestError,
   Connections,
   MAX_BODY_BYTES,
-  MAX_PARAM_LENGTH,
   type ParserError,
   acceptJson,
   assertReadable,
@@ -46,7 +44,8 @@ export function createHttpAdapter(
     genReqId: requestIdOf,
     trustProxy: settings.trustProxy.length > 0 && networkMatcher(settings.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    // As long as all header fields may be: an overlong identifier is a bad value (400), not an unknown path.
+    routerOptions: { maxParamLength: 16_384 },
     // There is no middleware, and its engine would run for every request.
     skipMiddie: true,
     // While closing, requests on open connections are still answered.
@@ -88,14 +87,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
       return prefixOf(this.raw, isProxy);
     },
   });
-  app.get(AllowedMethods).watch(fastify);
   acceptJson(fastify);
-  // Node omits the body of HEAD by itself. Fastify's own way gives a 304 the length 0 (RFC 9110, section 8.6).
-  fastify.addHook('onRoute', (route) => {
-    if (route.method === 'HEAD') {
-      route.onSend = undefined;
-    }
-  });
+  watchRoutes(fastify);
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id));
@@ -105,6 +98,33 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   checkRequests(fastify, limiter);
   logRequests(fastify);
   return connections;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the path, with any method, is a page, a document or a health check: without key, limits or count. */
+    readonly isOutsideApi: boolean;
+  }
+}
+
+function watchRoutes(fastify: FastifyInstance): void {
+  const outside = new Set<string>();
+  fastify.addHook('onRoute', (route) => {
+    if ((route.config?.access ?? 'public') === 'public') {
+      outside.add(route.url);
+    }
+    if (route.method === 'HEAD') {
+      // Node omits the body by itself. Fastify's own way gives a 304 the length 0 (RFC 9110, section 8.6).
+      route.onSend = undefined;
+    }
+  });
+  fastify.decorateRequest('isOutsideApi', {
+    getter() {
+      return outside.has(
+        this.is404 ? decodeURIComponent(this.url.split('?', 1)[0]!) : this.routeOptions.url!,
+      );
+    },
+  });
 }
 
 /** Everything that arrives on a connection begins here: nothing is left that Node would answer or drop by itself. */

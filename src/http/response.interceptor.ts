@@ -3,7 +3,6 @@ import { InterceptorsConsumer } from '@nestjs/core/interceptors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, from, lastValueFrom, map } from 'rxjs';
 import { deprecationHeadersOf, representationOf } from '#libs/http';
-import { isPublic } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 
 /** The header fields of every response that do not depend on the caller. */
@@ -26,7 +25,7 @@ export async function writeHeaders(
   status: number,
 ): Promise<void> {
   // What must not be interpreted has a client, its address, wherever it was sent.
-  if (request.client === undefined && isPublic(request)) {
+  if (request.client === undefined && request.isOutsideApi) {
     return;
   }
   const limits = await limiter.headersFor(request, status);

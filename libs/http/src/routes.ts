@@ -2,8 +2,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
 import { ApiExtension } from '@nestjs/swagger';
-import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
-import findMyWay, { type HTTPMethod } from 'find-my-way';
+import type { FastifyContextConfig, FastifyRequest, HTTPMethods } from 'fastify';
 import { defineError } from './errors';
 import { Documented } from './notes';
 
@@ -22,52 +21,14 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
-/** Nobody is limited in how long a parameter is: an overlong identifier is a bad value (400), not an unknown path. */
-export const MAX_PARAM_LENGTH = 16_384;
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the configuration says of the path, also to a request whose method has no route; undefined for an unknown path. */
-    readonly pathConfig: FastifyContextConfig | undefined;
-  }
-}
-
-/**
- * The methods of each path, for the `Allow` of a 405. A second router of Fastify's kind, because Fastify finds a route by its
- * pattern only, not by a path.
- */
-export class AllowedMethods {
-  private readonly router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH });
-  private readonly methods = new Set<HTTPMethod>();
-
-  /** Must be called before the routes are registered. */
-  watch(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', ({ url, method, config = {} }) => {
-      for (const one of [method].flat() as HTTPMethod[]) {
-        this.methods.add(one);
-        this.router.on(one, url, () => undefined, config);
-      }
-    });
-    const { router } = this;
-    fastify.decorateRequest('pathConfig', {
-      getter() {
-        const { is404, url, routeOptions } = this;
-        return is404
-          ? (router.find('GET', url)?.store as FastifyContextConfig | undefined)
-          : routeOptions.config;
-      },
-    });
-  }
-
-  /** @returns the methods of this path, joined for `Allow`; null for an unknown path */
-  of(target: string): string | null {
+/** The methods of a request's path, joined for `Allow`; null for an unknown path. */
+export function allowedMethodsOf({ server, url }: FastifyRequest): string | null {
+  const methods = server.supportedMethods.toSorted().filter((method) => {
+    const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
     // The router finds `/pets/` as a pet without an id.
-    const methods = [...this.methods].filter((method) => {
-      const found = this.router.find(method, target);
-      return found !== null && !Object.values(found.params).includes('');
-    });
-    return methods.length === 0 ? null : methods.join(', ');
-  }
+    return found !== null && !Object.values(found.params).includes('');
+  });
+  return methods.length === 0 ? null : methods.join(', ');
 }
 
 /** The announced removal of an operation. */

@@ -135,8 +135,3 @@ export function Public(): MethodDecorator {
 export function accessRuleOf(request: FastifyRequest): AccessRule | undefined {
   return request.routeOptions.config.access;
 }
-
-/** Whether the path is outside of the API: it needs no key, has no limits and is not counted. */
-export function isPublic({ pathConfig }: FastifyRequest): boolean {
-  return pathConfig !== undefined && (pathConfig.access ?? 'public') === 'public';
-}

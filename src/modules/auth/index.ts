@@ -12,7 +12,6 @@ export {
   accessRuleOf,
   API_KEY_SCHEME,
   BEARER_SCHEME,
-  isPublic,
   MissingApiKeyError,
   Public,
   RequiresKey,
