@@ -9,11 +9,11 @@ import { CliModule } from './cli.module';
 import { COMMANDER_OPTIONS, type Commander, closeDatabases } from './command/command';
 import { CommandFailure, UsageError, reportFailure } from './command/failure';
 import { OutputFailure, writeOutput } from './command/files';
-import { finishUnlessInterrupted, isInterrupted, listenForInterruption } from './command/interruption';
+import { finishUnlessInterrupted, listenForInterruption } from './command/interruption';
 import { operator } from './command/operator';
 
-/** How long an interrupted statement may keep the connections. */
-const STATEMENT_MS = 1_000;
+/** How long it may take to close the connections. */
+const CLOSE_MS = 1_000;
 
 /** Runs the command of this process, and ends it. */
 export async function runCommandLine(signals: StopSignals): Promise<void> {
@@ -38,11 +38,7 @@ async function executeCommand(): Promise<void> {
   }
   const application = await CommandFactory.createWithoutRunning(
     await CliModule.forActor(operator(process.env)),
-    {
-      ...COMMANDER_OPTIONS,
-      logger: false,
-      abortOnError: false,
-    },
+    COMMANDER_OPTIONS,
   );
   // The help can be typed as it is shown: `npx petstore keys issue`.
   const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
@@ -50,8 +46,8 @@ async function executeCommand(): Promise<void> {
   try {
     await finishUnlessInterrupted(CommandFactory.runApplication(application));
   } finally {
-    const closed = application.close();
-    await (isInterrupted() ? Promise.race([closed.catch(() => undefined), pause(STATEMENT_MS)]) : closed);
+    // A statement that was interrupted may keep the connections.
+    await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
     await closeDatabases();
   }
 }

@@ -49,7 +49,7 @@ export class SeedCommand extends StoreCommand {
 
   protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
     const seeded = await this.seeds.seed();
-    printOne({ ...seeded }, options);
+    printOne(seeded, options);
     if (!options.json && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }

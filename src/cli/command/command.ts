@@ -24,6 +24,8 @@ function rethrow(error: Error): never {
 
 /** What commander writes goes where all output goes, and its errors to whoever runs a command. */
 export const COMMANDER_OPTIONS = {
+  logger: false as const,
+  abortOnError: false,
   outputConfiguration: { outputError: writeUsageError, writeOut: (text: string) => writeOutput(text) },
   helpConfiguration: {
     subcommandTerm: (command: Commander) => command.name(),

@@ -58,10 +58,6 @@ export function unlessInterrupted<Result>(waiting: Promise<Result>): Promise<Res
   return Promise.race([waiting, interrupted]);
 }
 
-export function isInterrupted(): boolean {
-  return interruption.signal.aborted;
-}
-
 /**
  * Work that cleans up at an interruption.
  * @param outcome the state after a signal, as in "interrupted; nothing was imported"

@@ -1,7 +1,7 @@
 // The person at the terminal: who it is, what they confirm, and what they see meanwhile.
 import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
-import type { SingleBar } from 'cli-progress';
+import { Format, SingleBar } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
 import { CommandFailure, UsageError } from './failure';
@@ -66,9 +66,7 @@ export async function withProgress<Result>(
   work: (bar: SingleBar) => Promise<Result>,
   stream = process.stderr,
 ): Promise<Result> {
-  // A CommonJS package: only the default export has everything.
-  const { SingleBar: Bar, Format } = (await import('cli-progress')).default;
-  const bar = new Bar({
+  const bar = new SingleBar({
     stream,
     barsize: 20,
     clearOnComplete: true,

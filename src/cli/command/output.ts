@@ -6,7 +6,7 @@ import { CommandFailure } from './failure';
 import { OutputFailure, writeOutput } from './files';
 
 /** One thing. Times are Dates: people see how long ago they were, and programs RFC 3339. */
-export type Row = Record<string, unknown>;
+export type Row = object;
 
 /** Options of every command with output. */
 export interface OutputOptions {
@@ -42,7 +42,10 @@ export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string
 }
 
 /** Prints a new key. This is the only chance, so on failure it says how to revoke the key. */
-export function printKey(row: Row & { id: number; key: string }, options: OutputOptions): void {
+export function printKey(
+  row: Record<string, unknown> & { id: number; key: string },
+  options: OutputOptions,
+): void {
   try {
     printOne(row, options);
     if (!options.json) {
@@ -92,7 +95,7 @@ function headingOf(name: string): string {
 
 /** A line for each field of one thing. There is room for a time as it is. */
 export function recordLines(row: Row): string[] {
-  const fields = Object.entries(row).map(([name, value]) => {
+  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
     return [headingOf(name), value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value)];
   });
   return alignedLines(fields);
@@ -100,12 +103,13 @@ export function recordLines(row: Row): string[] {
 
 /** A table of at least one row, whose fields are the columns. Where it is wider than the terminal, one record follows the other. */
 export function tableLines(rows: Row[], terminalColumns: number): string[] {
-  const names = Object.keys(rows[0]!).filter((name) => rows.some((row) => (row[name] ?? null) !== null));
-  const areNumbers = names.map((name) => rows.some((row) => typeof row[name] === 'number'));
-  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
+  const fields = rows as Record<string, unknown>[];
+  const names = Object.keys(rows[0]!).filter((name) => fields.some((row) => (row[name] ?? null) !== null));
+  const areNumbers = names.map((name) => fields.some((row) => typeof row[name] === 'number'));
+  const cells = fields.map((row) => names.map((name) => cellOf(row[name])));
   const lines = alignedLines([names.map(headingOf), ...cells], areNumbers);
   return lines.some((line) => widthOf(line) > terminalColumns)
-    ? rows.flatMap((row, index) => [
+    ? fields.flatMap((row, index) => [
         ...(index === 0 ? [] : ['']),
         ...recordLines(Object.fromEntries(names.map((name) => [name, row[name]]))),
       ])

@@ -56,7 +56,7 @@ export class ImportCommand extends StoreCommand {
       const message = [`${bad} bad.`, ...named, outcomeOf(progress, file)].join(' ');
       throw new CommandFailure(message, { code: 'bad_lines' });
     }
-    printDone(`Imported ${inWords(created)}.`, { ...created }, options);
+    printDone(`Imported ${inWords(created)}.`, created, options);
   }
 
   private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
@@ -142,7 +142,7 @@ export class ExportCommand extends StoreCommand {
       // Standard output is for the catalogue.
       process.stderr.write(`${options.json ? JSON.stringify(counts) : sentence}\n`);
     } else {
-      printDone(sentence, { ...counts }, options);
+      printDone(sentence, counts, options);
     }
   }
 }

@@ -27,10 +27,6 @@ export class DeprecationsCommand extends StoreCommand {
       await this.clients.named(options.client);
     }
     const uses = await this.report.of(options.days, options.client);
-    printMany(
-      uses.map((use) => ({ ...use })),
-      options,
-      'Nobody has called a deprecated operation.',
-    );
+    printMany(uses, options, 'Nobody has called a deprecated operation.');
   }
 }

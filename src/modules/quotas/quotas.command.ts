@@ -20,7 +20,7 @@ export class ShowQuotaCommand extends StoreCommand {
   protected async execute([name]: [string], options: OutputOptions): Promise<void> {
     const overview = await this.quotas.overviewOf(name);
     if (options.json) {
-      printOne({ ...overview }, options);
+      printOne(overview, options);
       return;
     }
     const { client, plan, minute, day, keys } = overview;

@@ -52,10 +52,7 @@ export async function runCommand(
 async function run(): Promise<number> {
   const application = await CommandFactory.createWithoutRunning(
     await CliModule.forActor(operator(process.env)),
-    {
-      ...COMMANDER_OPTIONS,
-      logger: false,
-    },
+    COMMANDER_OPTIONS,
   );
   try {
     await CommandFactory.runApplication(application);
