@@ -34,7 +34,7 @@ export function positionAt(cursor: string): FeedPosition {
   const [position, time, countBefore] = numbers;
   const found = { position: position!, time: time!, countBefore: countBefore! };
   // Each cursor has only one spelling: encoding the result again must give the same text.
-  if (!numbers.every(Number.isSafeInteger) || cursorAt(found) !== cursor) {
+  if (!numbers.every((one) => Number.isSafeInteger(one) && one >= 0) || cursorAt(found) !== cursor) {
     throw new InvalidCursorError();
   }
   return found;

@@ -93,6 +93,7 @@ describe('Pages', () => {
   it.each([
     ['spelled differently', cursorAt({ position: 2, time: 1, countBefore: 1 }).toUpperCase()],
     ['larger than any position', cursorAt({ position: 2 ** 53, time: 1, countBefore: 1 })],
+    ['before the start', cursorAt({ position: -5, time: 0, countBefore: 0 })],
     ['of another list', cursorAfter(2)],
   ])('cannot begin at a cursor that is %s', async (_what, cursor) => {
     const { status, body } = await caller.get<ErrorBody>(`/events?cursor=${cursor}`);
