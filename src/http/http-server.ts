@@ -146,8 +146,8 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
   server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
 }
 
-/** Response header fields that scripts of other origins may read; browsers hide all others. */
-const EXPOSED = [...Object.keys(HEADERS), 'Allow']
+/** Response header fields that scripts of other origins may read; browsers hide all others. `Date` is the clock of the limits. */
+const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 

@@ -13,7 +13,7 @@ const [bench, proxiedBench] = [new Bench(service), new Bench(proxied)];
 
 /** Header fields that a script has to be able to read: limits, ids, tags, pages, deprecation. */
 const READABLE = [
-  'X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset RateLimit-Policy RateLimit Retry-After',
+  'X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset RateLimit-Policy RateLimit Retry-After Date',
   'X-Request-Id ETag Location Accept Accept-Encoding Link Allow Deprecation Sunset Idempotent-Replayed WWW-Authenticate',
 ].flatMap((line) => line.split(' '));
 const asks = (origin: string) => [
