@@ -26,7 +26,7 @@ const ASK = 'metrics';
 
 const MISSING_WORKERS = {
   name: 'petstore_workers_missing',
-  help: 'Workers that should run but do not answer; the other metrics lack theirs.',
+  help: 'Workers that should run but do not answer; gauges lack theirs.',
 };
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -160,15 +160,36 @@ function answerFirstProcess(registry: Registry): void {
   });
 }
 
+/** What each worker had counted at its last answer, and those that have ended together: a sum that falls looks like a restart. */
+const counted = new Map<number, MetricObject[]>();
+const ENDED = 0;
+
 /**
- * Those of the workers that answer, added up.
+ * Those of the workers that answer, added up, with what the others had counted.
  * @param expected how many workers there should be
  */
 export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
-  const answers = (await Promise.all(workers.map(metricsOfOne))).filter((answer) => answer !== undefined);
-  const registry = AggregatorRegistry.aggregate(answers);
-  new Gauge({ ...MISSING_WORKERS, registers: [registry] }).set(expected - answers.length);
+  const answers = new Map<number, MetricObject[]>();
+  await Promise.all(
+    workers.map(async (worker) => {
+      const answer = await metricsOfOne(worker);
+      if (answer !== undefined) answers.set(worker.id, answer);
+    }),
+  );
+  answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
+  const ended = [...counted.keys()].filter((id) => !workers.some((worker) => worker.id === id));
+  const ofEnded = AggregatorRegistry.aggregate(ended.map((id) => counted.get(id)!));
+  const countedByEnded = await ofEnded.getMetricsAsJSON();
+  ended.forEach((id) => counted.delete(id));
+  counted.set(ENDED, countedByEnded);
+  const others = [...counted].filter(([id]) => !answers.has(id)).map(([, counts]) => counts);
+  const registry = AggregatorRegistry.aggregate([...answers.values(), ...others]);
+  new Gauge({ ...MISSING_WORKERS, registers: [registry] }).set(expected - answers.size);
   return registry.metrics();
+}
+
+function isCount({ type }: MetricObject): boolean {
+  return ['counter', 'histogram'].includes(String(type));
 }
 
 async function metricsOfOne(worker: Worker): Promise<MetricObject[] | undefined> {

@@ -19,7 +19,8 @@ const MIN_POOL = 2;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 const STEADY_MS = 60_000;
-/** How long the workers may take after a second signal. */
+/** How long the workers may take to stop beyond the delay, and after a second signal. Then they are stuck, and killed. */
+const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
 /**
@@ -56,14 +57,16 @@ export class WorkerProcesses implements Running {
   }
 
   /** The workers wait for load balancers themselves. */
-  async stop(signals: StopSignals): Promise<void> {
+  async stop(signals: StopSignals, delayMs: number): Promise<void> {
     this.ending.abort();
+    const killLater = (ms: number) => setTimeout(() => this.signalWorkers('SIGKILL'), ms).unref();
     void signals.second.then(() => {
-      setTimeout(() => process.exit(1), HURRY_MS).unref();
-      this.signalWorkers();
+      killLater(HURRY_MS);
+      this.signalWorkers('SIGTERM');
     });
     const ended = [...this.running].map(endOf);
-    this.signalWorkers();
+    killLater(delayMs + STOP_MS);
+    this.signalWorkers('SIGTERM');
     await Promise.all(ended);
   }
 
@@ -110,8 +113,8 @@ export class WorkerProcesses implements Running {
     }
   }
 
-  private signalWorkers(): void {
-    this.running.forEach((worker) => worker.process.kill('SIGTERM'));
+  private signalWorkers(signal: NodeJS.Signals): void {
+    this.running.forEach((worker) => worker.process.kill(signal));
   }
 }
 
