@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
-import { timeIn } from './database-url';
+import { timeIn, withoutStatementTimeout } from './database-url';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -23,7 +23,7 @@ export function dataSourceOptions(
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
-    url,
+    url: withoutStatementTimeout(url),
     namingStrategy: new PostgresNames(),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',

@@ -8,7 +8,7 @@ const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:
 /** These may stand among the parameters, too. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
 /** PostgreSQL's units are not among them, because the driver reads `5s` as five milliseconds. */
-const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds', lock_timeout: 'milliseconds' };
+const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds' };
 /** Any other would change nothing, and somebody would rely on it. */
 const PARAMETERS = [
   ...['options', 'application_name', ...Object.keys(TIMES)],
@@ -97,6 +97,11 @@ function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
 export function timeIn(url: string, parameter: keyof typeof TIMES): number | undefined {
   const text = new URLSearchParams(url.split('?')[1]).get(parameter);
   return text === null ? undefined : Number(text);
+}
+
+/** A pooler refuses it in the start of a connection; the session sets it. */
+export function withoutStatementTimeout(url: string): string {
+  return url.replace(/([?&])statement_timeout=\d+&?/, '$1');
 }
 
 /** `host:port/name`, without user and password. */

@@ -31,7 +31,7 @@ const TABLE: Row[] = [
         'postgres://me:secret@db/shop',
         'postgres://me:a,b@db/shop',
         'postgresql://db/shop?sslmode=no-verify',
-        'postgres://db/shop?statement_timeout=5000&lock_timeout=20&connect_timeout=3',
+        'postgres://db/shop?statement_timeout=5000&connect_timeout=3',
       ),
       'postgres://u:pw@/shop?host=/sock': 'postgres://u:pw@%2Fsock/shop',
       'postgres://u:pw@/shop?host=127.0.0.1&port=6432': 'postgres://u:pw@127.0.0.1:6432/shop',
@@ -51,8 +51,8 @@ const TABLE: Row[] = [
       'postgres://me@one,two/shop|postgres://me@one:1,two:2/shop|postgres:///shop?host=one,two|' +
       'postgres://db/shop?sslmode=prefer|postgres://db/shop?sslmode=verify-ca|postgres://db/shop?sslmode=require&sslrootcert=/none|' +
       'postgres://db/shop?sslcert=/dev/null|postgres://db/shop?sslkey=/etc|' +
-      'postgres://db/shop?statement_timeout=5s|postgres://db/shop?lock_timeout=abc|postgres://db/shop?connect_timeout=ten|' +
-      'postgres://db/shop?connect_timeout=0|postgres://db/shop?statement_timeout=-1|postgres://db/shop?lock_timeout=1e3|' +
+      'postgres://db/shop?statement_timeout=5s|postgres://db/shop?lock_timeout=20|postgres://db/shop?connect_timeout=ten|' +
+      'postgres://db/shop?connect_timeout=0|postgres://db/shop?statement_timeout=-1|postgres://db/shop?statement_timeout=1e3|' +
       'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
   ],
   ['DATA_DIR', 'dataDirectory', '.petstore', itself('/var/lib/x'), ''],

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { assertKnownMigrations, migrationStates } from '#libs/database';
-import { migrateToNewest } from '../../runtime/data-source';
+import { commandOptions, migrateToNewest } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
@@ -110,7 +110,7 @@ export class StoreConnection {
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }
-    await this.dataSource.setOptions({ url }).initialize();
+    await this.dataSource.setOptions(commandOptions(url)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
     // Only `db migrate` and a starting server migrate a database of somebody else.
     if (!embedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {

@@ -51,9 +51,10 @@ async function startPgBouncer(): Promise<string> {
 }
 
 it('A service behind PgBouncer as documented migrates, reads, writes and applies changes, and status sees all instances', async () => {
-  const settings = { DATABASE_URL: await startPgBouncer() };
+  const pooled = await startPgBouncer();
+  const settings = { DATABASE_URL: `${pooled}?statement_timeout=9000` };
   const service = await bench.serve(settings);
-  const key = await unlimitedKey(settings.DATABASE_URL);
+  const key = await unlimitedKey(pooled);
   const turns = Array.from({ length: 40 }, async (_, turn) => {
     const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
     const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);
