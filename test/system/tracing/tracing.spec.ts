@@ -16,8 +16,10 @@ const SECRET = 'hunter2';
 /** Names the packages of OpenTelemetry that a process has loaded. */
 const NODE_OPTIONS = `--require ${join(__dirname, 'support/tell-loaded.js')}`;
 
-/** As OTLP sends it: the value by the name of its type, such as `stringValue`. */
-type Attributes = { key: string; value: object }[];
+/** As OTLP sends them: the value by the name of its type, such as `stringValue`. */
+interface Described {
+  attributes: { key: string; value: object }[];
+}
 
 interface Span {
   traceId: string;
@@ -25,31 +27,27 @@ interface Span {
   parentSpanId?: string;
   name: string;
   kind: number;
-  attributes: Record<string, unknown>;
 }
 
 /** What OTLP over HTTP sends, in JSON. */
 interface ExportRequest {
-  resourceSpans: {
-    resource: { attributes: Attributes };
-    scopeSpans: { spans: (Omit<Span, 'attributes'> & { attributes: Attributes })[] }[];
-  }[];
+  resourceSpans: { resource: Described; scopeSpans: { spans: (Span & Described)[] }[] }[];
 }
 
-const byName = (attributes: Attributes) =>
+const byName = ({ attributes }: Described) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0] as unknown]));
 
 /** What was sent to the collector, as it came and as it is read. */
 let received = '';
 let resource: Record<string, unknown>;
-const spans: Span[] = [];
+const spans: (Span & { attributes: Record<string, unknown> })[] = [];
 const collector = createServer((request, answer) => {
   void text(request).then((body) => {
     received += body;
     for (const sent of (JSON.parse(body) as ExportRequest).resourceSpans) {
-      resource = byName(sent.resource.attributes);
+      resource = byName(sent.resource);
       for (const span of sent.scopeSpans.flatMap((scope) => scope.spans)) {
-        spans.push({ ...span, attributes: byName(span.attributes) });
+        spans.push({ ...span, attributes: byName(span) });
       }
     }
     answer.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
@@ -89,7 +87,7 @@ async function send(target: string, headers: Record<string, string> = {}): Promi
 }
 
 test('With a collector each request is a span of the trace of its caller, with its statements, and without a query, a key or a value', async () => {
-  const span = (name: string): Span => {
+  const span = (name: string) => {
     const found = spans.filter((one) => one.kind === SERVER && one.name === name);
     expect(found).toHaveLength(1);
     return found[0]!;

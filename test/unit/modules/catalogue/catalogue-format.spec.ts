@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
 import { ApiError } from '#libs/http';
 import { parseLine } from '../../../../src/modules/catalogue/catalogue-format';
 
@@ -61,33 +59,5 @@ describe('a line of a catalogue', () => {
     (text) => {
       expect(readText(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
     },
-  );
-});
-
-it('Any input is a record or a problem, and a record can be written and read again', () => {
-  const or = <Value>(usual: fc.Arbitrary<Value>) => fc.oneof(usual, fc.jsonValue({ maxDepth: 1 }));
-  const word = fc.string({ unit: 'binary' });
-  const fields = fc.record(
-    {
-      kind: or(fc.constantFrom<unknown>('pet', 'category')),
-      id: or(fc.integer()),
-      name: or(word),
-      categoryId: or(fc.maxSafeInteger()),
-      status: or(fc.constantFrom<unknown>('available', 'pending', 'sold')),
-      quantity: or(fc.oneof(fc.nat(), fc.double())),
-      description: or(word),
-    },
-    { requiredKeys: ['kind'] },
-  );
-  const lines = fields.map((value) => JSON.stringify(value));
-  const cutOff = fc.tuple(lines, fc.nat()).map(([text, length]) => text.slice(0, length % text.length));
-  fc.assert(
-    fc.property(fc.oneof(word, fc.json(), lines, cutOff), (text) => {
-      const line = readText(text);
-      return 'problem' in line
-        ? / must be | is not allowed |^must be | fields/.test(line.problem!)
-        : isDeepStrictEqual(read(line.record), line);
-    }),
-    { numRuns: 500 },
   );
 });
