@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server } from 'node:http';
-import { requestText } from '../../support/raw-http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { within } from '../../support/eventually';
+import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Bench, expectError } from './support/bench';
 
@@ -10,6 +11,12 @@ const bench = new Bench(service);
 const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const LIMIT = 65_536;
+
+/** The next request that the service receives. */
+function nextRequest(): Promise<[IncomingMessage, ServerResponse]> {
+  const arrival = once(service.app.getHttpServer() as Server, 'request');
+  return within('a request', arrival as Promise<[IncomingMessage, ServerResponse]>);
+}
 
 /** Bodies are bytes, written as latin1 text. */
 function send(line: string, fields: string[], body = '{"name":"A"}') {
@@ -175,7 +182,7 @@ describe('a body that is refused while it arrives ends the connection, and littl
   ])('%s (%i) at %s, of %s', async (code, status, path, _what, framing, start) => {
     const fields = [JSON_TYPE, framing, await bench.keyField()];
     const connection = await bench.open();
-    const arrival = once(service.app.getHttpServer() as Server, 'request') as Promise<[IncomingMessage]>;
+    const arrival = nextRequest();
     connection.write(requestText(`POST ${path}`, fields, start + 'x'.repeat(LIMIT + 1)));
     const answer = await connection.answer();
     expectError(answer, status, code, 'key');
@@ -195,4 +202,72 @@ it('A body of thousands of fields is refused before it is parsed; text that look
   expectError(answer, 400, 'validation_failed', 'key');
   expect(answer.text).toContain('at most 100 fields');
   expect((await post(`{"name":"A","description":"${'\\":1,'.repeat(300)}"}`)).status).toBe(201);
+});
+
+describe('a request hidden in a body', () => {
+  const create = (fields: string[], body: string) =>
+    requestText('POST /categories', [JSON_TYPE, ...fields], body);
+  const hidden = (key: string) => create([key, 'Content-Length: 15'], '{"name":"Evil"} ');
+  async function expectNotExecuted(): Promise<void> {
+    const { rows } = await service.database.pool.query(`SELECT FROM categories WHERE name = 'Evil'`);
+    expect(rows).toEqual([]);
+  }
+
+  // Bodies whose end two servers could see at different places.
+  test.each([
+    ['length, then chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked']],
+    ['two lengths', ['Content-Length: 0', 'Content-Length: 300']],
+    ['chunks with a space before the colon', ['Transfer-Encoding : chunked']],
+    ['chunks after another coding', ['Transfer-Encoding: gzip, chunked']],
+    ['a field ended by LF alone', ['X: a\nTransfer-Encoding: chunked']],
+  ])('is not executed, and the connection ends: %s', async (_what, fields) => {
+    const key = await bench.keyField();
+    const connection = await bench.open();
+    connection.write(create([key, ...fields], `0\r\n\r\n${hidden(key)}`));
+    const answer = await connection.answer();
+    expect([answer.status, answer.headers.connection]).toEqual([400, 'close']);
+    await connection.closed();
+    await expectNotExecuted();
+  });
+
+  test.each(['GET /pets', 'GET /nope', 'GET /openapi.json'])(
+    'is skipped where the operation has no body: %s',
+    async (line) => {
+      const key = await bench.keyField();
+      const connection = await bench.open();
+      const body = hidden(key);
+      connection.write(requestText(line, [key, `Content-Length: ${body.length}`], body));
+      await connection.answer();
+      connection.write(requestText('GET /health/live', ['X-Request-Id: next']));
+      expect((await connection.answer()).headers['x-request-id']).toBe('next');
+      await expectNotExecuted();
+      connection.close();
+    },
+  );
+});
+
+it('A request answered before its body arrived gets no second response', async () => {
+  bench.forgetAddress();
+  const connection = await bench.open();
+  const arrival = nextRequest();
+  connection.write(requestText('POST /nope', [JSON_TYPE, 'Content-Length: 70000'], '{"name"'));
+  expectError(await connection.answer(), 404, 'route_not_found', 'address');
+  const [{ socket }] = await arrival;
+  // As Node does after half a minute.
+  const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  (service.app.getHttpServer() as Server).emit('clientError', tooLate, socket);
+  await connection.closed();
+});
+
+it('A client that disconnects in the middle of its body is not counted, and the service did not fail', async () => {
+  const field = await bench.keyField();
+  const connection = await bench.open();
+  const arrival = nextRequest();
+  connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
+  const [, response] = await arrival;
+  connection.close();
+  await within('the end of its response', once(response, 'close'));
+  const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
+  expect(standing.headers['x-ratelimit-remaining']).toBe('300');
+  expect(service.log.lines.filter(({ level }) => Number(level) > 40)).toEqual([]);
 });

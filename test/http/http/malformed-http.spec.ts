@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { within } from '../../support/eventually';
+import type { Server } from 'node:http';
+import { until } from '../../support/eventually';
 import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Bench, expectError } from './support/bench';
@@ -8,6 +7,8 @@ import { Bench, expectError } from './support/bench';
 const service = useService();
 const bench = new Bench(service);
 const impatient = new Bench(useService({ timeouts: { headersMs: 250, requestMs: 300 } }));
+const brisk = useService({ timeouts: { standstillMs: 400 } });
+const stopping = useService();
 
 const JSON_TYPE = 'Content-Type: application/json';
 const GOOD = requestText('GET /health/live');
@@ -129,46 +130,6 @@ it('Many short header fields are all read: a condition after 1,000 others applie
   expectError(await bench.bytes(text), 412, 'precondition_failed', 'key');
 });
 
-describe('a request hidden in a body', () => {
-  const hidden = (key: string) => post([key, 'Content-Length: 15'], '{"name":"Evil"} ');
-  async function expectNotExecuted(): Promise<void> {
-    const { rows } = await service.database.pool.query(`SELECT FROM categories WHERE name = 'Evil'`);
-    expect(rows).toEqual([]);
-  }
-
-  // Bodies whose end two servers could see at different places.
-  test.each([
-    ['length, then chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked']],
-    ['two lengths', ['Content-Length: 0', 'Content-Length: 300']],
-    ['chunks with a space before the colon', ['Transfer-Encoding : chunked']],
-    ['chunks after another coding', ['Transfer-Encoding: gzip, chunked']],
-    ['a field ended by LF alone', ['X: a\nTransfer-Encoding: chunked']],
-  ])('is not executed, and the connection ends: %s', async (_what, fields) => {
-    const key = await bench.keyField();
-    const connection = await bench.open();
-    connection.write(post([key, ...fields], `0\r\n\r\n${hidden(key)}`));
-    const answer = await connection.answer();
-    expect([answer.status, answer.headers.connection]).toEqual([400, 'close']);
-    await connection.closed();
-    await expectNotExecuted();
-  });
-
-  test.each(['GET /pets', 'GET /nope', 'GET /openapi.json'])(
-    'is skipped where the operation has no body: %s',
-    async (line) => {
-      const key = await bench.keyField();
-      const connection = await bench.open();
-      const body = hidden(key);
-      connection.write(requestText(line, [key, `Content-Length: ${body.length}`], body));
-      await connection.answer();
-      connection.write(requestText('GET /health/live', ['X-Request-Id: next']));
-      expect((await connection.answer()).headers['x-request-id']).toBe('next');
-      await expectNotExecuted();
-      connection.close();
-    },
-  );
-});
-
 describe('a request that does not arrive in time is 408, counted for nobody, and the connection is closed', () => {
   test.each([
     ['the first byte of a request after empty lines', '\r\n\r\nG'],
@@ -205,34 +166,73 @@ it('A request that waits for the response before it is not late', async () => {
   connection.close();
 });
 
-/** The next request that the service receives. */
-function nextRequest(): Promise<[IncomingMessage, ServerResponse]> {
-  const arrival = once(service.app.getHttpServer() as Server, 'request');
-  return within('a request', arrival as Promise<[IncomingMessage, ServerResponse]>);
-}
+it('A connection whose client does not read responses is closed', async () => {
+  const server = brisk.app.getHttpServer() as Server;
+  // Nothing is read, so a client does not learn of the end either; the service's own side tells.
+  const open = () =>
+    new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
+  const before = await open();
+  const connection = await new Bench(brisk).open();
+  connection.pause();
+  // Their responses are more than the system takes for a client that reads nothing.
+  connection.write(requestText('GET /swagger/swagger-ui-bundle.js').repeat(100));
+  await until(async () => (await open()) > before);
+  await until(async () => (await open()) <= before);
+  connection.close();
+});
 
-it('A request answered before its body arrived gets no second response', async () => {
-  bench.forgetAddress();
+const JSON_FIELDS = [JSON_TYPE, 'Content-Length: 15'];
+
+it('Who closes only the sending side gets the responses to all requests', async () => {
+  const key = `X-API-Key: ${(await service.issueKey()).key}`;
   const connection = await bench.open();
-  const arrival = nextRequest();
-  connection.write(requestText('POST /nope', [JSON_TYPE, 'Content-Length: 70000'], '{"name"'));
-  expectError(await connection.answer(), 404, 'route_not_found', 'address');
-  const [{ socket }] = await arrival;
-  // As Node does after half a minute.
-  const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  (service.app.getHttpServer() as Server).emit('clientError', tooLate, socket);
+  connection.write(requestText('POST /categories', [key, ...JSON_FIELDS], '{"name":"Dogs"}'));
+  connection.write(requestText('GET /pets?limit=1', [key]).repeat(30));
+  connection.write(requestText('GET /nope', [key]));
+  connection.end();
+  expect((await connection.answer()).status).toBe(201);
+  for (let answered = 0; answered < 30; answered += 1) await connection.answer();
+  expect((await connection.answer()).status).toBe(404);
   await connection.closed();
 });
 
-it('A client that disconnects in the middle of its body is not counted, and the service did not fail', async () => {
-  const field = await bench.keyField();
-  const connection = await bench.open();
-  const arrival = nextRequest();
-  connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
-  const [, response] = await arrival;
-  connection.close();
-  await within('the end of its response', once(response, 'close'));
-  const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
-  expect(standing.headers['x-ratelimit-remaining']).toBe('300');
-  expect(service.log.lines.filter(({ level }) => Number(level) > 40)).toEqual([]);
+it('While the service stops, every response says that the connection closes; before, only to who asked', async () => {
+  const key = `X-API-Key: ${(await stopping.issueKey()).key}`;
+  const requests: [status: number, line: string, fields: string[], body?: string][] = [
+    [200, 'GET /pets', [key]],
+    [200, 'GET /health/live', []],
+    [200, 'GET /openapi.json', []],
+    [400, 'GET /pets?limit=0', [key]],
+    [400, 'POST /categories', [key, ...JSON_FIELDS], '{"name":"Dogs"'.padEnd(15)],
+    [401, 'GET /pets', []],
+    [404, 'GET /nope', [key]],
+    [404, 'GET /pets/%zz', [key]],
+    [405, 'PUT /pets', [key]],
+    [412, 'GET /pets', [key, 'If-Match: "stale"']],
+    [415, 'POST /categories', [key, 'Content-Length: 15'], '{"name":"Dogs"}'],
+  ];
+  const seen = async (more: string[]) => {
+    const answers: unknown[] = [];
+    for (const [, line, fields, body] of requests) {
+      const text = requestText(line, [...more, ...fields], body);
+      const { status, headers } = await exchange(stopping.port, text);
+      answers.push([status, line, headers.connection]);
+    }
+    return answers;
+  };
+  const all = (connection: string) => requests.map(([status, line]) => [status, line, connection]);
+  expect(await seen([])).toEqual(all('keep-alive'));
+  expect(await seen(['Connection: close'])).toEqual(all('close'));
+  stopping.connections.announceEnd();
+  expect(await seen([])).toEqual(all('close'));
+});
+
+it('A CONNECT whose sender disconnects does no harm', async () => {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const connection = await bench.open();
+    connection.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await new Promise(setImmediate);
+    connection.reset();
+  }
+  expect((await bench.bytes(GOOD)).status).toBe(200);
 });

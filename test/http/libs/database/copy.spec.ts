@@ -48,8 +48,6 @@ const FILLING = [
   `INSERT INTO clients (name, plan) SELECT md5(name), 'free' FROM unnest($1::text[]) AS name`,
   `INSERT INTO api_keys (client_id, digest, last4, scopes, banned_until) SELECT id, name, '1234', $1, 'infinity' FROM clients`,
   `INSERT INTO usage_days SELECT id, date '2026-11-22', 9007199254740991 FROM clients WHERE $1::text[] IS NOT NULL`,
-  `INSERT INTO deprecated_calls SELECT id, 'getPet', date '2026-11-22', 5, now() FROM api_keys WHERE $1::text[] IS NOT NULL`,
-  `INSERT INTO idempotency_records (name, fingerprint, status, body) SELECT '1 ' || name, 'f', 201, name FROM unnest($1::text[]) AS name`,
   `INSERT INTO audit_entries (at, actor_kind, actor, action, details)
     SELECT now(), 'cli', name, 'client.created', jsonb_build_object('name', name) FROM unnest($1::text[]) AS name`,
 ];
