@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ErrorBody } from '../../support/api-client';
 import { Arrange, aPet } from '../../support/builders';
 import { readYaml } from '../../support/files';
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
@@ -155,88 +156,53 @@ function send(line: string, fields: string[], body = ''): Promise<RawAnswer> {
   return exchange(service.port, requestText(line, fields, body));
 }
 
-async function sendTimes(times: number, fields: string[]): Promise<void> {
+/** Sends as many requests. @returns the header fields that they have */
+async function sendTimes(times: number, fields: string[] = []): Promise<string[]> {
   for (let sent = 0; sent < times; sent += 1) {
     await send('GET /pets', fields);
   }
+  return fields;
 }
 
-async function aKey(limits: Parameters<typeof service.issueKey>[0]): Promise<string> {
-  return `X-API-Key: ${(await service.issueKey(limits)).key}`;
+async function aKey(limits: Parameters<typeof service.issueKey>[0]): Promise<string[]> {
+  return [`X-API-Key: ${(await service.issueKey(limits)).key}`];
 }
 
-interface RefusedCaller {
-  who: string;
-  /** What the caller is refused, whatever is wrong with the request. */
-  status: number;
-  code: string;
-  requests: Request[];
-  /** Brings the caller into this situation. @returns its header fields */
-  prepare: () => Promise<string[]>;
+async function aBannedKey(): Promise<string[]> {
+  const field = await sendTimes(2, await aKey({ perMinute: 1, perDay: 1_000 }));
+  service.clock.advance(2_000);
+  return sendTimes(11, field);
 }
 
-const REFUSED: RefusedCaller[] = [
-  {
-    who: 'without a key',
-    status: 401,
-    code: 'missing_api_key',
-    requests: WRONG,
-    prepare: () => Promise.resolve([]),
-  },
-  {
-    who: 'without the scope',
-    status: 403,
-    code: 'insufficient_scope',
-    requests: WRONG.filter(([, line]) => !line.startsWith('GET')),
-    prepare: async () => [await aKey({ scopes: ['read'] })],
-  },
-  {
-    who: 'with a key over its limit',
-    status: 429,
-    code: 'rate_limit_exceeded',
-    requests: [...WRONG, ...STRAYING],
-    prepare: async () => {
-      const field = await aKey({ perMinute: 2, perDay: 1_000 });
-      await sendTimes(2, [field]);
-      return [field];
-    },
-  },
-  {
-    who: 'from an address over its limit',
-    status: 429,
-    code: 'rate_limit_exceeded',
-    requests: [...WRONG, ...STRAYING],
-    prepare: async () => {
-      await sendTimes(60, []);
-      return [];
-    },
-  },
-  {
-    who: 'with a banned key',
-    status: 403,
-    code: 'api_key_banned',
-    requests: [...WRONG, ...STRAYING],
-    prepare: async () => {
-      const field = await aKey({ perMinute: 1, perDay: 1_000 });
-      await sendTimes(2, [field]);
-      service.clock.advance(2_000);
-      await sendTimes(11, [field]);
-      return [field];
-    },
-  },
+const ALL = [...WRONG, ...STRAYING];
+const CHANGES = WRONG.filter(([, line]) => !line.startsWith('GET'));
+
+/** Callers, what they are refused whatever is wrong with the request, and what brings them into this situation. */
+const REFUSED: [who: string, refusal: string, requests: Request[], prepare: () => Promise<string[]>][] = [
+  ['without a key', '401 missing_api_key', WRONG, () => Promise.resolve([])],
+  ['without the scope', '403 insufficient_scope', CHANGES, () => aKey({ scopes: ['read'] })],
+  [
+    'with a key over its limit',
+    '429 rate_limit_exceeded',
+    ALL,
+    async () => sendTimes(2, await aKey({ perMinute: 2, perDay: 1_000 })),
+  ],
+  ['from an address over its limit', '429 rate_limit_exceeded', ALL, () => sendTimes(60)],
+  ['with a banned key', '403 api_key_banned', ALL, aBannedKey],
 ];
 
-describe.each(REFUSED)('a request $who', ({ status, code, requests, prepare }) => {
+describe.each(REFUSED)('a request %s is %s first', (_who, refusal, requests, prepare) => {
   let own: string[];
   beforeAll(async () => {
     service.clock.advance(60_000);
     own = await prepare();
   });
 
-  test.each(requests)(`is ${status} ${code} first: %s`, async (_what, line, fields, body) => {
+  test.each(requests)('%s', async (_what, line, fields, body) => {
     const answer = await send(line, [...own, ...fields], body);
-    expect(JSON.parse(answer.text)).toMatchObject({ code, status });
-    expect(answer.headers['x-ratelimit-remaining'] === '0').toBe(requests.includes(STRAYING[0]!));
+    const { code, status } = JSON.parse(answer.text) as ErrorBody;
+    expect(`${status} ${code}`).toBe(refusal);
+    expect(answer.headers['x-ratelimit-remaining'] === '0').toBe(requests === ALL);
   });
 });
 
