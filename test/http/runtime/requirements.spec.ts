@@ -9,23 +9,6 @@ import { type TestDatabase, createTestDatabase } from '../../support/test-databa
 import { useStore } from '../../support/use-service';
 
 const server = process.env.TEST_POSTGRES_URL!;
-const made: string[] = [];
-
-afterAll(async () => {
-  for (const statement of made) {
-    await query(server, statement);
-  }
-});
-
-function unique(kind: string): string {
-  const name = `${kind}_${randomBytes(6).toString('hex')}`;
-  made.unshift(`DROP ${kind} ${name}${kind === 'database' ? ' WITH (FORCE)' : ''}`);
-  return name;
-}
-
-function at(pathname: string): string {
-  return Object.assign(new URL(server), { pathname }).href;
-}
 
 /** What a start says about it. */
 async function complaint(url: string): Promise<string> {
@@ -39,39 +22,31 @@ it.each([
     'another program’s migrations',
     'CREATE TABLE schema_migrations (version text)',
     `its table schema_migrations belongs to another program, ${OF_ITS_OWN}`,
+    '',
   ],
-  ['a table of ours', 'CREATE TABLE orders (id int)', `relation "orders" already exists, ${OF_ITS_OWN}`],
+  ['a table of ours', 'CREATE TABLE orders (id int)', `relation "orders" already exists, ${OF_ITS_OWN}`, ''],
   [
     'migrations of another version',
     `CREATE TABLE schema_migrations (id serial, timestamp bigint, name text);
      INSERT INTO schema_migrations (timestamp, name) VALUES (9, 'Later9')`,
     'it has the migration Later9 of another version of the service.',
+    '',
   ],
-])('a database with %s is refused in one line', async (_what, sql, line) => {
-  const database = await createTestDatabase('template1');
+  ['the encoding SQL_ASCII', '', 'its encoding is SQL_ASCII, not UTF8.', `ENCODING 'SQL_ASCII'`],
+  [
+    'no right to write',
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
+    'it is read-only: a standby, or default_transaction_read_only is on.',
+    '',
+  ],
+])('a database with %s is refused in one line', async (_what, sql, line, encoding) => {
+  const database = await createTestDatabase('template0', `LOCALE 'C' ${encoding}`);
   try {
     await database.pool.query(sql);
     expect(await complaint(database.url)).toBe(`petstore: The database cannot be used: ${line}\n`);
   } finally {
     await database.drop();
   }
-});
-
-it.each([
-  ['the encoding SQL_ASCII', `ENCODING 'SQL_ASCII'`, '', 'its encoding is SQL_ASCII, not UTF8.'],
-  [
-    'no right to write',
-    '',
-    'default_transaction_read_only = on',
-    'it is read-only: a standby, or default_transaction_read_only is on.',
-  ],
-])('a database with %s is refused in one line', async (_what, encoding, setting, line) => {
-  const name = unique('database');
-  await query(server, `CREATE DATABASE ${name} TEMPLATE template0 LOCALE 'C' ${encoding}`);
-  if (setting !== '') {
-    await query(server, `ALTER DATABASE ${name} SET ${setting}`);
-  }
-  expect(await complaint(at(`/${name}`))).toBe(`petstore: The database cannot be used: ${line}\n`);
 });
 
 describe('a database with settings that would change results', () => {
@@ -114,7 +89,7 @@ describe('a database with settings that would change results', () => {
 
 describe('a server with too few connections', () => {
   const database = {} as TestDatabase;
-  const role = unique('role');
+  const role = `role_${randomBytes(6).toString('hex')}`;
   let databaseUrl: string;
   beforeAll(async () => {
     Object.assign(database, await createTestDatabase());
@@ -122,7 +97,10 @@ describe('a server with too few connections', () => {
     await query(server, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' CONNECTION LIMIT 2 IN ROLE ${username}`);
     databaseUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
   });
-  afterAll(() => database.drop());
+  afterAll(async () => {
+    await database.drop();
+    await query(server, `DROP ROLE ${role}`);
+  });
   const { caller } = useStore(() => ({ database, databaseUrl }));
 
   it('fails requests with 503 only, and none any more once it has enough', async () => {

@@ -83,27 +83,19 @@ afterAll(async () => {
   await source.drop();
 });
 
-const makeTarget = async () => {
+beforeEach(async () => {
   target = await createTestDatabase('template1');
   to = await open(target);
-};
-const dropTarget = async () => {
+});
+afterEach(async () => {
   await to.destroy();
   await target.drop();
-};
+});
 
-function useEmptyTargets(): void {
-  beforeEach(makeTarget);
-  afterEach(dropTarget);
+async function namesOf(side: DataSource, kind: string): Promise<string[]> {
+  const sql = `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = $1 ORDER BY 1`;
+  return (await side.query<{ name: string }[]>(sql, [kind])).map(({ name }) => name);
 }
-
-const namesOf = async (side: DataSource, kind: string): Promise<string[]> =>
-  (
-    await side.query<{ name: string }[]>(
-      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = $1 ORDER BY 1`,
-      [kind],
-    )
-  ).map(({ name }) => name);
 
 /** All rows of all tables, the state of all sequences, and the triggers that run. */
 async function contentOf(side: DataSource): Promise<Record<string, unknown>> {
@@ -131,8 +123,6 @@ const copy = (onRows?: OnRows, { signal } = new AbortController()) =>
   copyDatabase(from, to, { signal, onRows });
 
 describe('A copy', () => {
-  useEmptyTargets();
-
   it('contains every table in full, and future tables automatically', async () => {
     const seen: number[][] = [];
     const content = await contentOf(from);
@@ -184,8 +174,6 @@ function endSessions({ url }: TestDatabase): void {
 }
 
 describe('A copy leaves the target empty', () => {
-  useEmptyTargets();
-
   it('when it loses its target, and can be repeated', async () => {
     await expect(copy(() => endSessions(target))).rejects.toThrow();
     await to.destroy();
