@@ -120,9 +120,8 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
   fastify.decorateRequest('isOutsideApi', {
     getter() {
-      return outside.has(
-        this.is404 ? decodeURIComponent(this.url.split('?', 1)[0]!) : this.routeOptions.url!,
-      );
+      const { is404, url, routeOptions } = this;
+      return outside.has(is404 ? decodeURIComponent(url.split(/[?#]/, 1)[0]!) : routeOptions.url!);
     },
   });
 }
