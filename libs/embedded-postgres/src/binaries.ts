@@ -99,12 +99,12 @@ export function programOptions(account: Account | undefined, cwd: string): ExecF
 
 /**
  * The line that best explains why a program failed: the last fatal one, otherwise the last error, otherwise the last. A
- * server that starts or stops refuses connections with fatal ones, too.
+ * server that starts or stops refuses connections with fatal ones, too, and one that cannot abort had another reason to.
  */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =
-    lines.findLast((line) => /\b(FATAL|PANIC): {2}(?!the database system is )/.test(line)) ??
+    lines.findLast((line) => /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort )/.test(line)) ??
     lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
     lines.at(-1);
   // A line of the server begins with its time and process.

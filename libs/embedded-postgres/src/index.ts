@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } from './cluster';
 import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
@@ -49,8 +49,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const path = resolve(options.dataDirectory);
   let url = '';
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     const folder = openFolder(path, options.sharedDirectory);
     const password = await ensureCluster(folder, parameters.fsync !== 'off');
     url = urlOf(folder.cluster, password, database);
@@ -65,6 +64,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       return { url, lost: new Promise(() => undefined), stop: () => Promise.resolve() };
     }
     throw toEmbeddedPostgresError(error, `start PostgreSQL in ${path}`);
+  }
+}
+
+/** Node's own recursion never ends below /proc, and finds nothing (ENOENT) where the file system is read-only. */
+function makeFolder(path: string, mode?: number): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -78,11 +78,11 @@ it('a start begins another log where it has grown large', async () => {
 });
 
 describe('a start fails in one line', () => {
-  it('where the folder is a file or below one, or the path is longer than that of a socket may be', async () => {
+  it('where the folder is a file or below one, or cannot be made, or the path is longer than that of a socket may be', async () => {
     const file = bench.path('file');
     fs.writeFileSync(file, '');
-    for (const path of [file, join(file, 'below')]) {
-      expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: (EEXIST|ENOTDIR): /);
+    for (const path of [file, join(file, 'below'), '/proc/none/below']) {
+      expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: (ENOENT|ENOTDIR): /);
     }
     const long = /too long for a Unix socket; choose a shorter/;
     expect(await failure(bench.path('long'.repeat(40)))).toMatch(long);

@@ -8,6 +8,11 @@ it('finds the line that says why a program failed', () => {
     '2026-11-21 09:34:36.437 UTC [5230] LOG:  database system is shut down',
   ];
   expect(reasonIn(log.join('\n'))).toBe('could not create any TCP/IP sockets');
+  const full = [
+    'FATAL:  could not extend file: No space left on device',
+    'PANIC:  cannot abort transaction 1',
+  ];
+  expect(reasonIn(full.join('\n'))).toBe('could not extend file: No space left on device');
   expect(reasonIn('initdb: error: could not write\ninitdb: removing data directory\n')).toBe(
     'initdb: error: could not write',
   );
