@@ -70,7 +70,7 @@ async function send(
 }
 
 /** The key of commands that call the service. */
-export function keyOf({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
+export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
   const key = PETSTORE_KEY.trim();
   if (key === '') {
     throw new UsageError(
@@ -86,24 +86,26 @@ export function keyOf({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
 
 type Field = [name: string, text: string];
 
-function fieldIn(text: string): Field {
-  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || value === undefined) {
-    throw new InvalidValue(`"${text}" is not name=value.`);
+function pairIn(text: string, pattern: RegExp, expected: string): Field {
+  const [, name, value] = pattern.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidValue(`"${text}" is not ${expected}.`);
   }
-  return [key, value];
+  return [name, value];
 }
 
-function headerIn(text: string): Field {
-  const [, key, value] = /^([\w-]+): ?([ -~]*)$/.exec(text) ?? [];
-  if (key === undefined || value === undefined) {
-    throw new InvalidValue(`"${text}" is not a header field such as 'If-Match: "3"'.`);
-  }
+function fieldIn(text: string, before: Field[] = []): Field[] {
+  return [...before, pairIn(text, /^([^=]+)=(.*)$/s, 'name=value')];
+}
+
+function headerIn(text: string, before: Field[] = []): Field[] {
+  const expected = `a header field such as 'If-Match: "3"'`;
+  const header = pairIn(text, /^([\w-]+): ?([ -~]*)$/, expected);
   // With another length than the body's, fetch fails, or never ends.
-  if (key.toLowerCase() === 'content-length') {
+  if (header[0].toLowerCase() === 'content-length') {
     throw new InvalidValue('Content-Length follows from the body.');
   }
-  return [key, value];
+  return [...before, header];
 }
 
 /** Numbers, true, false, null, arrays, objects and quoted texts as in JSON; anything else is a text. */
@@ -160,11 +162,8 @@ export class ApiCommand extends PetstoreCommand {
       // Commander takes optional arguments only at the end.
       .argument('<method-or-path>', 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE')
       .argument('[path]', 'path of an operation, such as /pets/1')
-      .option('-f, --field <name=value>', field, (text, before: Field[] = []) => [...before, fieldIn(text)])
-      .option('-H, --header <name:value>', header, (text, before: Field[] = []) => [
-        ...before,
-        headerIn(text),
-      ])
+      .option('-f, --field <name=value>', field, fieldIn)
+      .option('-H, --header <name:value>', header, headerIn)
       .option(...URL_OPTION)
       .option('--paginate', 'print all pages of a list, one JSON array after the other')
       .option('-i, --include', 'print status and header fields as well')
@@ -174,7 +173,7 @@ export class ApiCommand extends PetstoreCommand {
   protected async execute([first, second]: [string, string?], options: ApiOptions): Promise<void> {
     const [method, path] = second === undefined ? ['GET', first] : [first.toUpperCase(), second];
     const request = requestOf(method, path, options.field ?? []);
-    const key = keyOf(process.env);
+    const key = keyInEnvironment(process.env);
     let url: string | undefined = (await urlOf(options)) + request.path;
     while (url !== undefined) {
       const response: Response = await send(url, request, options.header ?? [], key);

@@ -6,7 +6,7 @@ import { PETSTORE, VERSION } from '../runtime/messages';
 import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
-import { COMMANDER_OPTIONS, type Commander, closeDatabases } from './command/command';
+import { COMMANDER_OPTIONS, type Commander, closeStores } from './command/command';
 import { CommandFailure, UsageError, reportFailure } from './command/failure';
 import { OutputFailure, writeOutput } from './command/files';
 import { finishUnlessInterrupted, listenForInterruption } from './command/interruption';
@@ -48,6 +48,6 @@ async function executeCommand(): Promise<void> {
   } finally {
     // A statement that was interrupted may keep the connections.
     await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
-    await closeDatabases();
+    await closeStores();
   }
 }

@@ -13,7 +13,7 @@ import { PETSTORE } from '../runtime/messages';
 import type { OpenDatabase } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
-import { CommandGroup, type Commander, ResultCommand, StoreCommand, open } from './command/command';
+import { CommandGroup, type Commander, ResultCommand, StoreCommand, openStore } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
 import { typedPath } from './command/files';
 import { interruptible } from './command/interruption';
@@ -26,7 +26,7 @@ export class MigrateCommand extends ResultCommand {
 
   protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
     const report = (line: string) => process.stderr.write(`${line}\n`);
-    const migrations = await migrateToNewest((await open()).url, report);
+    const migrations = await migrateToNewest((await openStore()).url, report);
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
     printDone(done, { migrations }, options);
   }
@@ -37,7 +37,7 @@ export class MigrationStatusCommand extends ResultCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
   protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
-    const states = await withConnection((await open()).url, migrationStates);
+    const states = await withConnection((await openStore()).url, migrationStates);
     printMany(states, options, 'There are no migrations.');
   }
 }
@@ -88,7 +88,7 @@ export class CopyCommand extends ResultCommand {
     const settings = readSettings(process.env);
     const files = FEATURES.flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
     const tables = await interruptible(OUTCOME, async (signal) =>
-      withConnection((await open()).url, (source) =>
+      withConnection((await openStore()).url, (source) =>
         isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, files, source, signal),
       ),
     );
@@ -144,7 +144,7 @@ async function copyToFolder(
   let database: OpenDatabase | undefined;
   try {
     const settings = { ...readSettings({}), dataDirectory: partial };
-    database = await open(settings, true);
+    database = await openStore(settings, true);
     const tables = await copyTo(database.url, source, signal);
     await database.close();
     await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));

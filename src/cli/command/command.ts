@@ -85,7 +85,7 @@ export abstract class CommandGroup extends PetstoreCommand {
 const opened: Promise<OpenDatabase>[] = [];
 
 /** @param settings by default those of the environment */
-export function open(
+export function openStore(
   settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
   forServer = false,
 ): Promise<OpenDatabase> {
@@ -95,7 +95,7 @@ export function open(
 }
 
 /** Whatever has ended the command: a server of PostgreSQL that it has started ends with it. */
-export async function closeDatabases(): Promise<void> {
+export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.close()));
 }
 
@@ -106,7 +106,7 @@ export class StoreConnection {
 
   /** Connects the services that the command injects. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
-    const { url, embedded } = await unlessInterrupted(open());
+    const { url, embedded } = await unlessInterrupted(openStore());
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }
@@ -133,11 +133,11 @@ export abstract class ResultCommand extends PetstoreCommand {
 export abstract class StoreCommand extends ResultCommand {
   @Inject() private readonly store!: StoreConnection;
   /** True for what destroys or cuts off, and its opposite, which takes the same options. */
-  protected readonly asks: boolean = false;
+  protected readonly takesYes: boolean = false;
 
   override setCommand(command: Commander): this {
     super.setCommand(command);
-    if (this.asks) {
+    if (this.takesYes) {
       command.option('-y, --yes', 'do not ask');
     }
     return this;

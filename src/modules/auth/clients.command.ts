@@ -144,7 +144,7 @@ export class RenameClientCommand extends ClientCommand {
 })
 export class DeleteClientCommand extends ClientCommand {
   protected override readonly examples = ['clients delete acme', 'clients delete acme --yes'];
-  protected override readonly asks = true;
+  protected override readonly takesYes = true;
 
   protected async execute([name]: [string], options: ConfirmedOptions): Promise<void> {
     await this.clients.named(name);

@@ -155,7 +155,7 @@ export class RotateKeyCommand extends KeyCommand {
 })
 export class RevokeKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys revoke 2', 'keys revoke psk_live_… --yes'];
-  protected override readonly asks = true;
+  protected override readonly takesYes = true;
   @Inject() private readonly clients!: ClientsService;
 
   protected async execute([reference]: Input, options: ConfirmedOptions): Promise<void> {
@@ -179,7 +179,7 @@ export class RevokeKeyCommand extends KeyCommand {
 @SubCommand({ name: 'ban', description: 'ban a key; applies on every instance within a second' })
 export class BanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h --yes'];
-  protected override readonly asks = true;
+  protected override readonly takesYes = true;
 
   protected override declare(command: Commander): void {
     super.declare(command);
@@ -206,7 +206,7 @@ export class BanKeyCommand extends KeyCommand {
 export class UnbanKeyCommand extends KeyCommand {
   protected override readonly examples = ['keys unban 1'];
   /** It asks nothing, but scripts may say so. */
-  protected override readonly asks = true;
+  protected override readonly takesYes = true;
 
   protected async execute([reference]: Input, options: OutputOptions): Promise<void> {
     const key = await this.keys.byReference(reference);

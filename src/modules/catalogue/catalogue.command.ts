@@ -37,7 +37,7 @@ export class ImportCommand extends StoreCommand {
     'import catalogue.ndjson --from 30001',
     'import < catalogue.ndjson',
   ];
-  protected override readonly asks = true;
+  protected override readonly takesYes = true;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
   protected override declare(command: Commander): void {

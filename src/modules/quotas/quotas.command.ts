@@ -45,7 +45,7 @@ export class ShowQuotaCommand extends StoreCommand {
 })
 export class ResetQuotaCommand extends StoreCommand {
   protected override readonly examples = ['quotas reset acme', 'quotas reset acme --yes'];
-  protected override readonly asks = true;
+  protected override readonly takesYes = true;
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
-import { URL_OPTION, keyOf, noService, serviceUrl, urlOf } from '../../cli/api.command';
+import { URL_OPTION, keyInEnvironment, noService, serviceUrl, urlOf } from '../../cli/api.command';
 import { type Commander, PetstoreCommand } from '../../cli/command/command';
 import { untilInterrupted } from '../../cli/command/interruption';
 import { CommandFailure } from '../../cli/command/failure';
@@ -55,7 +55,7 @@ export class ListenCommand extends PetstoreCommand {
 
 async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
-  const apiKey = keyOf(process.env);
+  const apiKey = keyInEnvironment(process.env);
   const secret = secretFor(apiKey);
   const signer = new Webhook(secret);
   const pages = follow({ ...options, apiKey, baseUrl: await urlOf(options) }, signal);

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { CommandFactory } from 'nest-commander';
 import { CliModule } from '../../../../src/cli/cli.module';
-import { COMMANDER_OPTIONS, closeDatabases } from '../../../../src/cli/command/command';
+import { COMMANDER_OPTIONS, closeStores } from '../../../../src/cli/command/command';
 import { reportFailure } from '../../../../src/cli/command/failure';
 import { operator } from '../../../../src/cli/command/operator';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
@@ -61,7 +61,7 @@ async function run(): Promise<number> {
     return reportFailure(error);
   } finally {
     await application.close();
-    await closeDatabases();
+    await closeStores();
   }
 }
 
