@@ -24,7 +24,7 @@ export function isPackageInstalled(): boolean {
 }
 
 /** The version of the package, e.g. '18.4.0-beta.17'. */
-export function packageVersion(): string {
+function packageVersion(): string {
   const text = fs.readFileSync(join(packageFolder(), 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

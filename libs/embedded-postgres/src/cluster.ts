@@ -8,7 +8,6 @@ import {
   EmbeddedPostgresError,
   errorCodeOf,
   messageOf,
-  packageVersion,
   programFor,
   programOptions,
   reasonIn,
@@ -124,11 +123,11 @@ export function readOrCreateSecret(file: string, make: () => string): string {
  *
  * @param sync false omits fsync, for a server that runs without it anyway
  * @returns its password
- * @throws EmbeddedPostgresError if it cannot be created, or exists but is unusable
+ * @throws EmbeddedPostgresError if it cannot be created, or has lost its password
  */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<string> {
   const { path, cluster } = folder;
-  if (!isComplete(folder)) {
+  if (!holdsData(folder)) {
     // Written first, so that a cluster always has one, and several processes that create it at once have the same.
     const password = readOrCreateSecret(folder.password, () => randomBytes(24).toString('base64url'));
     await makeCluster(folder, password, sync);
@@ -143,21 +142,6 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
   if (password) return password;
   throw new EmbeddedPostgresError(
     `the password of the database in ${cluster} is missing: ${folder.password}; put it back`,
-  );
-}
-
-/** Whether the cluster exists and belongs to this major version of PostgreSQL. */
-function isComplete(folder: DataFolder): boolean {
-  const { cluster } = folder;
-  if (!holdsData(folder)) return false;
-  const made = readText(join(cluster, 'PG_VERSION'));
-  const major = packageVersion().split('.')[0];
-  if (made === major) return true;
-  throw new EmbeddedPostgresError(
-    made === undefined
-      ? `${cluster} holds no PostgreSQL database; move it away or choose another folder`
-      : `${cluster} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${major}; ` +
-        'dump it with the old version and load it into a new folder',
   );
 }
 

@@ -90,13 +90,13 @@ describe('a start fails in one line', () => {
 
   it('where the data are of another major version, of no version, or without their password', async () => {
     const other = bench.path('other');
-    fs.mkdirSync(join(other, 'data'), { recursive: true });
-    fs.writeFileSync(join(other, 'data', 'base'), '');
-    expect(await failure(other)).toMatch(/holds no PostgreSQL database/);
-    fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '17\n');
-    expect(await failure(other)).toMatch(/was made by PostgreSQL 17 and cannot be used by PostgreSQL 18/);
-    fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '18\n');
+    fs.mkdirSync(join(other, 'data'), { recursive: true, mode: 0o700 });
+    fs.writeFileSync(join(other, 'data', 'postgresql.conf'), '');
     expect(await failure(other)).toMatch(/password of the database .* is missing/);
+    fs.writeFileSync(join(other, 'password'), 'secret\n');
+    expect(await failure(other)).toMatch(/does not start in .*: ".*" is not a valid data directory; see /);
+    fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '17\n');
+    expect(await failure(other)).toMatch(/: database files are incompatible with server; see .*server\.log$/);
   });
 
   it('where the server crashes', async () => {
