@@ -37,21 +37,19 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
   return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
 }
 
-/** What commander says before the words of a parser: the option or argument, and the value, which they repeat. */
-const INVALID =
-  /^(?:option '[^']*?(--[\w-]+)[^']*' argument|command-argument value) '.*' is invalid(?: for argument '(\w+)')?\. /s;
-
 /** Writes commander's usage errors in our format: one line that says once what is wrong. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
+  const line = text.replace(/^error: /, '').trim();
+  // Commander repeats the value, then says where it is from, and then what the parser says of it.
+  const [frame = '', invalid] = line.split("' is invalid");
+  const option = /^option '.*?(--[\w-]+)/.exec(frame)?.[1];
+  const argument = /^ for argument '(\w+)'/.exec(invalid ?? '')?.[1];
   // What was probably meant is on a second line.
-  const line = text
-    .replace(/^error: /, '')
-    .trim()
-    .replace('\n(Did', ' (Did');
-  const isExplained = INVALID.test(line) || line.endsWith(')');
-  const message = line.replace(INVALID, (_, option, argument) => `${option ?? `<${argument}>`}: `);
-  const full = isExplained ? message : `${message} (see --help)`;
-  write(inFormat({ code: 'usage_error', message: full }, formatError(full)));
+  const mistake = line.replace('\n(Did', ' (Did');
+  const hint = mistake.endsWith(')') ? '' : ' (see --help)';
+  const problem = invalid?.slice(invalid.indexOf('. ') + 2);
+  const message = problem === undefined ? mistake + hint : `${option ?? `<${argument}>`}: ${problem}`;
+  write(inFormat({ code: 'usage_error', message }, formatError(message)));
 }
 
 /**
