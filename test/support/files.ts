@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
@@ -23,6 +24,13 @@ export function filesOf(folder: string, ending: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
     .map((name) => `${folder}/${name}`);
+}
+
+/** A folder that is removed after the tests of the file, or of the `describe`, that calls this. */
+export function useFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** A package as package-lock.json has it. */

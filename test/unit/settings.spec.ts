@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../src/runtime/environment';
 import { type Settings, readSettings, usableCores } from '../../src/settings';
+import { useFolder } from '../support/files';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];
 const KEY = Buffer.alloc(32, 7);
@@ -160,9 +160,8 @@ test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
 );
 
 describe('a secret in a file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+  const folder = useFolder();
   const file = join(folder, 'secret');
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
     ['DATABASE_URL', 'databaseUrl', 'postgres://db/shop', 'postgres://db/shop'],

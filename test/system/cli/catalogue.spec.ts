@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunningCommand, complaint } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { createTestDatabase } from '../../support/test-database';
 
 import { useCommandLine } from './support/use-command-line';
+import { useFolder } from '../../support/files';
 
-const folder = mkdtempSync(join(tmpdir(), 'petstore-catalogue-'));
+const folder = useFolder();
 const { database, environment, run, json } = useCommandLine();
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const path = (name: string) => join(folder, name);
 const aPet = (name: string, categoryId = 1) => ({ kind: 'pet', name, categoryId });

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Module } from '@nestjs/common';
@@ -9,6 +8,7 @@ import { parse } from 'yaml';
 import { CliModule } from '../../../src/cli/cli.module';
 import { complaint } from '../../support/command-line';
 import { runCommand } from './support/use-command-line';
+import { useFolder } from '../../support/files';
 
 /** Nothing here comes as far as a database: this one would be refused. */
 const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
@@ -126,32 +126,17 @@ describe('completion', () => {
   });
 });
 
-it.each([
-  ...[
-    'clients list',
-    'keys issue --client acme',
-    'quotas top',
-    'webhooks retry 1',
-    'events',
-    'deprecations',
-    'audit',
-  ],
-  ...[
-    'import 1',
-    'export 1',
-    'db status',
-    'db migrate',
-    'db seed',
-    'db copy --to postgres://a@127.0.0.1:1/x',
-  ],
-])(
-  '%s creates no database: it reports in one line that there is none, and how to create one',
+const folder = useFolder();
+const COMMANDS =
+  'clients list|keys issue --client acme|quotas top|webhooks retry 1|events|deprecations|audit|import 1|export 1|' +
+  'db status|db migrate|db seed|db copy --to postgres://a@127.0.0.1:1/x';
+
+it.each(COMMANDS.split('|'))(
+  '%s creates no database: it reports that there is none, and how to create one',
   async (command) => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-usage-'));
     const none = complaint(1, /There is no database in [^\n]+: [^\n]+ serve/);
     expect(await runCommand(command.split(' '), { DATA_DIR: join(folder, '.petstore') })).toEqual(none);
     expect(readdirSync(folder)).toEqual([]);
-    rmSync(folder, { recursive: true });
   },
 );
 

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, read, readYaml } from '../../support/files';
+import { ROOT, read, readYaml, useFolder } from '../../support/files';
 import { PROMTOOL, findProgram } from '../../support/programs';
 import { freePort } from '../../support/redis-server';
 import { until } from '../../support/eventually';
@@ -56,14 +55,14 @@ describe('Dashboard and alerts', () => {
   });
 });
 
+const folder = useFolder();
+
 it('Prometheus accepts its configuration, the alerts, and every expression of the dashboard', () => {
   expect(promtool(['check', 'config', 'prometheus.yaml'])).toMatchObject({ status: 0 });
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-dashboard-'));
   const file = join(folder, 'panels.yaml');
   const asRules = panels.map((expr, index) => ({ record: `panel${index}`, expr }));
   writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules: asRules }] }));
   expect(promtool(['check', 'rules', file])).toMatchObject({ status: 0 });
-  rmSync(folder, { recursive: true });
 });
 
 it('The alerts fire as their scenarios say: a total outage pages, a quiet night does not', () => {

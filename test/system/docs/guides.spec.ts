@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GUIDES } from '../../../src/http/document/guides';
 import { SeedService } from '../../../src/runtime/seed';
-import { read } from '../../support/files';
+import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';
 import { type TestService, startService } from '../../support/service';
 
@@ -36,6 +35,8 @@ function stepsOf(blocks: Block[]): Step[] {
   });
 }
 
+const folder = useFolder();
+
 /** Ends what a command printed. */
 const END = '\u0004';
 
@@ -48,7 +49,7 @@ const AS_IN_A_TEST = 'sleep() { command sleep 1; curl -s "$CLOCK/$1"; }\n';
  */
 async function runGuide(steps: Step[], environment: Record<string, string>): Promise<string[]> {
   const script = steps.map(({ command }) => `${command}\nprintf '${END}'`).join('\n');
-  const cwd = mkdtempSync(join(tmpdir(), 'petstore-guide-'));
+  const cwd = mkdtempSync(join(folder, 'guide-'));
   const child = spawn('sh', ['-c', `${AS_IN_A_TEST}${script}`], {
     cwd,
     env: { PATH: process.env.PATH, ...environment },
@@ -59,7 +60,6 @@ async function runGuide(steps: Step[], environment: Record<string, string>): Pro
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  rmSync(cwd, { recursive: true });
   return printed.split(END);
 }
 

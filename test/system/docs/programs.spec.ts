@@ -1,29 +1,27 @@
 // The programs that the guide on events shows, run as they are written there.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../../support/eventually';
 import { fileIn, readGuide } from '../../support/guides';
 import { findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
+import { useFolder } from '../../support/files';
 
 const { service, arrange, caller } = useStore();
-let folder: string;
+const folder = useFolder();
 const running: ChildProcessWithoutNullStreams[] = [];
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-programs-'));
   for (const name of ['follow.mjs', 'verify.mjs', 'verify.py', 'verify.go', 'receive.mjs']) {
     writeFileSync(join(folder, name), fileIn('events', name));
   }
   Object.entries(CHECKS).forEach(([name, text]) => writeFileSync(join(folder, name), text));
 });
 afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts a program that does not end by itself. @returns the lines that it has printed so far */
 function start(args: string[], env: NodeJS.ProcessEnv): () => string[] {

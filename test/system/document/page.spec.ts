@@ -175,10 +175,3 @@ describe('A guide', () => {
     await expectAccessible('the last guide, wide');
   });
 });
-
-test('The page for an unknown path links onward', async () => {
-  await open(WIDE, '/docs/guides/nonsense/deep');
-  expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
-  await page.getByRole('link', { name: 'the guides' }).click();
-  await page.waitForURL(addressOf('/docs/guides'));
-});

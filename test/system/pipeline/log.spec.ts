@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createLogger, endLog } from '../../../src/runtime/logging';
@@ -8,14 +7,14 @@ import { freePort } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { createTestDatabase } from '../../support/test-database';
 import { until } from '../../support/eventually';
+import { useFolder } from '../../support/files';
 
 const bench = new ServiceBench();
-const directory = mkdtempSync(join(tmpdir(), 'failing-log-'));
+/** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
+const directory = useFolder();
 let pipes = 0;
 
 afterAll(() => bench.clear());
-/** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** A pipe of its own, and what ends its reader. */
 function openPipe(flags = constants.O_NONBLOCK): { writing: number; reading: number } {

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../support/files';
+import { ROOT, useFolder } from '../../support/files';
 
 /** For each rule, files with an import that breaks it: what they import, or the whole line. Modules go by their folder. */
 const PLANTED = Object.entries<Record<string, string>>({
@@ -102,8 +101,8 @@ function cruise(cwd: string): Violation[] {
 
 /** Of a copy of the sources with all of that planted in it: to look at them takes seconds, so it is done once. */
 let violations: Violation[];
+const copy = useFolder();
 beforeAll(() => {
-  const copy = mkdtempSync(join(tmpdir(), 'petstore-sources-'));
   const configuration = ['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'];
   for (const path of ['src', 'libs', ...configuration, 'test/support/resolve-sources.cjs']) {
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });
@@ -112,7 +111,6 @@ beforeAll(() => {
   for (const [, file, line] of PLANTED) appendFileSync(join(copy, file), `${line}\n`);
   appendFileSync(join(copy, 'src/d.ts'), `import './c';\n`);
   violations = cruise(copy);
-  rmSync(copy, { recursive: true });
 });
 
 it('Every import is allowed', () => {

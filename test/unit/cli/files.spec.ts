@@ -1,18 +1,10 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailure } from '../../../src/cli/command/failure';
 import { readInput, writeFile } from '../../../src/cli/command/files';
+import { useFolder } from '../../support/files';
 
-const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
+const folder = useFolder();
 const path = (name: string) => join(folder, name);
 const modeOf = (name: string) => statSync(path(name)).mode & 0o777;
 
@@ -20,7 +12,6 @@ afterEach(() => {
   jest.restoreAllMocks();
   readdirSync(folder).forEach((name) => rmSync(path(name), { recursive: true }));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a file that is written', () => {
   it('has a name of its own until it is complete', async () => {

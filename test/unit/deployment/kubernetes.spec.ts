@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseEnvironment } from 'node:querystring';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import type { ICronJob } from 'kubernetes-models/batch/v1';
 import { readSettings } from '../../../src/settings';
-import { filesOf, read, readYaml } from '../../support/files';
+import { filesOf, read, readYaml, useFolder } from '../../support/files';
 
 interface Manifest {
   apiVersion: string;
@@ -77,8 +76,9 @@ it('Each manifest is in a kustomization, and all roll out the same image in the 
   expect(images).toEqual([images[0], images[0]]);
 });
 
+const folder = useFolder();
+
 it('The backup keeps the newest 14 dumps, and removes what killed runs have left', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-backups-'));
   const [container] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
   const script = container!.args![0]!.replaceAll('/backups', folder);
   const old = Array.from({ length: 15 }, (_, day) => `2026-01-${10 + day}T021700.dump`);
@@ -89,7 +89,6 @@ it('The backup keeps the newest 14 dumps, and removes what killed runs have left
   const left = readdirSync(folder);
   expect(left).toEqual([...old.slice(2), expect.stringMatching(/^20\d\d-[-\dT]+\.dump$/)]);
   expect(readFileSync(join(folder, left.at(-1)!), 'utf8')).toBe('dumped\n');
-  rmSync(folder, { recursive: true });
 });
 
 it('The settings are settings of the service', () => {

@@ -170,7 +170,7 @@ describe('requests for pages', () => {
   it('that do not exist get an HTML page in a browser, with a Content-Security-Policy, and are counted', async () => {
     const { key } = await service.issueKey({ plan: 'free' });
     const options = { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' };
-    const { status, text, headers } = await get('/docs/guides/nope', options);
+    const { status, text, headers } = await get('/docs/guides/nope/deep', options);
     expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(headers.get('x-ratelimit-remaining')).toBe('59');
     const forProgram = await get('/docs/guides/nope');
@@ -178,7 +178,7 @@ describe('requests for pages', () => {
       Array(2).fill('Origin, Accept'),
     );
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(linksIn(text, '/docs/guides/nope')).toContain(guidePath('README'));
+    expect(linksIn(text, '/docs/guides/nope/deep')).toContain(guidePath('README'));
     expect((await get('/nope', options)).headers.get('content-type')).toContain('application/json');
   });
 });

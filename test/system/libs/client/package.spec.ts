@@ -1,16 +1,15 @@
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
-import { ROOT, read, readJson } from '../../../support/files';
+import { ROOT, read, readJson, useFolder } from '../../../support/files';
 import { fileIn } from '../../../support/guides';
 import { useStore } from '../../../support/use-service';
 
 const { service } = useStore();
-let project: string;
+const project = useFolder();
 /** What the compiler says of the project. */
 let complaints: string;
 
@@ -29,7 +28,6 @@ const [...examples] = read('libs/client/README.md').matchAll(/```ts\n(.*?)```/gs
 
 /** A project that has the package installed, with the examples of the README, and mistakes. */
 beforeAll(async () => {
-  project = mkdtempSync(join(tmpdir(), 'petstore-client-'));
   const installed = join(project, 'node_modules/@petstore/client');
   mkdirSync(installed, { recursive: true });
   const { dependencies } = readJson<{ dependencies: object }>('libs/client/package.json');
@@ -87,7 +85,6 @@ beforeAll(async () => {
   const old = [...options, '--module', 'commonjs', '--moduleResolution', 'node10', '--noEmit', 'old.ts'];
   complaints = (await run([compiler, ...modern])) + (await run([compiler, ...old]));
 });
-afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 it('It works with import and with require, in the README, and its types reject what is not in the document', async () => {
   const found = [...complaints.matchAll(/^(.+)\((\d+),\d+\): error/gm)].map(

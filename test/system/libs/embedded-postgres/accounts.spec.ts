@@ -3,7 +3,6 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import {
   Bench,
-  type Checkout,
   embeddedUrl,
   type How,
   makeCheckout,
@@ -37,7 +36,7 @@ function homeOf({ uid, gid }: typeof USER, name: string): string {
 }
 
 /** Starts and stops a holder, and fails unless it served in between. */
-async function serve(given: Checkout, settings: ReturnType<typeof options>, how: How = {}): Promise<void> {
+async function serve(given: string, settings: ReturnType<typeof options>, how: How = {}): Promise<void> {
   const holder = bench.hold(given, settings, how);
   expect((await holder.report).error).toBeUndefined();
   expect(await responds(embeddedUrl(settings.dataDirectory, 'shop'))).toBe(true);

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   SecretVault,
@@ -9,6 +8,7 @@ import {
 } from '../../../../src/modules/webhooks/webhook-secrets';
 import { withWebhookKey } from '../../../../src/modules/webhooks/webhook-key';
 import { readSettings } from '../../../../src/settings';
+import { useFolder } from '../../../support/files';
 
 const DAY = 86_400_000;
 const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
@@ -62,13 +62,13 @@ describe('rotation', () => {
   });
 });
 
+const folder = useFolder();
+
 it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(
   'a key file with %j is refused with its name',
   (text) => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-key-'));
     writeFileSync(join(folder, 'webhook.key'), text);
     const settings = readSettings({ DATA_DIR: folder });
     expect(() => withWebhookKey(settings)).toThrow(`${folder}/webhook.key does not hold a key of 32 bytes`);
-    rmSync(folder, { recursive: true });
   },
 );
