@@ -43,7 +43,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   }
   // Standard output is for the result, and may be redirected.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('\n')));
   // While it reads a line, Ctrl-C is a character.
   terminal.on('SIGINT', () => {
     process.stderr.write('\n');
@@ -51,6 +51,10 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   });
   const asked = Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
   const answer = await unlessInterrupted(asked).finally(() => terminal.close());
+  if (answer === '\n') {
+    // Ctrl-D leaves the cursor behind the question.
+    process.stderr.write(answer);
+  }
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new CommandFailure('not confirmed; nothing was changed.', { code: 'not_confirmed' });
   }

@@ -25,10 +25,7 @@ const IMPORT = 'import a catalogue from a file, as requests would create it';
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
   description: `${IMPORT}
 
-The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
-
-${exampleLines().join('\n')}
-
+The file has one JSON object on each line, a category before its pets. Ids matter only within the file. \
 Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.`,
 })
 export class ImportCommand extends StoreCommand {
@@ -42,7 +39,10 @@ export class ImportCommand extends StoreCommand {
 
   protected override declare(command: Commander): void {
     const from = 'the lines before this one are in the store already';
-    command.summary(IMPORT).option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
+    command
+      .summary(IMPORT)
+      .addHelpText('after', `\nLines of a file:\n  ${exampleLines().join('\n  ')}`)
+      .option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
   }
 
   protected async execute([file = '-']: [string?], options: ImportOptions): Promise<void> {
