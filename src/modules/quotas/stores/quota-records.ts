@@ -126,7 +126,7 @@ export class QuotaRecords implements OnApplicationShutdown {
       // Skips clients that are missing after a failover: one of them would make the batch fail repeatedly. OFFSET 0, so that they
       // are looked up one by one: for the order, PostgreSQL would walk all clients.
       // Of minutes that several instances have seen, the latest is kept, and the later state of it: each request and each
-      // refund adds one to requests + 2 * refunds.
+      // refund adds one to requests + 2 * refunds. With Redis, each answer tells the start of the same minute a little differently.
       // In the order of ids, so that instances that count for the same clients wait for each other without a deadlock.
       `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        SELECT "clientId", DATE '1970-01-01' + day, requests, refunds, to_timestamp("minuteStart" / 1000.0),
@@ -140,7 +140,8 @@ export class QuotaRecords implements OnApplicationShutdown {
          (minute_start, minute_requests, minute_refunds) = (
            SELECT * FROM (VALUES (usage_days.minute_start, usage_days.minute_requests, usage_days.minute_refunds),
              (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS seen (start, requests, refunds)
-           ORDER BY start DESC NULLS LAST, requests + 2 * refunds DESC LIMIT 1)`,
+           ORDER BY start < greatest(usage_days.minute_start, excluded.minute_start) - interval '1 second',
+             requests + 2 * refunds DESC LIMIT 1)`,
       [JSON.stringify(counts)],
     );
   }
