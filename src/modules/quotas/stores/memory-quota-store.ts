@@ -45,7 +45,7 @@ interface ClientEntry {
 /** Counts in this process, and saves counts and bans in the database, from where a client's are read on first use. */
 export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   /** `fetch` reads once for all who ask meanwhile: a second copy would be a second quota. */
-  private readonly clients: LRUCache<number, ClientEntry>;
+  private readonly clients: LRUCache<number, ClientEntry, Limits>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, WindowState>;
   private readonly sweeper: RepeatingTask;
@@ -67,9 +67,9 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       updateAgeOnGet: true,
       perf: performance,
     };
-    this.clients = new LRUCache<number, ClientEntry>({
+    this.clients = new LRUCache<number, ClientEntry, Limits>({
       ...bounds,
-      fetchMethod: (clientId, before) => this.readClient(clientId, before),
+      fetchMethod: (clientId, before, { context }) => this.readClient(clientId, context, before),
       noDeleteOnFetchRejection: true,
       // Whoever waits for it still counts in it.
       ignoreFetchAbort: true,
@@ -151,7 +151,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const isUsable = known?.readInRound === this.round;
     const client = isUsable
       ? known
-      : (await this.clients.fetch(key.clientId, { forceRefresh: known !== undefined }))!;
+      : (await this.clients.fetch(key.clientId, { context: agreed, forceRefresh: known !== undefined }))!;
     const now = this.clock.now();
     if (key.resetAt > client.resetAt) {
       Object.assign(client, { windows: newWindowState(now), usedBefore: 0, resetAt: key.resetAt });
@@ -177,16 +177,14 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /** @param before what was known here: its minute goes on, unless it was reset */
-  private async readClient(clientId: number, before?: ClientEntry): Promise<ClientEntry> {
+  private async readClient(clientId: number, limits: Limits, before?: ClientEntry): Promise<ClientEntry> {
     const readInRound = this.round;
     const { windows, resetAt } = await this.records.usageOf(clientId);
     const goesOn = before !== undefined && before.resetAt >= resetAt;
-    if (goesOn || this.instances > 1) {
-      const { minuteStart, minuteCount, minuteRefunds } = goesOn
-        ? before.windows
-        : newWindowState(this.clock.now());
-      Object.assign(windows, { minuteStart, minuteCount, minuteRefunds });
-    }
+    const { minuteStart, minuteCount, minuteRefunds } = goesOn
+      ? before.windows
+      : shareOfRest(windows, limits, this.instances);
+    Object.assign(windows, { minuteStart, minuteCount, minuteRefunds });
     return { windows, usedBefore: windows.dayCount, resetAt, readInRound };
   }
 }

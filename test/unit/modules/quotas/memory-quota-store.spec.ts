@@ -1,6 +1,6 @@
 import { ManualClock } from '../../../support/manual-clock';
 import type { BanState } from '../../../../src/modules/quotas/rules/decision';
-import { newWindowState } from '../../../../src/modules/quotas/rules/limits';
+import { newWindowState, type WindowState } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords, StoredUsage } from '../../../../src/modules/quotas/stores/quota-records';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
@@ -13,6 +13,7 @@ class Records {
   readonly counts = new Map<number, number>();
   readonly unsavedBans = new Set<number>();
   readonly refunds = new Map<number, number>();
+  minute: Partial<WindowState> = {};
   lookUps = 0;
 
   count(clientId: number, _windows: object, requests: number): void {
@@ -27,7 +28,7 @@ class Records {
   }
   usageOf(clientId: number): Promise<StoredUsage> {
     this.lookUps += 1;
-    const windows = newWindowState(clock.now());
+    const windows = { ...newWindowState(clock.now()), ...this.minute };
     windows.dayCount = this.counts.get(clientId) ?? 0;
     windows.dayRefunds = this.refunds.get(clientId) ?? 0;
     return Promise.resolve({ windows, resetAt: 0 });
@@ -143,7 +144,7 @@ describe('one of three instances that count alone', () => {
     ['one', 1, 0],
     ['nothing', 0, 0],
   ])(
-    'begins with what Redis has left of the minute, but at most its share: %s',
+    'begins with what Redis has left of the minute, as seen or as saved by others, but at most its share: %s',
     async (_what, left, remaining) => {
       const now = clock.now();
       records.counts.set(1, 60);
@@ -160,6 +161,9 @@ describe('one of three instances that count alone', () => {
         { limit: 20, remaining, resetAt: now - 1_000 + MINUTE },
         { limit: 70, remaining: left === 0 ? 10 : 9 },
       ]);
+      records.minute = { minuteStart: counted.minuteStart, minuteCount: counted.minuteCount };
+      share.clear();
+      expect((await share.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
       const address = addressClient('192.0.2.1');
       share.startFrom(address, counted);
       expect((await share.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
