@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
 import * as timers from 'node:timers/promises';
 
 /** The real one, whatever timers a test fakes later. */
@@ -32,4 +34,10 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   for (const end = performance.now() + LIMIT_MS; !(await condition()); await sleep(PAUSE_MS)) {
     if (performance.now() > end) throw new Error(`It never came to pass: ${String(condition)}`);
   }
+}
+
+/** Has a server listen on a loopback address, on any free port by default. @returns its port */
+export async function listen(server: Server, port = 0): Promise<number> {
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
 }

@@ -59,6 +59,12 @@ export class RedisServer {
     await within(`Redis at ${this.url}`, client.ping()).finally(() => client.disconnect());
   }
 
+  /** Sends a command on a connection of its own. */
+  async call(name: string, ...values: (string | number)[]): Promise<unknown> {
+    const client = new Redis(this.url);
+    return client.call(name, ...values).finally(() => client.disconnect());
+  }
+
   /** The server stops answering, but its connections stay. */
   pause(): void {
     this.process?.kill('SIGSTOP');

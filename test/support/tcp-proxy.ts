@@ -1,13 +1,6 @@
 import { once } from 'node:events';
-import {
-  type AddressInfo,
-  type NetConnectOpts,
-  type Server,
-  type Socket,
-  connect,
-  createServer,
-} from 'node:net';
-import { within } from './eventually';
+import { type NetConnectOpts, type Server, type Socket, connect, createServer } from 'node:net';
+import { listen, within } from './eventually';
 
 /** Stands between the service and its database, so that a test can take the database away and bring it back. */
 export class TcpProxy {
@@ -81,9 +74,7 @@ export class TcpProxy {
 
   private async listen(): Promise<void> {
     this.server = createServer((client) => this.join(client));
-    this.server.listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
+    this.port = await listen(this.server, this.port);
   }
 
   private join(client: Socket): void {

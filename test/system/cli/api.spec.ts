@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { RunningCommand, complaint, unlimitedKey } from '../../support/command-line';
-import { until } from '../../support/eventually';
+import { listen, until } from '../../support/eventually';
 import { Receiver, isSignedBy } from '../../support/receiver';
 import { WEBHOOK_KEY } from '../../support/service';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
@@ -30,9 +28,8 @@ async function aServer(answer: (request: IncomingMessage, response: ServerRespon
     request.resume();
     answer(request, response);
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  servers.push(server);
+  return { url: `http://127.0.0.1:${await listen(server)}`, requests };
 }
 
 const api = (...args: string[]) => runCommand(['api', ...args, '--url', service.url], environment);

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { until, within } from '../../support/eventually';
+import { listen, until, within } from '../../support/eventually';
 import { ROOT, read } from '../../support/files';
 import { DEPLOYED, Haproxy, documentedFleet } from '../../support/haproxy';
 import { HAPROXY, findProgram } from '../../support/programs';
@@ -27,9 +26,8 @@ it('The proxy has every directive of the documented fleet, and drops addresses t
 });
 
 it('Half-sent requests from one address take nobody else the connections, and responses of the proxy itself are Error objects', async () => {
-  const instance = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
-  await once(instance, 'listening');
-  const { port } = instance.address() as AddressInfo;
+  const instance = createServer((_request, response) => response.end());
+  const port = await listen(instance);
   // With fewer connections and more patience.
   const proxy = await Haproxy.start([port, port], (deployed) =>
     deployed

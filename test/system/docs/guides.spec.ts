@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { GUIDES } from '../../../src/http/document/guides';
 import { SeedService } from '../../../src/runtime/seed';
+import { listen } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';
 import { type TestService, startService } from '../../support/service';
@@ -109,18 +108,19 @@ function patternOf(text: string): RegExp {
 }
 
 let service: TestService;
-let clock: Server;
+/** What moves the clock of the service by the seconds in its path. */
+const clock = createServer((request, response) => {
+  service.clock.advance(Number(request.url!.slice(1)) * 1_000);
+  response.end();
+});
+let CLOCK: string;
 
 beforeAll(async () => {
   service = await startService();
   // The command line is a process of its own, and has the real time.
   service.clock.set(Date.now());
   await service.app.get(SeedService).seed();
-  clock = createServer((request, response) => {
-    service.clock.advance(Number(request.url!.slice(1)) * 1_000);
-    response.end();
-  }).listen(0, '127.0.0.1');
-  await once(clock, 'listening');
+  CLOCK = `http://127.0.0.1:${await listen(clock)}`;
 });
 afterAll(async () => {
   clock.close();
@@ -137,7 +137,6 @@ describe.each(pagesWithSteps())('$name', ({ name, steps }) => {
 
   beforeAll(async () => {
     const { key: KEY } = await service.issueKey({ plan: 'free' });
-    const CLOCK = `http://127.0.0.1:${(clock.address() as AddressInfo).port}`;
     for (const _time of times) {
       // A minute in which neither this client nor this address has sent anything.
       service.clock.advance(120_000);

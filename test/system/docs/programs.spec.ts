@@ -1,11 +1,10 @@
 // The programs that the guide on events shows, run as they are written there.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { type Server, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../../support/eventually';
+import { listen, until } from '../../support/eventually';
 import { fileIn, readGuide } from '../../support/guides';
 import { findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
@@ -67,12 +66,11 @@ describe('Following the feed', () => {
       [400, {}, { code: 'validation_failed' }],
     ];
     const asked: string[] = [];
-    const server: Server = createServer((request, response) => {
+    const server = createServer((request, response) => {
       const [status, headers, body = {}] = answers[asked.push(request.url!) - 1]!;
       response.writeHead(status, headers).end(JSON.stringify(body));
-    }).listen(0, '127.0.0.1');
-    await until(() => server.listening);
-    const BASE = `http://127.0.0.1:${(server.address() as AddressInfo).port}/shop`;
+    });
+    const BASE = `http://127.0.0.1:${await listen(server)}/shop`;
     const lines = start(['--import', `data:text/javascript,${encodeURIComponent(HURRIED)}`, 'follow.mjs'], {
       BASE,
       KEY: 'psk',

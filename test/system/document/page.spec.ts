@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { operationsOf } from '../../support/document';
-import { until } from '../../support/eventually';
+import { listen, until } from '../../support/eventually';
 import { CHROMIUM, findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
 
@@ -62,11 +61,7 @@ describe('Below a prefix that a proxy removes', () => {
   });
   let port: number;
 
-  beforeAll(async () => {
-    proxy.listen(0, '127.0.0.1');
-    await until(() => proxy.listening);
-    ({ port } = proxy.address() as AddressInfo);
-  });
+  beforeAll(async () => void (port = await listen(proxy)));
   afterAll(() => proxy.close());
 
   test('the reference sends requests with the key that it keeps to the address that served it, without headers nobody typed, and shows samples, errors and deliveries', async () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync, existsSync, lchownSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { loadEnvironmentFile } from '../../../src/runtime/environment';
+import { listen } from '../../support/eventually';
 import { RedisServer } from '../../support/redis-server';
 import { complaint, petstore } from '../../support/command-line';
 import { useProcesses } from '../../support/service-process';
@@ -44,9 +44,8 @@ it('options in DATABASE_URL that the database refuses end a start or a command w
 
 it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
   const DATA_DIR = join(bench.folder('taken'), 'store');
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const port = String((taken.address() as AddressInfo).port);
+  const taken = createServer();
+  const port = String(await listen(taken));
   for (const [variable, more, remedy] of [
     ['METRICS_PORT', {}, 'choose another, or off for no metrics'],
     ['PORT', { WORKERS: '2', REDIS_URL: redis.url }, 'choose another'],

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { until } from '../../support/eventually';
+import { listen, until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
@@ -41,6 +39,7 @@ const byName = ({ attributes }: Described) =>
 let received = '';
 let resource: Record<string, unknown>;
 const spans: (Span & { attributes: Record<string, unknown> })[] = [];
+let collectorPort: number;
 const collector = createServer((request, answer) => {
   void text(request).then((body) => {
     received += body;
@@ -69,7 +68,7 @@ async function serve(environment: Record<string, string>): Promise<void> {
 
 beforeAll(async () => {
   [redis, office] = await Promise.all([RedisServer.start(), startService()]);
-  await once(collector.listen(0, '127.0.0.1'), 'listening');
+  collectorPort = await listen(collector);
   ({ key } = await office.issueKey());
   await (await office.caller()).post('/categories', { name: SECRET });
 });
@@ -93,7 +92,7 @@ test('With a collector each request is a span of the trace of its caller, with i
     return found[0]!;
   };
   await serve({
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     REDIS_URL: redis.url,
     NODE_OPTIONS,

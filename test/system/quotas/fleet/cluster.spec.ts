@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { Redis } from 'ioredis';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
 import { COUNTED, statuses } from '../../../support/limits';
@@ -36,41 +35,29 @@ class RedisCluster {
 
   /** The node that holds a key. */
   async holderOf(key: string): Promise<RedisServer> {
-    const slot = await ask(this.nodes[0]!, (client) => client.cluster('KEYSLOT', key));
+    const slot = Number(await this.nodes[0]!.call('CLUSTER', 'KEYSLOT', key));
     return this.nodes[Math.floor((slot * NODES) / SLOTS)]!;
   }
 
   async forget(): Promise<void> {
-    for (const node of this.nodes) await ask(node, (client) => client.flushall());
+    for (const node of this.nodes) await node.call('FLUSHALL');
   }
 
   /** The ids of a node's connections. */
   async connectionsOf(node: RedisServer): Promise<string[]> {
-    const list = await ask(node, (client) => client.client('LIST'));
+    const list = await node.call('CLIENT', 'LIST');
     return [...String(list).matchAll(/^id=(\d+)/gm)].map(([, id]) => id!);
   }
 
   /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
   async untilWhole(): Promise<void> {
     for (const node of this.nodes) {
-      await until(async () => {
-        const information = await ask(node, (client) => client.cluster('INFO'));
-        return information.includes('cluster_state:ok');
-      });
+      await until(async () => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
     }
   }
 
   async close(): Promise<void> {
     for (const node of this.nodes) await node.close();
-  }
-}
-
-async function ask<Answer>(node: RedisServer, work: (client: Redis) => Promise<Answer>): Promise<Answer> {
-  const client = new Redis(node.url);
-  try {
-    return await work(client);
-  } finally {
-    client.disconnect();
   }
 }
 

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { QuotaStore, redisStatus } from '../../../../src/modules/quotas';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
 import type { ApiClient } from '../../../support/api-client';
@@ -34,15 +33,6 @@ async function remaining(caller: ApiClient): Promise<number> {
   return limitsIn(await caller.get(COUNTED)).remaining;
 }
 
-async function command(server: RedisServer, name: string, ...values: (string | number)[]): Promise<unknown> {
-  const client = new Redis(server.url);
-  try {
-    return await client.call(name, ...values);
-  } finally {
-    client.disconnect();
-  }
-}
-
 // The test before may have taken away the Redis of this connection.
 beforeEach(() => until(async () => (await remaining(await service.caller({ plan: 'free' }))) === 59));
 
@@ -59,18 +49,16 @@ test('a connection that leads to what is a replica now is replaced', async () =>
   const caller = await service.caller({ plan: 'free' });
   expect(await remaining(caller)).toBe(59);
   const next = await RedisServer.start();
-  await command(next, 'REPLICAOF', '127.0.0.1', redis.port);
-  await until(async () =>
-    String(await command(next, 'INFO', 'replication')).includes('master_link_status:up'),
-  );
-  await command(next, 'REPLICAOF', 'NO', 'ONE');
-  await command(redis, 'REPLICAOF', '127.0.0.1', next.port);
+  await next.call('REPLICAOF', '127.0.0.1', redis.port);
+  await until(async () => String(await next.call('INFO', 'replication')).includes('master_link_status:up'));
+  await next.call('REPLICAOF', 'NO', 'ONE');
+  await redis.call('REPLICAOF', '127.0.0.1', next.port);
   // As where a name leads to the new one: connections to the old one stay.
   way.leadTo(next.url);
   await until(isDegraded);
   await until(() => !isDegraded());
   expect(await remaining(caller)).toBe(58);
-  await command(redis, 'REPLICAOF', 'NO', 'ONE');
+  await redis.call('REPLICAOF', 'NO', 'ONE');
   way.leadTo(redis.url);
   await next.close();
 });
@@ -94,12 +82,12 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
 
 test('who only looks leaves nothing in Redis', async () => {
   await service.app.get(QuotaStore).read(addressClient('198.51.100.7'));
-  expect(await command(redis, 'EXISTS', 'petstore:{address:198.51.100.7}:counts')).toBe(0);
+  expect(await redis.call('EXISTS', 'petstore:{address:198.51.100.7}:counts')).toBe(0);
 });
 
 test('a user of Redis who may only run scripts is enough', async () => {
   const rights = ['resetkeys', '~petstore:*', '-@all', '+@read', '+@write', '+@scripting', '+time', '+ping'];
-  await command(redis, 'ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
+  await redis.call('ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
   const redisUrl = redis.url.replace('//', '//shop:secret@');
   const limited = await startService({ settings: { redisUrl, instances: 2 } });
   const store = limited.app.get(QuotaStore);
