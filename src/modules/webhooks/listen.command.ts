@@ -120,20 +120,8 @@ function secretFor(key: string): string {
   return `whsec_${createHmac('sha256', key).update('petstore webhooks listen').digest('base64')}`;
 }
 
-interface Outcome {
-  /** Null without a response. */
-  status: number | null;
-  error?: string;
-  milliseconds: number;
-}
-
-/** Sends an event as the service sends deliveries. */
-async function forward(
-  event: StoreEvent,
-  url: string,
-  signer: Webhook,
-  signal: AbortSignal,
-): Promise<Outcome> {
+/** Sends an event as the service sends deliveries. Without a response, the status is null. */
+async function forward(event: StoreEvent, url: string, signer: Webhook, signal: AbortSignal) {
   const now = new Date();
   const body = JSON.stringify(event);
   const headers = {
@@ -148,7 +136,7 @@ async function forward(
   const answer = await fetch(url, { ...request, signal: limit }).then(
     async (response) => {
       await response.body?.cancel();
-      return { status: response.status };
+      return { status: response.status, error: undefined };
     },
     (error: Error) => ({ status: null, error: reasonOf(error) }),
   );
@@ -163,10 +151,10 @@ function reasonOf({ message, cause }: Error): string {
 }
 
 /** `order.placed evt_… → 204 (12 ms)` */
-function lineOf({ type, id, data }: StoreEvent, outcome?: Outcome): string {
+function lineOf({ type, id, data }: StoreEvent, outcome?: Awaited<ReturnType<typeof forward>>): string {
   if (outcome === undefined) {
     return `${type} ${id} ${printableJson(data)}`;
   }
-  const { status, error = '', milliseconds } = outcome;
+  const { status, error, milliseconds } = outcome;
   return printable(`${type} ${id} → ${status ?? error} (${milliseconds} ms)`);
 }
