@@ -74,7 +74,7 @@ function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
   const outcome = UNABLE_CODE.test(code)
     ? 'could not complete the request'
     : 'of DATABASE_URL cannot be reached';
-  return { code: 'database_unavailable', message: `The database ${outcome}: ${message || code}.` };
+  return { code: 'database_unavailable', message: `The database ${outcome}: ${message.trim() || code}.` };
 }
 
 function textOf(error: unknown): string {

@@ -35,12 +35,15 @@ const CONNECTION_LOST = new Set([
   '42501', // insufficient_privilege: rights were revoked
 ]);
 
+/** Node's codes of a certificate that was refused, and of TLS that failed otherwise. */
+const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
+
 /**
  * The driver reports these only by message. TypeORM releases a dead connection; later statements of the transaction
  * then fail because it was released.
  */
 const CONNECTION_LOST_TEXT =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
 
 interface ErrorFields {
   code?: unknown;
@@ -75,7 +78,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { message, errors, syscall } = driverFieldsOf(error);
   const code = codeOf(error);
   // A Unix socket may be missing (ENOENT), or have too many connections waiting (EAGAIN).
-  if (CONNECTION_LOST.has(code) || code.startsWith('08') || syscall === 'connect') {
+  if (CONNECTION_LOST.has(code) || code.startsWith('08') || TLS_FAILED.test(code) || syscall === 'connect') {
     return true;
   }
   // Node tries every address of a host name and reports the failures together.

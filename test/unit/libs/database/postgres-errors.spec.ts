@@ -21,3 +21,12 @@ it.each(['57P01', '57P04', '57P05', '25P03', '25P04', '42501'])(
     expect(isDatabaseUnavailable(reported(code))).toBe(true);
   },
 );
+
+it.each([
+  { code: 'CERT_HAS_EXPIRED' },
+  { code: 'EPROTO', syscall: 'write' },
+  { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+  { message: 'The server does not support SSL connections' },
+])('TLS that fails is an outage: %j', (failure) => {
+  expect(isDatabaseUnavailable(Object.assign(new Error(), failure))).toBe(true);
+});
