@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { within } from './eventually';
+import { listen, within } from './eventually';
 
 export interface Received {
   path: string;
@@ -40,7 +40,7 @@ export class Receiver {
       socket.on('error', () => undefined);
       socket.on('close', () => receiver.sockets.delete(socket));
     });
-    await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
+    await listen(receiver.server);
     return receiver;
   }
 

@@ -273,7 +273,6 @@ it('a failure is JSON on standard error with --json', async () => {
     ['webhooks show 7 --json', failure('webhook_not_found', /7/, 1), environment],
     ['nope --json', failure('usage_error', /unknown command/, 2), environment],
     ['quotas top --json --days 0', failure('usage_error', /--days/, 2), environment],
-    ['keys show x --json', failure('usage_error', /is not an id/, 2), environment],
     ['clients list --json', failure('database_unavailable', /reached/, 1), refused],
   ] as const) {
     expect(await runCommand(command.split(' '), where)).toEqual(expected);
