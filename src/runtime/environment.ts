@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { OperatorError } from '../operator-error';
 import { formatError } from './messages';
@@ -169,7 +169,14 @@ export function isWellFormedUrl(text: string): boolean {
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   // A worker has the environment of the first process.
-  const variables = cluster.isWorker || !existsSync('.env') ? {} : parseEnv(readTrusted());
+  const isThere = !cluster.isWorker && lstatSync('.env', { throwIfNoEntry: false }) !== undefined;
+  const text = isThere ? readTrusted() : '';
+  const variables = parseEnv(text);
+  const written = Array.from(text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)/gm), ([, name]) => name!);
+  const unread = written.find((name) => known.has(name) && variables[name] === undefined);
+  if (unread !== undefined) {
+    throw new OperatorError(`.env cannot be read: write ${unread}=…, with nothing before it.`, INVALID);
+  }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
     process.stderr.write(formatError(`.env: ignored, because they are no settings: ${others.join(', ')}.`));

@@ -123,9 +123,17 @@ describe('.env', () => {
     expect(() => read(own)).toThrow(refused);
   });
 
-  it('that is no file is refused', () => {
-    const folder = bench.folder('odd');
+  it('that is no file, leads to none, or has a setting that is not read is refused', () => {
+    const [folder, unread, lost] = [bench.folder('odd'), bench.folder('unread'), bench.folder('lost')];
     execFileSync('mkfifo', [join(folder, '.env')]);
     expect(() => read(folder)).toThrow('.env cannot be read: it is not a file');
+    symlinkSync(join(lost, 'nowhere'), join(lost, '.env'));
+    expect(() => read(lost)).toThrow('.env cannot be read: ENOENT');
+    for (const line of ['TEST_SETTING: ä', ' export   TEST_SETTING=ä', 'TEST_SETTING ä']) {
+      writeFileSync(join(unread, '.env'), `# TEST_SETTING\n${line}\n`);
+      expect(() => read(unread)).toThrow('.env cannot be read: write TEST_SETTING=…');
+    }
+    writeFileSync(join(unread, '.env'), '# TEST_SETTING\nTEST_SETTINGS=x\n');
+    expect(read(unread)).toBeUndefined();
   });
 });
