@@ -4,6 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { CARGO, GO, JAVA, PYTHON, RUST, SDK, TYPESCRIPT } from './programs.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -37,8 +38,11 @@ function attempt(tool, call, needs, work) {
   }
 }
 
+// Maven resets the terminal's colours after the program's output.
 const answered = (output) =>
-  output.split('\n').at(-1) === EXPECTED ? undefined : `FAILED: printed ${output}`;
+  stripVTControlCharacters(output).trim().split('\n').at(-1) === EXPECTED
+    ? undefined
+    : `FAILED: printed ${output}`;
 const place = (tool) => {
   const own = join(folder, tool.replace(/\W+/g, '-'));
   mkdirSync(own);
