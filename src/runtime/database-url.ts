@@ -64,8 +64,8 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
   const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
   const place = `${server}${given.port || port ? `:${given.port ?? port}` : ''}`;
   // The driver decodes a name by decodeURI, which leaves these as they are.
-  const shop = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
-  return `${name}${secret}${name || secret ? '@' : ''}${place}/${shop}`;
+  const databaseName = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
+  return `${name}${secret}${name || secret ? '@' : ''}${place}/${databaseName}`;
 }
 
 /** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
