@@ -5,6 +5,8 @@ import { SCOPES, type Scope } from './api-key';
 import { KeysService, banEndOf, describeKey } from './keys.service';
 import { QuotasService } from '../quotas';
 import { ClientsService } from './clients.service';
+import { failureOf } from '../../runtime/failures';
+import { formatError } from '../../runtime/messages';
 import { CommandGroup, type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
 import { CommandFailure, UsageError } from '../../cli/command/failure';
 import { confirm } from '../../cli/command/operator';
@@ -170,9 +172,15 @@ export class RevokeKeyCommand extends KeyCommand {
     if (key.client.deletedAt !== null) {
       return;
     }
-    // What somebody began with the key, such as webhooks, is not over with it.
-    const texts = await this.clients.describeRemaining(key.client);
-    texts.forEach((text) => process.stderr.write(`\n${text}\n`));
+    try {
+      // What somebody began with the key, such as webhooks, is not over with it.
+      const texts = await this.clients.describeRemaining(key.client);
+      texts.forEach((text) => process.stderr.write(`\n${text}\n`));
+    } catch (error) {
+      // The key is revoked, and that is what this command is for.
+      const { message } = failureOf(error);
+      process.stderr.write(formatError(`what ${key.client.name} still has cannot be listed: ${message}`));
+    }
   }
 }
 
