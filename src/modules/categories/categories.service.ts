@@ -45,15 +45,14 @@ export class CategoriesService {
   }
 
   create(body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {
-    const command = {
+    return this.commands.execute(origin, {
       needs: [{ newId: Category }],
-      decide: (state: State) => {
+      decide: (state) => {
         const category = categoryOf(state.newId(Category), body);
         state.insert(Category, category.id, category);
         return toCategoryDto(category);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   replace(
@@ -62,30 +61,28 @@ export class CategoriesService {
     precondition: Precondition,
     origin: Origin,
   ): Promise<CategoryDto> {
-    const command = {
-      needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' as const }],
-      decide: (state: State) => {
+    return this.commands.execute(origin, {
+      needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' }],
+      decide: (state) => {
         precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
         const category = categoryOf(id, body);
         state.update(Category, id, category);
         return toCategoryDto(category);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** The foreign key decides whether pets use the category: after a check in advance, another request could still add one. */
   delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
-    const command = {
-      needs: [{ row: Category, id, lock: 'FOR UPDATE' as const }],
-      decide: (state: State) => {
+    return this.commands.execute(origin, {
+      needs: [{ row: Category, id, lock: 'FOR UPDATE' }],
+      decide: (state) => {
         precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
         state.delete(Category, id);
       },
-      translateViolation: (error: unknown) =>
+      translateViolation: (error) =>
         violates(error, 'pets_category_fk') ? new CategoryInUseError(id) : error,
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 }
 

@@ -74,7 +74,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const decide = (): object => {
       throw error;
     };
-    return this.commands.execute({ needs: [], decide }, keyed.origin);
+    return this.commands.execute(keyed.origin, { needs: [], decide });
   }
 }
 

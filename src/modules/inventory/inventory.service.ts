@@ -85,13 +85,13 @@ export class InventoryService {
     precondition: Precondition,
     origin: Origin,
   ): Promise<InventoryItemDto> {
-    const command = {
+    return this.commands.execute(origin, {
       needs: [
         PetOperations.lock(petId),
         StockOperations.load(petId),
         ...(mayEmpty ? [this.orders.countOpen(petId)] : []),
       ],
-      decide: (state: State) => {
+      decide: (state) => {
         const pet = PetOperations.find(state, petId);
         if (pet === null) {
           throw new PetNotFoundError(petId);
@@ -104,8 +104,7 @@ export class InventoryService {
         const status = PetOperations.followStock(state, petId, change, hasOpenOrders);
         return toInventoryItemDto({ petId, quantity, status });
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 }
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type Command,
   CommandExecutor,
   Database,
   MAX_COUNT,
@@ -72,7 +71,7 @@ export class OrdersService {
   /** Takes the stock at once. */
   place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
-    const command: Command<OrderDto> = {
+    return this.commands.execute(origin, {
       needs: [
         PetOperations.lock(petId),
         StockOperations.load(petId),
@@ -96,8 +95,7 @@ export class OrdersService {
         );
         return toOrderDto(order);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** Reschedules an order, or completes it. Only completing it concerns its pet. */
@@ -108,7 +106,7 @@ export class OrdersService {
     origin: Origin,
   ): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
-    const command: Command<OrderDto> = {
+    return this.commands.execute(origin, {
       needs:
         petId === undefined ? [lockOrder(id)] : [...orderNeeds(id, petId), OrderOperations.countOpen(petId)],
       decide: (state) => {
@@ -128,14 +126,13 @@ export class OrdersService {
         }
         return toOrderDto(after);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** Cancels an open order and returns its units to the stock. */
   async cancel(id: number, precondition: Precondition, origin: Origin): Promise<void> {
     const petId = await this.petOf(id, origin);
-    const command: Command<void> = {
+    return this.commands.execute(origin, {
       needs: orderNeeds(id, petId),
       decide: (state) => {
         const order = foundOrder(state, id, precondition);
@@ -149,8 +146,7 @@ export class OrdersService {
         // other open orders.
         PetOperations.followStock(state, petId, returned, () => true);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** Read before the command, because the pet is what gets locked. An order never changes its pet. */

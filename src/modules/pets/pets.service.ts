@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type Command,
   CommandExecutor,
   Database,
   type Need,
@@ -78,7 +77,7 @@ export class PetsService {
   /** @param quantity units in stock; by default those of a new pet */
   create(body: NewPetDto, origin: Origin, quantity?: number): Promise<PetDto> {
     const { categoryId } = body;
-    const command: Command<PetDto> = {
+    return this.commands.execute(origin, {
       needs: [CategoryOperations.lockAgainstDeletion(categoryId), { newId: Pet }],
       decide: (state) => {
         assertCategory(state, categoryId);
@@ -88,14 +87,13 @@ export class PetsService {
         this.stock.create(state, pet, quantity);
         return toPetDto(pet);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** Changes the given fields. A replacement gives all but the status, which stays as it is then. */
   update(id: number, changes: PetPatchDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
     const { categoryId, status } = changes;
-    const command: Command<PetDto> = {
+    return this.commands.execute(origin, {
       needs: [
         PetOperations.lock(id),
         ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
@@ -113,13 +111,12 @@ export class PetsService {
         state.update(Pet, id, changed);
         return toPetDto(changed);
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** The row is kept for the records, but no longer uses its category. */
   delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
-    const command: Command<void> = {
+    return this.commands.execute(origin, {
       needs: [PetOperations.lock(id), this.orders.countOpen(id)],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
@@ -129,8 +126,7 @@ export class PetsService {
         const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };
         state.update(Pet, id, { ...pet, ...gone });
       },
-    };
-    return this.commands.execute(command, origin);
+    });
   }
 
   /** Shares its statement with all other reads by id. */

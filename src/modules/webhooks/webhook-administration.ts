@@ -78,7 +78,7 @@ export class WebhookAdministration {
 
   /** Sends a test event to an existing webhook. */
   async test(id: number): Promise<WebhookDelivery> {
-    return (await this.commands.execute(testDelivery(id), BY_SERVICE)).delivery;
+    return (await this.commands.execute(BY_SERVICE, testDelivery(id))).delivery;
   }
 
   delivery(id: number): Promise<WebhookDelivery> {
@@ -132,7 +132,7 @@ export class WebhookAdministration {
         this.trail.append(state, { action, clientId: webhook.clientId, details });
       }
     };
-    return this.commands.execute({ needs: [lockWebhook(id)], decide }, BY_SERVICE);
+    return this.commands.execute(BY_SERVICE, { needs: [lockWebhook(id)], decide });
   }
 
   private async overviews(which: string, parameters: object): Promise<WebhookOverview[]> {

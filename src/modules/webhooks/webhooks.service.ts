@@ -75,37 +75,34 @@ export class WebhooksService {
    */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     this.assertAllowed(body.url);
-    return this.commands.execute<WebhookWithSecretDto>(
-      {
-        needs: [{ lookup: COUNT, key: origin.owner }, { newId: Webhook }],
-        decide: (state) => {
-          if (state.lookUp(COUNT, origin.owner) >= MAX_WEBHOOKS) {
-            throw new TooManyWebhooksError();
-          }
-          state.note(COUNT, origin.owner, (count) => count + 1);
-          const id = state.newId(Webhook);
-          const sealed = this.vault.seal(newSecret(), id);
-          const webhook: Webhook = {
-            id,
-            clientId: origin.owner,
-            url: body.url,
-            types: storedTypes(body.types),
-            description: body.description ?? null,
-            enabled: body.enabled ?? true,
-            disabledReason: null,
-            ...NEW_RECEIVER,
-            secrets: [{ sealed, until: null }],
-            createdAt: state.now,
-            deletedAt: null,
-          };
-          state.insert(Webhook, id, webhook);
-          return { ...toWebhookDto(webhook), secret: sealed };
-        },
-        translateViolation: (error) =>
-          violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error,
+    return this.commands.execute<WebhookWithSecretDto>(origin, {
+      needs: [{ lookup: COUNT, key: origin.owner }, { newId: Webhook }],
+      decide: (state) => {
+        if (state.lookUp(COUNT, origin.owner) >= MAX_WEBHOOKS) {
+          throw new TooManyWebhooksError();
+        }
+        state.note(COUNT, origin.owner, (count) => count + 1);
+        const id = state.newId(Webhook);
+        const sealed = this.vault.seal(newSecret(), id);
+        const webhook: Webhook = {
+          id,
+          clientId: origin.owner,
+          url: body.url,
+          types: storedTypes(body.types),
+          description: body.description ?? null,
+          enabled: body.enabled ?? true,
+          disabledReason: null,
+          ...NEW_RECEIVER,
+          secrets: [{ sealed, until: null }],
+          createdAt: state.now,
+          deletedAt: null,
+        };
+        state.insert(Webhook, id, webhook);
+        return { ...toWebhookDto(webhook), secret: sealed };
       },
-      origin,
-    );
+      translateViolation: (error) =>
+        violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error,
+    });
   }
 
   update(
@@ -125,7 +122,7 @@ export class WebhooksService {
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);
     };
-    return this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);
+    return this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
   }
 
   async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
@@ -135,7 +132,7 @@ export class WebhooksService {
       state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
-    await this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);
+    await this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
   }
 
   rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
@@ -149,7 +146,7 @@ export class WebhooksService {
       state.update(Webhook, id, { ...webhook, secrets: withNewSecret(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };
-    return this.commands.execute({ needs: [lockWebhook(id)], decide }, origin);
+    return this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
   }
 
   /**
@@ -185,7 +182,7 @@ export class WebhooksService {
       const { delivery, webhook } = decide(state);
       return toDeliveryDto(delivery, webhook);
     };
-    const delivery = await this.commands.execute({ needs, decide: ofClient }, origin);
+    const delivery = await this.commands.execute(origin, { needs, decide: ofClient });
     this.worker.wake();
     return delivery;
   }
@@ -204,7 +201,7 @@ export class WebhooksService {
     };
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
     const needs = [lockWebhook(webhookId), row];
-    const delivery = await this.commands.execute({ needs, decide }, origin);
+    const delivery = await this.commands.execute(origin, { needs, decide });
     this.worker.wake();
     return delivery;
   }

@@ -69,7 +69,7 @@ export class CommandExecutor {
    * @returns the command's result, after the commit
    * @throws the command's error; OverloadedError if the queue is full, or nobody takes the command in time
    */
-  execute<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
+  execute<Result>(origin: Origin, command: Command<Result>): Promise<Result> {
     const wrapped = origin.wrap?.(command) ?? command;
     const result = this.queue.add<Result>(origin.owner, entryFor(wrapped, origin));
     this.limiter.soon();
