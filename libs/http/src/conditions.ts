@@ -1,7 +1,7 @@
 // Conditional requests (RFC 9110, section 13.1).
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import { SetMetadata, applyDecorators } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
 import { Documented } from './notes';
@@ -76,8 +76,6 @@ export function isNotModified({ headers }: FastifyRequest, tag: string | null): 
  * that moment.
  */
 export class Precondition {
-  static readonly NONE = new Precondition({});
-
   constructor(private readonly headers: Pick<IncomingHttpHeaders, 'if-match' | 'if-none-match'>) {}
 
   /**
@@ -101,20 +99,11 @@ export class Precondition {
   }
 }
 
-const precondition = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-  return new Precondition(context.switchToHttp().getRequest<FastifyRequest>().headers);
-});
-
 const EVALUATES = Symbol('evaluates conditions');
 
-/** Parameter decorator: the Precondition of a request that changes something. Documents `If-Match`. */
-export function IfMatch(): ParameterDecorator {
-  return (target, key, index) => {
-    precondition()(target, key, index);
-    const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
-    Reflect.defineMetadata(EVALUATES, true, descriptor.value as object);
-    Documented({ parameters: ['If-Match'] })(target, key!, descriptor);
-  };
+/** The operation checks the Precondition of its request. Documents `If-Match`. */
+export function IfMatch(): MethodDecorator {
+  return applyDecorators(SetMetadata(EVALUATES, true), Documented({ parameters: ['If-Match'] }));
 }
 
 /** Whether the handler of a change evaluates its Precondition. */

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
+import { IdParam, Operation, type Page, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, CommandOrigin } from '../idempotency';
+import { CommandOrigin, SendsCommands } from '../idempotency';
 import {
   CategoryDto,
   CategoryInUseError,
@@ -12,12 +12,13 @@ import {
 } from './categories.dto';
 import { CategoriesService } from './categories.service';
 
-const CATEGORY_ID = 'Identifier of the category (Category.id).';
+const CategoryId = (example?: number) =>
+  IdParam('categoryId', 'Identifier of the category (Category.id).', example);
 
 @Tag({ name: 'Categories', description: 'The categories that pets belong to.', parent: 'Pets' })
 @Controller('categories')
 @ScopeByMethod()
-@IdempotentPosts()
+@SendsCommands()
 export class CategoriesController {
   constructor(private readonly categories: CategoriesService) {}
 
@@ -61,10 +62,7 @@ export class CategoriesController {
     response: { description: 'The category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
   })
-  get(
-    @IdParam('categoryId', CATEGORY_ID) categoryId: number,
-    @ClientId() clientId: number,
-  ): Promise<CategoryDto> {
+  get(@CategoryId() categoryId: number, @ClientId() clientId: number): Promise<CategoryDto> {
     return this.categories.get(categoryId, clientId);
   }
 
@@ -77,12 +75,11 @@ export class CategoriesController {
     errors: [CategoryNotFoundError],
   })
   replace(
-    @IdParam('categoryId', CATEGORY_ID) categoryId: number,
+    @CategoryId() categoryId: number,
     @Body() body: NewCategoryDto,
-    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<CategoryDto> {
-    return this.categories.replace(categoryId, body, precondition, origin);
+    return this.categories.replace(categoryId, body, origin);
   }
 
   @Delete(':categoryId')
@@ -92,11 +89,7 @@ export class CategoriesController {
     description: 'Deletes a category that no pet belongs to.',
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
-  delete(
-    @IdParam('categoryId', CATEGORY_ID, 7) categoryId: number,
-    @IfMatch() precondition: Precondition,
-    @CommandOrigin() origin: Origin,
-  ): Promise<void> {
-    return this.categories.delete(categoryId, precondition, origin);
+  delete(@CategoryId(7) categoryId: number, @CommandOrigin() origin: Origin): Promise<void> {
+    return this.categories.delete(categoryId, origin);
   }
 }

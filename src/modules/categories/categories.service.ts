@@ -10,7 +10,7 @@ import {
   type State,
   violates,
 } from '#libs/database';
-import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
+import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
 import {
   type CategoryDto,
@@ -55,16 +55,11 @@ export class CategoriesService {
     });
   }
 
-  replace(
-    id: number,
-    body: NewCategoryDto,
-    precondition: Precondition,
-    origin: Origin,
-  ): Promise<CategoryDto> {
+  replace(id: number, body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {
     return this.commands.execute(origin, {
       needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' }],
       decide: (state) => {
-        precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
+        origin.precondition?.assertHolds(toCategoryDto(foundCategory(state, id)));
         const category = categoryOf(id, body);
         state.update(Category, id, category);
         return toCategoryDto(category);
@@ -73,11 +68,11 @@ export class CategoriesService {
   }
 
   /** The foreign key decides whether pets use the category: after a check in advance, another request could still add one. */
-  delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+  delete(id: number, origin: Origin): Promise<void> {
     return this.commands.execute(origin, {
       needs: [{ row: Category, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
-        precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
+        origin.precondition?.assertHolds(toCategoryDto(foundCategory(state, id)));
         state.delete(Category, id);
       },
       translateViolation: (error) =>

@@ -12,7 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type Origin } from '#libs/database';
-import { Documented, EachOperation, ValidationFailedError } from '#libs/http';
+import { Documented, EachOperation, IfMatch, Precondition, ValidationFailedError } from '#libs/http';
 import { keyOf } from '../auth';
 import {
   IdempotencyInProgressError,
@@ -31,7 +31,8 @@ declare module 'fastify' {
 /** Parameter decorator: the Origin of the command that a request sends. */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  return request.origin ?? { owner: keyOf(request).clientId };
+  const { origin = { owner: keyOf(request).clientId } } = request;
+  return { ...origin, precondition: new Precondition(request.headers) };
 });
 
 /**
@@ -78,8 +79,11 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 }
 
-/** Each POST of the controller supports `Idempotency-Key`. Its handler must run one command with the Origin (`@CommandOrigin()`). */
-export function IdempotentPosts(): ClassDecorator {
+/**
+ * The operations of the controller send one command each, with their `@CommandOrigin()`: a POST supports `Idempotency-Key`, and a
+ * PUT, PATCH or DELETE `If-Match`.
+ */
+export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(
     UseInterceptors(IdempotencyInterceptor),
     Documented({
@@ -88,7 +92,13 @@ export function IdempotentPosts(): ClassDecorator {
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),
   );
-  return EachOperation((method) => (method === RequestMethod.POST ? idempotent : undefined));
+  const conditional = IfMatch();
+  return EachOperation((method) => {
+    if (method === RequestMethod.POST) {
+      return idempotent;
+    }
+    return method === RequestMethod.GET ? undefined : conditional;
+  });
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
 import { EXPIRED, IdempotencyRecord } from './idempotency-records';
 
-export { CommandOrigin, IdempotentPosts } from './idempotency.interceptor';
+export { CommandOrigin, SendsCommands } from './idempotency.interceptor';
 export { isRetryableStatus } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })

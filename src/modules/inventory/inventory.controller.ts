@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, CommandOrigin } from '../idempotency';
+import { CommandOrigin, SendsCommands } from '../idempotency';
 import { PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
@@ -14,12 +14,12 @@ import {
 } from './inventory.dto';
 import { InventoryService } from './inventory.service';
 
-const PET_ID = 'Identifier of the pet (Pet.id).';
+const PetId = () => IdParam('petId', 'Identifier of the pet (Pet.id).');
 
 @Tag({ name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
 @Controller('store/inventory')
 @ScopeByMethod()
-@IdempotentPosts()
+@SendsCommands()
 export class InventoryController {
   constructor(private readonly inventory: InventoryService) {}
 
@@ -46,7 +46,7 @@ export class InventoryController {
     response: { description: 'The stock of the pet.', resource: InventoryItemDto },
     errors: [PetNotFoundError],
   })
-  get(@IdParam('petId', PET_ID) petId: number, @ClientId() clientId: number): Promise<InventoryItemDto> {
+  get(@PetId() petId: number, @ClientId() clientId: number): Promise<InventoryItemDto> {
     return this.inventory.get(petId, clientId);
   }
 
@@ -64,15 +64,15 @@ export class InventoryController {
     },
   })
   set(
-    @IdParam('petId', PET_ID) petId: number,
+    @PetId() petId: number,
     @Body() { quantity }: InventoryUpdateDto,
-    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.inventory.set(petId, quantity, precondition, origin);
+    return this.inventory.set(petId, quantity, origin);
   }
 
   @Post(':petId/adjustments')
+  @IfMatch()
   @Operation({
     id: 'adjustInventory',
     summary: 'Adjust the stock count of a pet',
@@ -87,11 +87,10 @@ export class InventoryController {
     },
   })
   adjust(
-    @IdParam('petId', PET_ID) petId: number,
+    @PetId() petId: number,
     @Body() { delta }: InventoryAdjustmentDto,
-    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.inventory.adjust(petId, delta, precondition, origin);
+    return this.inventory.adjust(petId, delta, origin);
   }
 }

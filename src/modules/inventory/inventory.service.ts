@@ -9,7 +9,7 @@ import {
   type Selection,
   type State,
 } from '#libs/database';
-import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
+import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
 import {
   type KnownPet,
@@ -58,23 +58,13 @@ export class InventoryService {
   }
 
   /** Sets the stock to a count. */
-  set(
-    petId: number,
-    quantity: number,
-    precondition: Precondition,
-    origin: Origin,
-  ): Promise<InventoryItemDto> {
-    return this.change(petId, () => quantity, quantity === 0, precondition, origin);
+  set(petId: number, quantity: number, origin: Origin): Promise<InventoryItemDto> {
+    return this.change(petId, () => quantity, quantity === 0, origin);
   }
 
   /** Adds units to the stock, or removes them. */
-  adjust(
-    petId: number,
-    delta: number,
-    precondition: Precondition,
-    origin: Origin,
-  ): Promise<InventoryItemDto> {
-    return this.change(petId, (item) => sumOf(item, delta), delta < 0, precondition, origin);
+  adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
+    return this.change(petId, (item) => sumOf(item, delta), delta < 0, origin);
   }
 
   /** @param mayEmpty whether nothing may be left, so that the status depends on open orders */
@@ -82,7 +72,6 @@ export class InventoryService {
     petId: number,
     quantityAfter: (item: InventoryItem) => number,
     mayEmpty: boolean,
-    precondition: Precondition,
     origin: Origin,
   ): Promise<InventoryItemDto> {
     return this.commands.execute(origin, {
@@ -97,7 +86,7 @@ export class InventoryService {
           throw new PetNotFoundError(petId);
         }
         const item = { petId, quantity: unitsOf(state, petId), status: pet.status };
-        precondition.assertHolds(toInventoryItemDto(item));
+        origin.precondition?.assertHolds(toInventoryItemDto(item));
         const quantity = quantityAfter(item);
         const change = setUnits(state, petId, quantity);
         const hasOpenOrders = () => this.orders.hasOpen(state, petId);

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
+import { IdParam, Operation, type Page, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, CommandOrigin } from '../idempotency';
+import { CommandOrigin, SendsCommands } from '../idempotency';
 import { InsufficientStockError, StockLimitExceededError } from '../inventory';
 import {
   ListOrdersQuery,
@@ -16,12 +16,12 @@ import {
 } from './orders.dto';
 import { OrdersService } from './orders.service';
 
-const ORDER_ID = 'Identifier of the order (Order.id).';
+const OrderId = () => IdParam('orderId', 'Identifier of the order (Order.id).');
 
 @Tag({ name: 'Orders', description: 'Orders for pets.', parent: 'Store' })
 @Controller('store/orders')
 @ScopeByMethod()
-@IdempotentPosts()
+@SendsCommands()
 export class OrdersController {
   constructor(private readonly orders: OrdersService) {}
 
@@ -67,7 +67,7 @@ export class OrdersController {
     response: { description: 'The order.', resource: OrderDto },
     errors: [OrderNotFoundError],
   })
-  get(@IdParam('orderId', ORDER_ID) orderId: number, @ClientId() clientId: number): Promise<OrderDto> {
+  get(@OrderId() orderId: number, @ClientId() clientId: number): Promise<OrderDto> {
     return this.orders.get(orderId, clientId);
   }
 
@@ -91,12 +91,11 @@ export class OrdersController {
     },
   })
   update(
-    @IdParam('orderId', ORDER_ID) orderId: number,
+    @OrderId() orderId: number,
     @Body() body: OrderPatchDto,
-    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<OrderDto> {
-    return this.orders.update(orderId, body, precondition, origin);
+    return this.orders.update(orderId, body, origin);
   }
 
   @Delete(':orderId')
@@ -107,11 +106,7 @@ export class OrdersController {
       'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.',
     errors: [OrderNotFoundError, OrderAlreadyCompleteError, StockLimitExceededError],
   })
-  cancel(
-    @IdParam('orderId', ORDER_ID) orderId: number,
-    @IfMatch() precondition: Precondition,
-    @CommandOrigin() origin: Origin,
-  ): Promise<void> {
-    return this.orders.cancel(orderId, precondition, origin);
+  cancel(@OrderId() orderId: number, @CommandOrigin() origin: Origin): Promise<void> {
+    return this.orders.cancel(orderId, origin);
   }
 }

@@ -11,7 +11,7 @@ import {
   type State,
   countById,
 } from '#libs/database';
-import { type Page, type Precondition, pagesOf, rangeOf } from '#libs/http';
+import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
 import { StockOperations } from '../inventory';
 import { PetOperations } from '../pets';
@@ -99,18 +99,13 @@ export class OrdersService {
   }
 
   /** Reschedules an order, or completes it. Only completing it concerns its pet. */
-  async update(
-    id: number,
-    patch: OrderPatchDto,
-    precondition: Precondition,
-    origin: Origin,
-  ): Promise<OrderDto> {
+  async update(id: number, patch: OrderPatchDto, origin: Origin): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
     return this.commands.execute(origin, {
       needs:
         petId === undefined ? [lockOrder(id)] : [...orderNeeds(id, petId), OrderOperations.countOpen(petId)],
       decide: (state) => {
-        const before = foundOrder(state, id, precondition);
+        const before = foundOrder(state, id, origin);
         const { complete = before.complete } = patch;
         if (before.complete && !complete) {
           throw new OrderAlreadyCompleteError(id);
@@ -130,12 +125,12 @@ export class OrdersService {
   }
 
   /** Cancels an open order and returns its units to the stock. */
-  async cancel(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+  async cancel(id: number, origin: Origin): Promise<void> {
     const petId = await this.petOf(id, origin);
     return this.commands.execute(origin, {
       needs: orderNeeds(id, petId),
       decide: (state) => {
-        const order = foundOrder(state, id, precondition);
+        const order = foundOrder(state, id, origin);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
@@ -173,12 +168,12 @@ function lockOrder(id: number): Need {
   return { row: Order, id, lock: 'FOR NO KEY UPDATE' };
 }
 
-function foundOrder(state: State, id: number, precondition: Precondition): Order {
+function foundOrder(state: State, id: number, origin: Origin): Order {
   const order = state.find(Order, id);
   if (order?.cancelledAt !== null) {
     throw new OrderNotFoundError(id);
   }
-  precondition.assertHolds(toOrderDto(order));
+  origin.precondition?.assertHolds(toOrderDto(order));
   return order;
 }
 

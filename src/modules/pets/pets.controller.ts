@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { type Deprecation, IdParam, IfMatch, Operation, type Page, Precondition, Tag } from '#libs/http';
+import { type Deprecation, IdParam, Operation, type Page, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, CommandOrigin } from '../idempotency';
+import { CommandOrigin, SendsCommands } from '../idempotency';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,
@@ -15,7 +15,7 @@ import {
 } from './pets.dto';
 import { PetsService } from './pets.service';
 
-const PET_ID = 'Identifier of the pet (Pet.id).';
+const PetId = (example?: number) => IdParam('petId', 'Identifier of the pet (Pet.id).', example);
 
 const GET_PET: Deprecation = {
   since: '2026-11-01',
@@ -27,7 +27,7 @@ const GET_PET: Deprecation = {
 @Tag({ name: 'Animals', description: 'The pets of the store.', parent: 'Pets' })
 @Controller('pets')
 @ScopeByMethod()
-@IdempotentPosts()
+@SendsCommands()
 export class PetsController {
   constructor(private readonly pets: PetsService) {}
 
@@ -76,7 +76,7 @@ export class PetsController {
     deprecated: GET_PET,
     errors: [PetNotFoundError],
   })
-  get(@IdParam('petId', PET_ID) petId: number, @ClientId() clientId: number): Promise<PetDto> {
+  get(@PetId() petId: number, @ClientId() clientId: number): Promise<PetDto> {
     return this.pets.get(petId, clientId);
   }
 
@@ -89,13 +89,8 @@ export class PetsController {
     response: { description: 'The updated pet.', resource: PetDto },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
-  replace(
-    @IdParam('petId', PET_ID) petId: number,
-    @Body() body: NewPetDto,
-    @IfMatch() precondition: Precondition,
-    @CommandOrigin() origin: Origin,
-  ): Promise<PetDto> {
-    return this.pets.update(petId, body, precondition, origin);
+  replace(@PetId() petId: number, @Body() body: NewPetDto, @CommandOrigin() origin: Origin): Promise<PetDto> {
+    return this.pets.update(petId, body, origin);
   }
 
   @Patch(':petId')
@@ -113,12 +108,11 @@ export class PetsController {
     },
   })
   update(
-    @IdParam('petId', PET_ID) petId: number,
+    @PetId() petId: number,
     @Body() body: PetPatchDto,
-    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<PetDto> {
-    return this.pets.update(petId, body, precondition, origin);
+    return this.pets.update(petId, body, origin);
   }
 
   @Delete(':petId')
@@ -128,11 +122,7 @@ export class PetsController {
     description: 'Deletes a pet that has no open orders.',
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
-  delete(
-    @IdParam('petId', PET_ID, 2) petId: number,
-    @IfMatch() precondition: Precondition,
-    @CommandOrigin() origin: Origin,
-  ): Promise<void> {
-    return this.pets.delete(petId, precondition, origin);
+  delete(@PetId(2) petId: number, @CommandOrigin() origin: Origin): Promise<void> {
+    return this.pets.delete(petId, origin);
   }
 }

@@ -10,7 +10,7 @@ import {
   type Selection,
   type State,
 } from '#libs/database';
-import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, type Precondition, rangeOf } from '#libs/http';
+import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
 import type { NewEvent, ReportedTable } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
@@ -91,7 +91,7 @@ export class PetsService {
   }
 
   /** Changes the given fields. A replacement gives all but the status, which stays as it is then. */
-  update(id: number, changes: PetPatchDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
+  update(id: number, changes: PetPatchDto, origin: Origin): Promise<PetDto> {
     const { categoryId, status } = changes;
     return this.commands.execute(origin, {
       needs: [
@@ -100,7 +100,7 @@ export class PetsService {
         ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
-        const pet = foundPet(state, id, precondition);
+        const pet = foundPet(state, id, origin);
         const changed: Pet = { ...pet, ...changes };
         if (status !== undefined && !mayChangeByHand(pet.status, status, this.stock.left(state, id))) {
           throw new InvalidStatusTransitionError(pet.status, status);
@@ -115,11 +115,11 @@ export class PetsService {
   }
 
   /** The row is kept for the records, but no longer uses its category. */
-  delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+  delete(id: number, origin: Origin): Promise<void> {
     return this.commands.execute(origin, {
       needs: [PetOperations.lock(id), this.orders.countOpen(id)],
       decide: (state) => {
-        const pet = foundPet(state, id, precondition);
+        const pet = foundPet(state, id, origin);
         if (this.orders.hasOpen(state, id)) {
           throw new PetHasOpenOrdersError(id);
         }
@@ -178,12 +178,12 @@ function findPet(state: State, id: number): Pet | null {
   return pet?.deletedAt === null ? pet : null;
 }
 
-function foundPet(state: State, id: number, precondition: Precondition): Pet {
+function foundPet(state: State, id: number, origin: Origin): Pet {
   const pet = findPet(state, id);
   if (pet === null) {
     throw new PetNotFoundError(id);
   }
-  precondition.assertHolds(toPetDto(pet));
+  origin.precondition?.assertHolds(toPetDto(pet));
   return pet;
 }
 

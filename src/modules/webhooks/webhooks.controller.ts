@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IfMatch, Precondition, Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
+import { Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { IdempotentPosts, CommandOrigin } from '../idempotency';
+import { CommandOrigin, SendsCommands } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
 import { SecretOpener } from './webhook-secrets';
 import { WebhooksService } from './webhooks.service';
@@ -34,7 +34,7 @@ const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 @Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.', group: 'Notifications' })
 @Controller('webhooks')
 @ScopeByMethod()
-@IdempotentPosts()
+@SendsCommands()
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
@@ -97,10 +97,9 @@ export class WebhooksController {
   update(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: WebhookPatchDto,
-    @IfMatch() precondition: Precondition,
     @CommandOrigin() origin: Origin,
   ): Promise<WebhookDto> {
-    return this.webhooks.update(id, body, precondition, origin);
+    return this.webhooks.update(id, body, origin);
   }
 
   @Delete(':webhookId')
@@ -111,12 +110,8 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  delete(
-    @IdParam('webhookId', WEBHOOK_ID) id: number,
-    @IfMatch() precondition: Precondition,
-    @CommandOrigin() origin: Origin,
-  ): Promise<void> {
-    return this.webhooks.remove(id, precondition, origin);
+  delete(@IdParam('webhookId', WEBHOOK_ID) id: number, @CommandOrigin() origin: Origin): Promise<void> {
+    return this.webhooks.remove(id, origin);
   }
 
   @Post(':webhookId/secret')

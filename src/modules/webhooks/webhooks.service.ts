@@ -9,7 +9,7 @@ import {
   countById,
   violates,
 } from '#libs/database';
-import { type Page, type PageQuery, type Precondition, pageOf, pagesOf, rangeOf } from '#libs/http';
+import { type Page, type PageQuery, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { dueNow, lockWebhook, testDelivery } from './webhook-administration';
@@ -105,16 +105,11 @@ export class WebhooksService {
     });
   }
 
-  update(
-    id: number,
-    patch: WebhookPatchDto,
-    precondition: Precondition,
-    origin: Origin,
-  ): Promise<WebhookDto> {
+  update(id: number, patch: WebhookPatchDto, origin: Origin): Promise<WebhookDto> {
     const decide = (state: State): WebhookDto => {
       const webhook = foundWebhook(state, id, origin.owner);
       this.assertAllowed(patch.url);
-      precondition.assertHolds(toWebhookDto(webhook));
+      origin.precondition?.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const types = patch.types === undefined ? webhook.types : storedTypes(patch.types);
       const receiver = url === webhook.url ? {} : NEW_RECEIVER;
@@ -125,10 +120,10 @@ export class WebhooksService {
     return this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
   }
 
-  async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+  async remove(id: number, origin: Origin): Promise<void> {
     const decide = (state: State): void => {
       const webhook = foundWebhook(state, id, origin.owner);
-      precondition.assertHolds(toWebhookDto(webhook));
+      origin.precondition?.assertHolds(toWebhookDto(webhook));
       state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };

@@ -42,10 +42,15 @@ export class Rejection {
   constructor(readonly error: unknown) {}
 }
 
-/** Who sent a command. */
+/** Who sent a command, and on which condition. */
 export interface Origin {
   /** The client id. The queue takes turns between clients. */
   owner: number;
+  /** What the sender expects of the resource that it changes. Checked by `decide`, which has the row locked. */
+  precondition?: {
+    /** @throws an error if the resource, as it would be read at that moment, is not as expected */
+    assertHolds(resource: object): void;
+  };
   /** Wraps the command, such as for a request that must run once however often it is sent. */
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
 }

@@ -8,7 +8,6 @@ import { CategoriesService } from '../../../../src/modules/categories';
 import { InventoryService } from '../../../../src/modules/inventory';
 import { OrdersService } from '../../../../src/modules/orders';
 import { PetsService } from '../../../../src/modules/pets';
-import { Precondition } from '#libs/http';
 import { aPet } from '../../../support/builders';
 import { ROOT, read } from '../../../support/files';
 import { useStore } from '../../../support/use-service';
@@ -122,8 +121,8 @@ function together(petId: number, categoryId: number): [title: string, work: () =
       'Different writes that share a transaction',
       () =>
         Promise.all([
-          pets.update(petId, { name: 'Eve' }, Precondition.NONE, origin),
-          inventory.adjust(petId, -1, Precondition.NONE, origin),
+          pets.update(petId, { name: 'Eve' }, origin),
+          inventory.adjust(petId, -1, origin),
           categories.create({ name: 'Fish' }, origin),
         ]),
     ],
