@@ -11,7 +11,7 @@ import { failureOf } from '../../runtime/failures';
 import { PETSTORE, printable } from '../../runtime/messages';
 import { type CatalogueCounts, exampleLines } from './catalogue-format';
 import { ExportCatalogue } from './export-catalogue';
-import { ImportCatalogue, type ImportProgress, ImportStoppedError } from './import-catalogue';
+import { ImportCatalogue, type ImportOutcome } from './import-catalogue';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
@@ -46,20 +46,27 @@ export class ImportCommand extends StoreCommand {
   }
 
   protected async execute([file = '-']: [string?], options: ImportOptions): Promise<void> {
-    const progress = await this.importFrom(file, options).catch((error: unknown) => {
-      throw error instanceof ImportStoppedError ? stopped(error, file) : error;
-    });
-    const { created, badLines, problems } = progress;
+    const { created, nextLine, badLines, problems, error } = await this.importFrom(file, options);
+    const imported = `Imported ${inWords(created)}.`;
+    const isBegun = created.categories + created.pets > 0;
+    const toGoOn = `${imported} To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
+    if (error !== undefined) {
+      const { code, message } = failureOf(error);
+      const exitCode = error instanceof CommandFailure ? error.exitCode : 1;
+      throw new CommandFailure(`${message} ${isBegun ? toGoOn : 'Nothing was imported.'}`, {
+        code,
+        exitCode,
+      });
+    }
     if (badLines > 0) {
       const bad = counted(badLines, 'line is', 'lines are');
       const named = problems.map(({ line, problem }) => `Line ${line}: ${problem}`);
-      const message = [`${bad} bad.`, ...named, outcomeOf(progress, file)].join(' ');
-      throw new CommandFailure(message, { code: 'bad_lines' });
+      throw new CommandFailure([`${bad} bad.`, ...named, toGoOn].join(' '), { code: 'bad_lines' });
     }
-    printDone(`Imported ${inWords(created)}.`, created, options);
+    printDone(imported, created, options);
   }
 
-  private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
+  private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportOutcome> {
     return interruptible('the import has ended early', (signal) =>
       withProgress('Importing', 'lines', (bar) => {
         const source = readInput(file, signal, (done, total = 0) => {
@@ -90,19 +97,6 @@ function questionOf(names: number, example: string): string {
   const which = names === 1 ? ':' : ', such as';
   const subject = counted(names, 'name is', 'names are');
   return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
-}
-
-/** What an import has done, and how to go on. */
-function outcomeOf({ created, nextLine }: ImportProgress, file: string): string {
-  return `Imported ${inWords(created)}. To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
-}
-
-function stopped({ progress, cause }: ImportStoppedError, file: string): CommandFailure {
-  const { code, message } = failureOf(cause);
-  const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
-  const { categories, pets } = progress.created;
-  const outcome = categories + pets > 0 ? outcomeOf(progress, file) : 'Nothing was imported.';
-  return new CommandFailure(`${message} ${outcome}`, { code, exitCode });
 }
 
 @Command({

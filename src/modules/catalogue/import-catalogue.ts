@@ -6,13 +6,7 @@ import { OperatorError } from '../../operator-error';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
 import { PetsService, UnknownCategoryError } from '../pets';
-import {
-  type CatalogueCounts,
-  type CatalogueLine,
-  type CategoryLine,
-  type PetLine,
-  parseLine,
-} from './catalogue-format';
+import { type CatalogueCounts, type CatalogueLine, parseLine } from './catalogue-format';
 
 /** They share a transaction, as long as the database refuses none of them. */
 const GROUP_LINES = 50;
@@ -40,24 +34,16 @@ export interface ImportOptions {
   onLines?(lines: number): void;
 }
 
-/** How far an import has come. */
-export interface ImportProgress {
+/** What an import has done. */
+export interface ImportOutcome {
   created: CatalogueCounts;
   /** All lines before this one are in the store, unless they are bad. */
   nextLine: number;
   badLines: number;
   /** The first of the bad lines. */
   problems: { line: number; problem: string }[];
-}
-
-/** The import has ended early, because of its cause. */
-export class ImportStoppedError extends Error {
-  constructor(
-    readonly progress: ImportProgress,
-    override readonly cause: unknown,
-  ) {
-    super('The import has ended early.');
-  }
+  /** Why it has ended early: it was interrupted, must not go on, or the database has failed. */
+  error?: unknown;
 }
 
 /** Imports a catalogue (NDJSON) by the commands that POST runs. After a bad line the others are checked only. */
@@ -70,22 +56,21 @@ export class ImportCatalogue {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** @throws ImportStoppedError if it is interrupted or must not go on, or the database fails */
-  async importFrom(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportProgress> {
+  async importFrom(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportOutcome> {
     const run = new ImportRun(this, options);
-    const { progress } = run;
+    const { outcome } = run;
     try {
       await run.importLines(source);
-      await this.record(progress);
-      return progress;
+      await this.record(outcome);
+      return outcome;
     } catch (error) {
       // Why it has ended is what the operator needs to know, even if this cannot be recorded either.
-      await this.record(progress).catch(() => undefined);
-      throw new ImportStoppedError(progress, options.signal?.aborted ? options.signal.reason : error);
+      await this.record(outcome).catch(() => undefined);
+      return { ...outcome, error: options.signal?.aborted ? options.signal.reason : error };
     }
   }
 
-  private async record({ created, badLines: linesLeftOut }: ImportProgress): Promise<void> {
+  private async record({ created, badLines: linesLeftOut }: ImportOutcome): Promise<void> {
     if (created.categories + created.pets > 0) {
       const entry = { action: 'catalogue.imported', details: { ...created, linesLeftOut } } as const;
       await this.database.transaction((transaction) => this.trail.record(transaction, entry));
@@ -93,71 +78,61 @@ export class ImportCatalogue {
   }
 }
 
-interface NumberedLine<Line = CatalogueLine> {
-  number: number;
-  line: Line;
-}
-
-function isCategory(one: NumberedLine): one is NumberedLine<CategoryLine> {
-  return one.line.kind === 'category';
-}
+type NumberedLine = CatalogueLine & { number: number };
 
 /** One run of an import. */
 class ImportRun {
-  readonly progress: ImportProgress;
+  readonly outcome: ImportOutcome;
   private readonly fromLine: number;
   /** The categories by the ids that the file has for them; with those of the store once they are there. */
   private readonly categoryIds = new Map<number, number | undefined>();
   /** The categories that it has made itself: a file may have a name twice. */
   private readonly createdIds = new Set<number>();
-  private mayRepeat: boolean;
+  private askOnce: ImportOptions['onRepeated'];
 
   constructor(
     private readonly store: ImportCatalogue,
     private readonly options: ImportOptions,
   ) {
     this.fromLine = options.fromLine ?? 1;
+    this.askOnce = options.onRepeated;
     const created = { categories: 0, pets: 0 };
-    this.progress = { created, nextLine: this.fromLine, badLines: 0, problems: [] };
-    this.mayRepeat = options.onRepeated === undefined;
+    this.outcome = { created, nextLine: this.fromLine, badLines: 0, problems: [] };
   }
 
   /** Imports groups of lines that follow each other and are of one kind. */
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
     let number = 0;
     let group: NumberedLine[] = [];
-    for await (const bytes of linesOf(source)) {
+    for await (const text of linesOf(source)) {
       number += 1;
-      const line = this.read(number, bytes);
+      const line = text.trim() === '' ? undefined : this.read(number, text);
       if (line === undefined) {
         continue;
       }
-      if (group.length === GROUP_LINES || (group[0] && group[0].line.kind !== line.kind)) {
-        await this.write(group);
+      if (group.length === GROUP_LINES || (group[0] && group[0].kind !== line.kind)) {
+        await this.importGroup(group);
         group = [];
         this.options.onLines?.(number);
       }
-      if (this.progress.badLines === 0) {
-        group.push({ number, line });
+      if (this.outcome.badLines === 0) {
+        group.push({ ...line, number });
       }
     }
-    await this.write(group);
+    await this.importGroup(group);
     // The line after the last is where an import that was interrupted at its end goes on.
     if (this.fromLine > number + 1) {
-      throw new OperatorError(
-        `The file has ${number} lines, and none from ${this.fromLine} on.`,
-        'no_such_line',
-      );
+      const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
+      throw new OperatorError(message, 'no_such_line');
     }
   }
 
-  /** What the line has to import, if anything. */
-  private read(number: number, bytes: Buffer): CatalogueLine | undefined {
+  /** The line, unless it is bad, or a pet that is in the store already. */
+  private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
-      const line = this.checked(bytes);
-      const isToDo = line?.kind === 'category' || !isEarlier;
-      return isToDo && this.progress.badLines === 0 ? line : undefined;
+      const line = this.checked(text);
+      return isEarlier && line.kind === 'pet' ? undefined : line;
     } catch (error) {
       if (!(error instanceof ApiError)) {
         throw error;
@@ -170,14 +145,11 @@ class ImportRun {
   }
 
   /** @throws ApiError for a bad line */
-  private checked(bytes: Buffer): CatalogueLine | undefined {
-    if (bytes.length > MAX_LINE_BYTES) {
+  private checked(text: string): CatalogueLine {
+    if (text.length > MAX_LINE_BYTES) {
       throw new ValidationFailedError(`must be at most ${MAX_LINE_BYTES} bytes long.`);
     }
-    if (/^\s*$/.test(bytes.toString('latin1'))) {
-      return undefined;
-    }
-    const line = parseLine(bytes);
+    const line = parseLine(Buffer.from(text, 'latin1'));
     if (line.kind === 'pet' && !this.categoryIds.has(line.categoryId)) {
       throw new ValidationFailedError(`categoryId ${line.categoryId} is not the id of a category above.`);
     }
@@ -191,108 +163,98 @@ class ImportRun {
   }
 
   private leaveOut(line: number, problem: string): void {
-    this.progress.badLines += 1;
-    if (this.progress.problems.length < MAX_REPORTED) {
-      this.progress.problems.push({ line, problem });
+    this.outcome.badLines += 1;
+    if (this.outcome.problems.length < MAX_REPORTED) {
+      this.outcome.problems.push({ line, problem });
     }
   }
 
-  private async write(group: NumberedLine[]): Promise<void> {
-    const { signal } = this.options;
+  private async importGroup(group: NumberedLine[]): Promise<void> {
     const lines = await this.newOnes(group);
     const since = performance.now();
     await this.createAll(lines);
-    this.progress.nextLine = Math.max(this.progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
+    this.outcome.nextLine = Math.max(this.outcome.nextLine, (group.at(-1)?.number ?? 0) + 1);
     // Half of the time the processors and the database are free for others.
-    await pause(performance.now() - since, undefined, { signal });
+    await pause(performance.now() - since, undefined, { signal: this.options.signal });
   }
 
   /** Finds the categories of earlier lines, and asks before others get a name that is there already. */
   private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
-    const categories = group.filter(isCategory);
-    if (categories.length === 0) {
-      return group;
-    }
-    const names = categories.map(({ line }) => line.name);
-    const rows = await this.store.database.query<{ name: string; id: number }>(CATEGORIES_BY_NAME, [names]);
-    const known = new Map(
-      rows.filter(({ id }) => !this.createdIds.has(id)).map(({ name, id }) => [name, id]),
-    );
+    const categories = group.filter((line) => line.kind === 'category');
+    const known = await this.idsInStore(categories.map(({ name }) => name));
     const isEarlier = ({ number }: NumberedLine) => number < this.fromLine;
-    categories.filter(isEarlier).forEach(({ line }) => this.categoryIds.set(line.id, known.get(line.name)));
-    const others = categories.filter((one) => !isEarlier(one));
-    const [example, ...more] = others.flatMap(({ line }) => (known.has(line.name) ? line.name : []));
-    if (example !== undefined && !this.mayRepeat) {
-      await this.options.onRepeated?.(more.length + 1, example);
-      this.mayRepeat = true;
+    categories.filter(isEarlier).forEach(({ id, name }) => this.categoryIds.set(id, known.get(name)));
+    const others = group.filter((line) => !isEarlier(line));
+    const [example, ...more] = others.filter(({ name, kind }) => kind === 'category' && known.has(name));
+    if (example !== undefined) {
+      await this.askOnce?.(more.length + 1, example.name);
+      this.askOnce = undefined;
     }
     return others;
   }
 
-  /** What the store or the database refuses is reported as a bad line. */
+  /** The categories of these names that are not its own. */
+  private async idsInStore(names: string[]): Promise<Map<string, number>> {
+    const { database } = this.store;
+    const rows =
+      names.length === 0
+        ? []
+        : await database.query<{ name: string; id: number }>(CATEGORIES_BY_NAME, [names]);
+    return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map(({ name, id }) => [name, id]));
+  }
+
+  /** What the store or the database refuses is a bad line. */
   private async createAll(lines: NumberedLine[]): Promise<void> {
-    const outcomes = await Promise.allSettled(lines.map(({ line }) => this.create(line)));
-    const isNoneCreated = outcomes.every(({ status }) => status === 'rejected');
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.status === 'fulfilled') {
-        continue;
-      }
-      const { number, line } = lines[index]!;
-      const error = outcome.reason as Error;
-      if (isNoneCreated && !(error instanceof ApiError && error.status < 500)) {
-        throw error;
-      }
+    const outcomes = await Promise.allSettled(lines.map((line) => this.create(line)));
+    for (const [index, line] of lines.entries()) {
+      const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
         // Others of the group are in the store, so this line is tried alone: if it fails, the import ends before it.
-        this.progress.nextLine = number;
+        this.outcome.nextLine = line.number;
         await this.create(line);
-      } else {
-        this.leaveOut(number, error.message);
+      } else if (error !== undefined) {
+        this.leaveOut(line.number, error.message);
       }
     }
   }
 
-  private create(line: CatalogueLine): Promise<void> {
-    return line.kind === 'category' ? this.createCategory(line) : this.createPet(line);
-  }
-
-  private async createCategory({ kind: _kind, id: idInFile, ...body }: CategoryLine): Promise<void> {
-    const { id } = await this.store.categories.create(body, ORIGIN);
-    this.categoryIds.set(idInFile, id);
-    this.createdIds.add(id);
-    this.progress.created.categories += 1;
-  }
-
-  private async createPet({ kind: _kind, id: _id, quantity, ...body }: PetLine): Promise<void> {
+  private async create(line: NumberedLine): Promise<void> {
+    const { categories, pets } = this.store;
+    if (line.kind === 'category') {
+      const { kind: _kind, number: _number, id: idInFile, ...body } = line;
+      const { id } = await categories.create(body, ORIGIN);
+      this.categoryIds.set(idInFile, id);
+      this.createdIds.add(id);
+      this.outcome.created.categories += 1;
+      return;
+    }
+    const { kind: _kind, number: _number, id: _id, quantity, ...body } = line;
     const categoryId = this.categoryIds.get(body.categoryId);
     if (categoryId === undefined) {
       throw new UnknownCategoryError(body.categoryId);
     }
     // Nothing in stock and no open order: as the same requests would leave it.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
-    await this.store.pets.create({ ...body, categoryId, ...held }, ORIGIN, quantity);
-    this.progress.created.pets += 1;
+    await pets.create({ ...body, categoryId, ...held }, ORIGIN, quantity);
+    this.outcome.created.pets += 1;
   }
 }
 
-const LINE_FEED = 0x0a;
-
-/** Lines without their ends. The last one may be longer than a line may be: what follows it is not read. */
-async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rest = Buffer.alloc(0);
+/**
+ * Lines without their ends, a character for each byte: a line may be cut anywhere, and must be UTF-8 as a whole. The last one
+ * may be longer than a line may be: what follows it is not read.
+ */
+async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = '';
   for await (const chunk of source) {
-    rest = Buffer.concat([rest, chunk]);
-    let start = 0;
-    for (let end = rest.indexOf(LINE_FEED); end !== -1; end = rest.indexOf(LINE_FEED, start)) {
-      yield rest.subarray(start, end);
-      start = end + 1;
-    }
-    rest = rest.subarray(start);
+    const lines = (rest + chunk.toString('latin1')).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
     if (rest.length > MAX_LINE_BYTES) {
       break;
     }
   }
-  if (rest.length > 0) {
+  if (rest !== '') {
     yield rest;
   }
 }

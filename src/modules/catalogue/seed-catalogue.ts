@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { CategoriesService } from '../categories';
 import { type PetStatus, PetsService } from '../pets';
 import type { CatalogueCounts } from './catalogue-format';
-import { ImportCatalogue, ImportStoppedError } from './import-catalogue';
+import { ImportCatalogue } from './import-catalogue';
 
 /** The sample catalogue; names in any order, apart by spaces. */
 const CATALOGUE = [
@@ -44,9 +44,10 @@ export class SeedCatalogue {
       return { categories: 0, pets: 0 };
     }
     const options = { fromLine: isBegun ? CATALOGUE.length + 1 : 1 };
-    const { created } = await this.catalogue.importFrom(sampleFile(), options).catch((error: unknown) => {
-      throw error instanceof ImportStoppedError ? error.cause : error;
-    });
+    const { created, error } = await this.catalogue.importFrom(sampleFile(), options);
+    if (error !== undefined) {
+      throw error;
+    }
     return created;
   }
 }
