@@ -8,7 +8,7 @@ import { confirm, withProgress } from '../../cli/command/operator';
 import { wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, counted, printDone } from '../../cli/command/output';
 import { failureOf } from '../../runtime/failures';
-import { PETSTORE, printable } from '../../runtime/messages';
+import { PETSTORE, printable, printableJson } from '../../runtime/messages';
 import { type CatalogueCounts, exampleLines } from './catalogue-format';
 import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue, type ImportOutcome } from './import-catalogue';
@@ -120,17 +120,24 @@ export class ExportCommand extends StoreCommand {
     const toStandardOutput = file === '-';
     const toTerminal = toStandardOutput && process.stdout.isTTY;
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
-    const counts = await writeFile(file, options.force ?? false, (write) => {
-      // What JSON leaves as it is and a terminal would interpret.
-      const shown = (text: string) => write(toTerminal ? text.replace(/[^\n]+/g, printable) : text);
-      return interruptible(outcome, (signal) =>
-        withProgress('Exporting', 'lines', (bar) => {
-          // There is no place for a bar where the catalogue goes to the same terminal.
-          const onLines = (count: number) => toTerminal || bar.update({ count });
-          return this.catalogue.exportTo(shown, { signal, onLines });
+    const counts: CatalogueCounts = { categories: 0, pets: 0 };
+    await writeFile(file, options.force ?? false, (write) =>
+      interruptible(outcome, (signal) =>
+        withProgress('Exporting', 'lines', async (bar) => {
+          for await (const lines of this.catalogue.lines()) {
+            signal.throwIfAborted();
+            await write(lines.map((line) => `${printableJson(line)}\n`).join(''));
+            const pets = lines.filter(({ kind }) => kind === 'pet').length;
+            counts.pets += pets;
+            counts.categories += lines.length - pets;
+            // There is no place for a bar where the catalogue goes to the same terminal.
+            if (!toTerminal) {
+              bar.update({ count: counts.categories + counts.pets });
+            }
+          }
         }),
-      );
-    });
+      ),
+    );
     const sentence = `Exported ${inWords(counts)}.`;
     if (toStandardOutput) {
       // Standard output is for the catalogue.

@@ -43,7 +43,7 @@ export interface ImportOutcome {
   /** The first of the bad lines. */
   problems: { line: number; problem: string }[];
   /** Why it has ended early: it was interrupted, must not go on, or the database has failed. */
-  error?: unknown;
+  error?: Error;
 }
 
 /** Imports a catalogue (NDJSON) by the commands that POST runs. After a bad line the others are checked only. */
@@ -66,7 +66,8 @@ export class ImportCatalogue {
     } catch (error) {
       // Why it has ended is what the operator needs to know, even if this cannot be recorded either.
       await this.record(outcome).catch(() => undefined);
-      return { ...outcome, error: options.signal?.aborted ? options.signal.reason : error };
+      const reason: unknown = options.signal?.aborted ? options.signal.reason : error;
+      return { ...outcome, error: reason as Error };
     }
   }
 

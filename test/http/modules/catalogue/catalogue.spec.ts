@@ -27,15 +27,11 @@ function load(text: string | Buffer, options?: ImportOptions): Promise<ImportOut
 }
 
 async function exported(): Promise<Record<string, unknown>[]> {
-  let text = '';
-  await service.app.get(ExportCatalogue).exportTo((part) => {
-    text += part;
-    return Promise.resolve();
-  });
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines: object[] = [];
+  for await (const page of service.app.get(ExportCatalogue).lines()) {
+    lines.push(...page);
+  }
+  return JSON.parse(JSON.stringify(lines)) as Record<string, unknown>[];
 }
 
 /** The names of the pets in the store, in the order of their ids. */
