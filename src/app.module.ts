@@ -44,10 +44,8 @@ const RETENTION: Provider = {
 };
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
-/** The connections of the first process of several, which only prepares the store. */
-const PREPARATION_POOL = 2;
 
-/** Assembles every process of the application: a service, the first process of one with workers, a command. */
+/** Assembles a process of the application: a service, or a command. */
 @Module({})
 export class AppModule {
   /**
@@ -69,28 +67,18 @@ export class AppModule {
     };
   }
 
-  /** The first process of a service with workers: migrates the store, and seeds a new one. */
-  static forPreparation(settings: Settings, databaseUrl: string): DynamicModule {
-    const options = dataSourceOptions(databaseUrl, PREPARATION_POOL);
-    return withoutRequests(settings, SERVICE, DatabaseModule.forRoot(options, connectAndMigrate));
-  }
-
   /** The services that commands use. The database is opened later, and only by a command that needs it. */
   static forCommands(settings: Settings, actor: Actor): DynamicModule {
     const options = { ...commandOptions(''), manualInitialization: true };
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
-    return withoutRequests(settings, actor, DatabaseModule.forRoot(options, prepare));
+    const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
+    return {
+      module: AppModule,
+      imports: [commonModule(settings, actor), DatabaseModule.forRoot(options, prepare), ...modules],
+      providers: [SeedService],
+      exports: [SeedService, ...modules],
+    };
   }
-}
-
-function withoutRequests(settings: Settings, actor: Actor, database: DynamicModule): DynamicModule {
-  const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
-  return {
-    module: AppModule,
-    imports: [commonModule(settings, actor), database, ...modules],
-    providers: [SeedService],
-    exports: [SeedService, ...modules],
-  };
 }
 
 class CommonModule {}

@@ -40,8 +40,6 @@ export interface Feature {
   tables?: readonly ReportedTable[];
   /** Completes the settings of a service, once its database is open. */
   prepare?: (settings: Settings) => Settings;
-  /** Variables of the workers of a service, which give them what `prepare` has added. */
-  workerEnvironment?: (settings: Settings) => Record<string, string>;
   /** The file that a copy of the store needs as well, if there is one. */
   copiedFile?: (settings: Settings) => CopiedFile | undefined;
   /** Rows that a service deletes in time. */

@@ -1,9 +1,15 @@
+import cluster from 'node:cluster';
+import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
+import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
+import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
+import { StartError } from './failures';
+import { PETSTORE } from './messages';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -119,4 +125,63 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
     logger.log(`Migrated: ${done.join(', ')}.`);
   }
   return new DataSource(options).initialize();
+}
+
+/** The name of the database on the embedded server. */
+const EMBEDDED_NAME = 'petstore';
+
+/** The database that this process uses. */
+export interface OpenDatabase {
+  url: string;
+  /** True for the embedded database in the data directory, false for an external server. */
+  embedded: boolean;
+  /** Resolves with the reason if an embedded database has died and cannot be started again. */
+  lost: Promise<Error>;
+  /** Stops an embedded database that this process has started. */
+  close(): Promise<void>;
+}
+
+/** Finds the embedded database in `DATA_DIR` without changing anything; undefined if there is none. */
+export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
+  return findData(dataDirectory, EMBEDDED_NAME);
+}
+
+/**
+ * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, starting it if necessary.
+ * @param signal ends the wait for a database that recovers
+ * @param forServer creates the embedded one if there is none, and has it for itself; a command may share that of a server
+ */
+export async function openDatabase(
+  settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
+  log: (line: string) => void,
+  forServer = false,
+  signal?: AbortSignal,
+): Promise<OpenDatabase> {
+  const { databaseUrl } = settings;
+  // The first process has started the embedded one for its workers.
+  const url = databaseUrl ?? (cluster.isWorker ? findEmbedded(settings)?.url : undefined);
+  if (url !== undefined) {
+    const close = () => Promise.resolve();
+    return { url, embedded: databaseUrl === undefined, lost: new Promise(() => undefined), close };
+  }
+  if (!isPackageInstalled()) {
+    throw new StartError(
+      'DATABASE_URL is not set, and the embedded PostgreSQL is not installed here. ' +
+        'Set DATABASE_URL to a database of your own: postgres://user:password@host:5432/name.',
+    );
+  }
+  if (!forServer && findEmbedded(settings) === undefined) {
+    throw new StartError(
+      `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
+        'Or set DATA_DIR or DATABASE_URL to an existing one.',
+    );
+  }
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: resolve(settings.dataDirectory),
+    database: EMBEDDED_NAME,
+    log,
+    share: !forServer,
+    signal,
+  });
+  return { url: postgres.url, embedded: true, lost: postgres.lost, close: () => postgres.stop() };
 }

@@ -6,9 +6,8 @@ import { RepeatingTask } from '#libs/clock';
 import { Database, type ExpiredRows } from '#libs/database';
 import { QuotaStore } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { withConnection } from './data-source';
+import { findEmbedded, withConnection } from './data-source';
 import { VERSION } from './messages';
-import { findEmbedded } from './open-database';
 
 /** An instance renews its row this often, in milliseconds. */
 const RENEWED_MS = 5_000;

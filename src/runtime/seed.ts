@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#libs/database';
+import { type INestApplicationContext, Injectable } from '@nestjs/common';
+import { Database } from '#libs/database';
 import { ClientsService, KeysService } from '../modules/auth';
 import { SeedCatalogue } from '../modules/catalogue';
 import { agreedPlan } from '../modules/quotas';
+import { PETSTORE } from './messages';
 
 export const DEMO_CLIENT = 'demo';
 
@@ -34,33 +35,70 @@ export class SeedService {
     return !row!.used;
   }
 
-  /**
-   * The client comes first, because a store with a catalogue is never seeded again: whatever a killed process lacks of it,
-   * the next one adds.
-   */
-  async seed(withKey = true): Promise<Seeded> {
-    const key = await this.underSeedLock((transaction) => this.seedClient(withKey, transaction));
-    // Imported in transactions of its own, while this one keeps other processes waiting, however long that takes.
-    const counts = await this.underSeedLock(() => this.catalogue.seed());
-    return { ...counts, key };
-  }
-
-  private underSeedLock<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  /** In transactions of its own, while this one keeps other processes waiting, however long that takes. */
+  seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
       // SQL, because TypeORM has no advisory locks.
       await transaction.query(
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      return work(transaction);
+      // The client comes first: a store with a catalogue is never seeded again, and a killed process may lack the rest.
+      const key = await this.seedClient(withKey);
+      return { ...(await this.catalogue.seed()), key };
     });
   }
 
-  private async seedClient(withKey: boolean, transaction: Transaction): Promise<string | null> {
-    if (await this.clients.exists(DEMO_CLIENT, transaction)) {
-      return null;
-    }
-    await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);
-    return withKey ? (await this.keys.issue({ client: DEMO_CLIENT }, transaction)).key : null;
+  private seedClient(withKey: boolean): Promise<string | null> {
+    return this.database.transaction(async (transaction) => {
+      if (await this.clients.exists(DEMO_CLIENT, transaction)) {
+        return null;
+      }
+      await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);
+      return withKey ? (await this.keys.issue({ client: DEMO_CLIENT }, transaction)).key : null;
+    });
   }
+}
+
+/**
+ * Seeds the store at the first start of an embedded database. On a terminal it issues a key; elsewhere a log may keep what is
+ * printed, and others may read it.
+ */
+export async function seedFirstRun(
+  store: INestApplicationContext,
+  { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
+): Promise<Seeded | undefined> {
+  const seed = store.get(SeedService);
+  return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
+}
+
+/** Prints the address of the service, and how to get a key. */
+export function announce(
+  { host, port }: { host: string; port: number },
+  firstRun: Pick<Seeded, 'key'> | undefined,
+  output: Pick<NodeJS.WriteStream, 'write'> = process.stdout,
+): void {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const client = firstRun ? DEMO_CLIENT : `<client> (clients: ${PETSTORE} clients list)`;
+  const issue = `To get an API key: ${PETSTORE} keys issue --client ${client}`;
+  output.write(`
+Pet Store is ready.
+
+  Service    ${url}
+  Docs       ${url}/docs
+  OpenAPI    ${url}/openapi.json
+
+${firstRun?.key ? firstKey(url, firstRun.key) : issue}
+
+`);
+}
+
+function firstKey(url: string, key: string): string {
+  return `Your first API key, for the client ${DEMO_CLIENT} on the free plan. It is shown only once:
+
+  ${key}
+
+Try it:
+
+  curl -i -H 'X-API-Key: ${key}' '${url}/pets?limit=3'`;
 }

@@ -1,53 +1,55 @@
-import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { format } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import type { INestApplicationContext } from '@nestjs/common';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Connections } from '#libs/http';
+import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
+import { serveDocument } from '../http/document/serve-document';
+import { configureHttp, createHttpAdapter } from '../http/http-server';
+import { callInterceptorsDirectly } from '../http/response.interceptor';
+import { EventTail } from '../modules/events';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
-import { createLogger, endLog, terminalLog } from './logging';
-import { PETSTORE } from './messages';
-import { type OpenDatabase, openDatabase } from './open-database';
-import { DEMO_CLIENT, SeedService, type Seeded } from './seed';
-import { type Running, Service } from './service';
+import { Readiness } from './health';
+import { endLog, nestLogger } from './logging';
+import { createMetrics, serveMetrics } from './metrics';
+import { type OpenDatabase, openDatabase } from './data-source';
+import { Presence } from './presence';
+import { announce, seedFirstRun } from './seed';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
 
-/**
- * V8 forgets a shape that no object has. If a garbage collection finds no waiting `process.nextTick`, each later one defines
- * its object property by property: 8 of a read's 180 µs on Node 20. So one such object lives as long as the process.
- */
-const kept: object[] = [];
-process.nextTick(() => kept.push(executionAsyncResource()));
+/** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
+export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/**
- * While the young generation is still small, most objects of requests survive its collections, so V8 would soon allocate
- * their like in the old generation. There they keep others alive until a full collection: a seventh of a page's time. Only
- * code that is compiled later depends on the flag, so it may be set now.
- */
-setFlagsFromString('--no-allocation-site-pretenuring');
+/** How long open requests may take once the service has stopped listening. */
+const DRAIN_MS = 25_000;
+/** How long the rest of the work may take after a second signal. */
+const HURRY_MS = 2_000;
+
+/** What a process of the service begins with. */
+interface Beginning {
+  settings: Settings;
+  logger: Logger;
+  tracing?: Tracing;
+  signals: StopSignals;
+}
+
+/** Stops what a process has started so far; before that it still serves for a while, and says that it is not ready. */
+type Stop = (delayMs: number) => Promise<void>;
 
 /**
  * Runs the service until a signal to stop, then finishes open requests and writes buffered data.
  * @param workers the number of worker processes that answer requests; 0 if this process does
  */
-export async function serve(
-  settings: Settings,
-  workers: number,
-  signals: StopSignals,
-  tracing?: Tracing,
-): Promise<void> {
-  // A closed output must not stop the service.
-  process.stdout.on('error', () => undefined);
-  const logContext = tracing && (() => tracing.logContext());
-  const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), logContext);
-  // What a library prints, as ioredis does, is a line of the log.
-  Object.assign(console, { warn: (...parts: unknown[]) => logger.warn(format(...parts)) });
-  tracing?.reportTo((message) => logger.warn(message));
+export async function serve(beginning: Beginning, workers: number): Promise<void> {
+  const { settings, logger, tracing, signals } = beginning;
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
@@ -61,31 +63,27 @@ export async function serve(
   const lost = opening.then(async (database) => {
     throw await database.lost;
   });
-  let running: Running | undefined;
-  let delayMs = 0;
-  const begin = async (database: OpenDatabase) => {
+  let stop: Stop = () => Promise.resolve();
+  const start = async (): Promise<void> => {
+    const database = await opening;
     ending.signal.throwIfAborted();
-    const complete = FEATURES.reduce((all, { prepare }) => prepare?.(all) ?? all, settings);
-    running =
-      workers > 0
-        ? new WorkerProcesses(complete, database.url, logger, workers)
-        : new Service(complete, database.url, logger, tracing);
-    let seeded: Seeded | undefined;
-    const port = await running.start(async (store) => {
-      seeded = database.embedded ? await seedFirstRun(store) : undefined;
-    });
-    if (cluster.isPrimary) {
-      announce({ host: settings.host, port }, seeded);
+    if (workers === 0) {
+      await startService(beginning, database, (end) => (stop = end));
+    } else {
+      const processes = new WorkerProcesses(settings, logger, workers);
+      stop = (delayMs) => processes.stop(signals, delayMs);
+      await processes.start();
     }
   };
+  let delayMs = 0;
   try {
     // A start that waits, for example for another instance's migration, can be interrupted too.
-    await Promise.race([opening.then(begin), signals.first, lost]);
+    await Promise.race([start(), signals.first, lost]);
     logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
   } finally {
     try {
-      await running?.stop(signals, delayMs);
+      await stop(delayMs);
     } finally {
       await opening.then(
         (database) => database.close(),
@@ -106,45 +104,72 @@ async function assertFree(variables: string, address: Settings['metrics']): Prom
   }
 }
 
+/** Adds what is neither a module nor an operation: the behaviour of the server, its metrics and the OpenAPI document. */
+export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing) {
+  callInterceptorsDirectly();
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  // The first hook, so that the span covers all work for the request.
+  tracing?.watch(fastify);
+  const connections = configureHttp(app, settings);
+  const metrics = settings.metrics && createMetrics(app, connections);
+  serveDocument(app);
+  return { connections, metrics };
+}
+
 /**
- * Seeds the store at the first start of an embedded database. On a terminal it issues a key; elsewhere a log may keep what is
- * printed, and others may read it.
+ * Starts the service in this process: alone, or as one of several workers.
+ * @param onStoppable called as soon as there is something to stop
  */
-export async function seedFirstRun(
-  store: INestApplicationContext,
-  { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
-): Promise<Seeded | undefined> {
-  const seed = store.get(SeedService);
-  return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
+export async function startService(
+  beginning: Beginning,
+  database: OpenDatabase,
+  onStoppable: (stop: Stop) => void,
+): Promise<void> {
+  const { logger, tracing } = beginning;
+  const settings = FEATURES.reduce((all, { prepare }) => prepare?.(all) ?? all, beginning.settings);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forService(settings, database.url),
+    createHttpAdapter(settings, logger),
+    { ...NEST_OPTIONS, logger: nestLogger(logger) },
+  );
+  const { connections, metrics } = configureServer(app, settings, tracing);
+  onStoppable((delayMs) => stopService(beginning, app, connections, delayMs));
+  const seeded = database.embedded ? await seedFirstRun(app) : undefined;
+  const { host, port: asked } = settings;
+  await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));
+  if (metrics && !cluster.isWorker) {
+    await serveMetrics(settings.metrics, () => metrics.metrics());
+  }
+  const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+  await app.get(Presence).begin({ host, port });
+  if (cluster.isPrimary || cluster.worker?.id === 1) {
+    announce({ host, port }, seeded);
+  }
 }
 
-/** Prints the address of the service, and how to get a key. */
-export function announce(
-  { host, port }: { host: string; port: number },
-  firstRun: Pick<Seeded, 'key'> | undefined,
-  output: Pick<NodeJS.WriteStream, 'write'> = process.stdout,
-): void {
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const client = firstRun ? DEMO_CLIENT : `<client> (clients: ${PETSTORE} clients list)`;
-  const issue = `To get an API key: ${PETSTORE} keys issue --client ${client}`;
-  output.write(`
-Pet Store is ready.
-
-  Service    ${url}
-  Docs       ${url}/docs
-  OpenAPI    ${url}/openapi.json
-
-${firstRun?.key ? firstKey(url, firstRun.key) : issue}
-
-`);
-}
-
-function firstKey(url: string, key: string): string {
-  return `Your first API key, for the client ${DEMO_CLIENT} on the free plan. It is shown only once:
-
-  ${key}
-
-Try it:
-
-  curl -i -H 'X-API-Key: ${key}' '${url}/pets?limit=3'`;
+/**
+ * Stops without losing requests. First `/health/ready` reports 503 while everything is still served for `delayMs`, until
+ * load balancers have noticed. Then it stops listening, finishes open requests and writes buffered data. A second signal
+ * skips the waits.
+ */
+async function stopService(
+  { logger, signals }: Beginning,
+  app: NestFastifyApplication,
+  connections: Connections,
+  delayMs: number,
+): Promise<void> {
+  app.get(Readiness).end();
+  connections.announceEnd();
+  let patienceMs = DRAIN_MS;
+  void signals.second.then((signal) => {
+    logger.warn(`${signal} again: stopping immediately`);
+    patienceMs = 0;
+    connections.destroyAll();
+    setTimeout(() => process.exit(1), HURRY_MS).unref();
+  });
+  await Promise.race([pause(delayMs), signals.second]);
+  // Requests that wait for events are answered now; their callers continue with another instance.
+  app.get(EventTail).end();
+  await connections.end(patienceMs);
+  await app.close();
 }

@@ -22,12 +22,13 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 
 const SERVICE_NAME = 'petstore';
 /** Spans that are not sent by then are lost: the shutdown does not wait for an unavailable collector. */
 const FLUSH_MS = 2_000;
-/** An unavailable collector is reported at most once in this time. */
-const COMPLAIN_MS = 60_000;
+/** Equal problems are reported once in this time. */
+const REPEAT_MS = 60_000;
 
 /** Traces of this process, sent to a collector. */
 export type Tracing = ReturnType<typeof startTracing>;
@@ -37,11 +38,10 @@ export type Tracing = ReturnType<typeof startTracing>;
  * loading. OpenTelemetry reads the collector, the sampling and the service name from its own environment
  * variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...).
  */
-export function startTracing() {
+export function startTracing(logger: Logger) {
   // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
-  const misreadings = new Set<string>();
-  onReport((message) => misreadings.add(message));
+  reportProblems(logger);
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
@@ -52,13 +52,6 @@ export function startTracing() {
   traceDrivers();
   return {
     watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
-    /** Fields that link a log line to its trace. */
-    logContext: currentTrace,
-    /** Reports each variable that OpenTelemetry replaced with its default, and from now on that traces cannot be sent. */
-    reportTo: (warn: (message: string) => void) => {
-      misreadings.forEach((message) => warn(`Traces: ${message}`));
-      reportTo(warn);
-    },
     /** Sends pending spans within two seconds. Never rejects. */
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
@@ -67,42 +60,39 @@ export function startTracing() {
   };
 }
 
+/** Each variable that OpenTelemetry replaces with its default, and traces that cannot be sent. */
+function reportProblems(logger: Logger): void {
+  const reported = new Set<string>();
+  let since = performance.now();
+  const report = (text: string): void => {
+    if (performance.now() - since > REPEAT_MS) {
+      reported.clear();
+      since = performance.now();
+    }
+    const problem = problemIn(text);
+    if (!reported.has(problem)) {
+      reported.add(problem);
+      logger.warn(problem);
+    }
+  };
+  const ignore = (): void => undefined;
+  const reporter = { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(reporter, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+/** A failed export is reported as a JSON object with all fields of the error, including the stack. */
+function problemIn(text: string): string {
+  try {
+    return `Traces cannot be sent: ${(JSON.parse(text) as Error).message}`;
+  } catch {
+    return `Traces: ${text}`;
+  }
+}
+
 /** Traces database and Redis calls only within a request. Records neither SQL values nor arguments of Redis commands. */
 function traceDrivers(): void {
   new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true });
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
-}
-
-function currentTrace(): object {
-  const span = trace.getSpan(context.active());
-  return span === undefined ? {} : { traceId: span.spanContext().traceId };
-}
-
-/** Takes what OpenTelemetry reports: a misspelled variable at the start, and later that traces cannot be sent. */
-function onReport(take: (message: string) => void): void {
-  const ignore = (): void => undefined;
-  const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
-  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-}
-
-function reportTo(warn: (message: string) => void): void {
-  let reportedAt = -Infinity;
-  onReport((reason) => {
-    if (performance.now() - reportedAt > COMPLAIN_MS) {
-      reportedAt = performance.now();
-      // The export does not belong to the request that happened to trigger it.
-      context.with(ROOT_CONTEXT, () => warn(`Traces cannot be sent: ${messageOf(reason)}`));
-    }
-  });
-}
-
-/** The SDK reports an error as a JSON object with all its fields, including the stack. */
-function messageOf(text: string): string {
-  try {
-    return (JSON.parse(text) as Error).message;
-  } catch {
-    return text;
-  }
 }
 
 /**

@@ -1,59 +1,48 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { AppModule } from '../app.module';
-import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { ReportedStartError, StartError } from './failures';
-import { nestLogger } from './logging';
 import { metricsOf, serveMetrics } from './metrics';
-import { NEST_OPTIONS, type Running } from './service';
 import type { StopSignals } from './stop-signals';
 
 /** The workers divide the pool among themselves; each has at least this many connections. */
 const MIN_POOL = 2;
-/** The pause before a worker is started again doubles until it has run for a while: what it lacks may be back by then. */
-const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 30_000;
-const STEADY_MS = 60_000;
+/** The pause before a worker is started again: what it lacks may be back by then. */
+const RESTART_MS = 2_000;
 /** How long the workers may take to stop beyond the delay, and after a second signal. Then they are stuck, and killed. */
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
 /**
- * The first process of a service whose workers share its port. It prepares the store and holds an embedded database. Each
+ * The workers of a service, which share its port. The first process only holds an embedded database and the metrics; each
  * worker is an instance, and is started again when it ends.
  */
-export class WorkerProcesses implements Running {
+export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();
 
   constructor(
     private readonly settings: Settings,
-    private readonly databaseUrl: string,
     private readonly logger: Logger,
     private readonly count: number,
   ) {}
 
-  /** Starts the first worker alone, so that a failed start is reported once, by that worker. */
-  async start(prepare: (store: INestApplicationContext) => Promise<void>): Promise<number> {
-    await this.prepare(prepare);
-    this.ending.signal.throwIfAborted();
+  /** Starts the first worker alone: it migrates the store, and reports by itself if it cannot start. */
+  async start(): Promise<void> {
     await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
+    this.ending.signal.throwIfAborted();
     const first = this.fork();
     const ended = endOf(first).then((how) => {
       throw how.startsWith('ended') ? new ReportedStartError() : new StartError(`A worker ${how}.`);
     });
-    const [address] = (await Promise.race([once(first, 'listening'), ended])) as [{ port: number }];
+    await Promise.race([once(first, 'listening'), ended]);
     this.ending.signal.throwIfAborted();
     void this.keepRunning(first);
     for (let others = 1; others < this.count; others += 1) {
       void this.keepRunning(this.fork());
     }
-    return address.port;
   }
 
   /** The workers wait for load balancers themselves. */
@@ -70,23 +59,11 @@ export class WorkerProcesses implements Running {
     await Promise.all(ended);
   }
 
-  /** Migrates before the workers start, so that they find the newest schema. */
-  private async prepare(prepare: (store: INestApplicationContext) => Promise<void>): Promise<void> {
-    const store = await NestFactory.createApplicationContext(
-      AppModule.forPreparation(this.settings, this.databaseUrl),
-      { ...NEST_OPTIONS, logger: nestLogger(this.logger) },
-    );
-    await prepare(store);
-    await store.close();
-  }
-
   private fork(): Worker {
-    const { databasePool, databaseUrl, instances } = this.settings;
+    const { databasePool, instances } = this.settings;
     const worker = cluster.fork({
-      ...(databaseUrl === undefined && { DATABASE_URL: this.databaseUrl }),
-      DATABASE_POOL: String(Math.max(MIN_POOL, Math.floor(databasePool / this.count))),
-      INSTANCES: String(Math.max(instances, this.count)),
-      ...Object.assign({}, ...FEATURES.map((feature) => feature.workerEnvironment?.(this.settings))),
+      DATABASE_POOL: Math.max(MIN_POOL, Math.floor(databasePool / this.count)),
+      INSTANCES: Math.max(instances, this.count),
     });
     this.running.add(worker);
     void endOf(worker).then(() => this.running.delete(worker));
@@ -95,21 +72,18 @@ export class WorkerProcesses implements Running {
 
   /** Starts another worker whenever this one, or its successor, has ended. */
   private async keepRunning(first: Worker): Promise<void> {
+    const { signal } = this.ending;
     let worker = first;
-    let pauseMs = FIRST_PAUSE_MS;
-    while (!this.ending.signal.aborted) {
-      const startedAt = performance.now();
+    for (;;) {
       const how = await endOf(worker);
-      if (this.ending.signal.aborted) {
+      if (!signal.aborted) {
+        this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
+        await pause(RESTART_MS, undefined, { signal }).catch(() => undefined);
+      }
+      if (signal.aborted) {
         return;
       }
-      pauseMs = performance.now() - startedAt > STEADY_MS ? FIRST_PAUSE_MS : pauseMs;
-      this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${pauseMs / 1_000} s.`);
-      await pause(pauseMs, undefined, { signal: this.ending.signal }).catch(() => undefined);
-      pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
-      if (!this.ending.signal.aborted) {
-        worker = this.fork();
-      }
+      worker = this.fork();
     }
   }
 

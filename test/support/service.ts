@@ -9,7 +9,7 @@ import { Retention } from '#libs/database';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
-import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
+import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { REDIS_CONNECTION, agreedPlan } from '../../src/modules/quotas';

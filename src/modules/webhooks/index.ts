@@ -13,7 +13,7 @@ import { Dispatcher } from './delivery/dispatcher';
 import { Sender } from './delivery/sender';
 import { WEBHOOKS_OF_CLIENT, WebhookAdministration } from './webhook-administration';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-import { webhookKeyFile, withWebhookKey, workerEnvironment } from './webhook-key';
+import { webhookKeyFile, withWebhookKey } from './webhook-key';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
@@ -88,7 +88,6 @@ export const WEBHOOKS: Feature = {
   module: WebhooksModule,
   commandModule: WebhookAdministrationModule,
   prepare: withWebhookKey,
-  workerEnvironment,
   copiedFile: webhookKeyFile,
   // No event reports them.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],

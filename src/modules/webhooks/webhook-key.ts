@@ -18,11 +18,6 @@ export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Setti
     : undefined;
 }
 
-/** A worker has the URL of the embedded database, and would look for no key in its folder. */
-export function workerEnvironment({ webhookKey }: Settings): Record<string, string> {
-  return webhookKey ? { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' } : {};
-}
-
 /**
  * Adds the key that encrypts the secrets of webhooks. `WEBHOOK_KEY` takes precedence. An embedded database keeps its
  * key in its folder, created at the first start. For an external database no key is created: all instances need the

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Database } from '#libs/database';
-import { announce, seedFirstRun } from '../../../src/runtime/serve';
+import { announce, seedFirstRun } from '../../../src/runtime/seed';
 import { aPet } from '../../support/builders';
 import { eventually, until } from '../../support/eventually';
 import { call, earnBan } from '../../support/limits';

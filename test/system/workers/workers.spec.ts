@@ -69,9 +69,9 @@ it('two workers answer on one port, add up their metrics, are started again when
   await until(() => listening() === 4 && workers().length === 2);
   const pauses = service.log.flatMap((line) => /Worker \d.* another starts in \d+ s/.exec(line) ?? []);
   expect(pauses).toEqual([
-    'Worker 2 ended (SIGKILL); another starts in 1 s',
+    'Worker 2 ended (SIGKILL); another starts in 2 s',
     'Worker 3 ended (SIGKILL); another starts in 2 s',
-    expect.stringMatching(/^Worker 4 could not be started \(ENOENT\); .* 4 s$/),
+    expect.stringMatching(/^Worker 4 could not be started \(ENOENT\); .* 2 s$/),
   ]);
   expect(new Set(await ask(8))).toEqual(new Set([200]));
 
