@@ -5,6 +5,7 @@ import {
   ApiOperation,
   ApiResponse,
   type OperationObject,
+  type SchemaObject,
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { AnyDefinedError } from './errors';
@@ -72,6 +73,22 @@ export function Operation(options: OperationOptions): MethodDecorator {
       : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
   );
+}
+
+/**
+ * What every response has of a schema whose fields the specification leaves optional.
+ * @param properties those that are required then; some generators require one only where its type is stated as well
+ */
+export function storedSchema(
+  name: string,
+  properties: NonNullable<SchemaObject['properties']>,
+): SchemaObject {
+  const required = Object.keys(properties);
+  return {
+    type: 'object',
+    description: `${name} as every response has it.`,
+    allOf: [{ $ref: getSchemaPath(name) }, { type: 'object', required, properties }],
+  };
 }
 
 const noContent = [HttpCode(204), ApiResponse({ status: 204, description: 'Done; there is no body.' })];

@@ -1,12 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import {
-  DocumentBuilder,
-  type OpenAPIObject,
-  type ReferenceObject,
-  type SchemaObject,
-  SwaggerModule,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import { definedTags } from '#libs/http';
@@ -59,48 +52,6 @@ function tagParts(): object {
   return { tags, 'x-tagGroups': named };
 }
 
-/** What every response has, beyond what the specification requires of Pet and Order. */
-const ALWAYS_PRESENT = { Pet: ['status'], Order: ['id', 'petId', 'quantity', 'complete'] };
-
-/**
- * The document with `StoredPet` and `StoredOrder` for responses. Requests have schemas of their own, so that every reference to
- * Pet and Order belongs to a response. Some generators require a field only where its type is stated as well.
- */
-function withStoredSchemas(document: OpenAPIObject): OpenAPIObject {
-  const names = Object.keys(ALWAYS_PRESENT);
-  const text = names.reduce(
-    (all, name) => all.replaceAll(`"${getSchemaPath(name)}"`, `"${getSchemaPath(`Stored${name}`)}"`),
-    JSON.stringify(document),
-  );
-  const stored = JSON.parse(text) as OpenAPIObject;
-  const schemas = stored.components!.schemas as Record<string, SchemaObject>;
-  for (const [name, required] of Object.entries(ALWAYS_PRESENT)) {
-    const fields = required.map((field) => {
-      const { allOf, type, format, minimum, maximum } = schemas[name]!.properties![field] as SchemaObject;
-      return [field, allOf?.[0] ?? { type, format, minimum, maximum }];
-    });
-    const properties = Object.fromEntries(fields) as SchemaObject['properties'];
-    schemas[`Stored${name}`] = {
-      description: `${name} as every response has it.`,
-      allOf: [{ $ref: getSchemaPath(name) }, { type: 'object', required, properties }],
-    };
-  }
-  addTypes(schemas);
-  return stored;
-}
-
-/** Scalar needs the type beside `allOf` and `oneOf`. */
-function addTypes(schemas: Record<string, SchemaObject>): void {
-  Object.values(schemas).forEach((schema) => (schema.type ??= 'object'));
-  const properties = Object.values(schemas).flatMap((schema) => Object.values(schema.properties ?? {}));
-  for (const property of properties as SchemaObject[]) {
-    const [whole] = (property.allOf ?? []) as ReferenceObject[];
-    if (whole) {
-      property.type = schemas[whole.$ref.split('/').at(-1)!]!.type;
-    }
-  }
-}
-
 /** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
@@ -131,8 +82,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
   completeDocument(document);
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
-  const ordered = { openapi, info, externalDocs, servers, security, ...tagParts(), paths, components };
-  return withStoredSchemas(ordered);
+  return { openapi, info, externalDocs, servers, security, ...tagParts(), paths, components };
 }
 
 /** The OpenAPI document as text for people: indented. */

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import { isDeepStrictEqual } from 'node:util';
 import type {
   OpenAPIObject,
   OperationObject,
@@ -22,158 +21,146 @@ import {
 } from './shared-components';
 
 type Components = NonNullable<OpenAPIObject['components']>;
-
-/** One operation while its notes are turned into parts of the OpenAPI document. */
-interface Draft {
-  operation: OperationObject;
-  method: string;
-  notes: Notes[];
-  /** All that it can return; those of the operation come before those that nearly every operation has. */
-  errors: ErrorDefinition[];
-}
+type Responses = Record<string, ResponseObject | ReferenceObject>;
+type Schemas = Record<string, SchemaObject>;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
 
-/**
- * Turns the notes of the decorators into responses, header fields and parameters of every operation in the OpenAPI document.
- */
-export function completeDocument(document: OpenAPIObject): void {
-  const components: Components = (document.components ??= {});
-  components.schemas = { ...components.schemas, ...schemas() };
-  Object.assign(components, { examples: {}, headers: HEADERS, parameters: {}, responses: {} });
-  const drafts = draftsOf(document);
-  const usual = usualCodes(drafts);
-  for (const draft of drafts) {
-    completeRequest(draft, components);
-    completeResponses(draft, components, usual);
-  }
-}
-
-/** Every operation of the OpenAPI document with its notes, which are removed from it. */
-function draftsOf(document: OpenAPIObject): Draft[] {
-  return Object.values(document.paths).flatMap((item) =>
-    METHODS.flatMap((method) => {
-      const operation = item[method];
-      if (!operation) {
-        return [];
+/** Turns the notes of the decorators into parameters, responses and header fields of every operation. */
+export function completeDocument({ paths, components = {} }: OpenAPIObject): void {
+  Object.assign(components, {
+    schemas: { ...components.schemas, ...schemas() },
+    examples: {},
+    headers: HEADERS,
+    parameters: CONDITIONS,
+    responses: {},
+  });
+  for (const item of Object.values(paths)) {
+    for (const method of METHODS) {
+      const operation = item[method] as (OperationObject & { [NOTES]?: Notes[] }) | undefined;
+      if (operation) {
+        const notes = operation[NOTES] ?? [];
+        delete operation[NOTES];
+        completeRequest(operation, method, notes, components);
+        completeResponses(operation, method, notes, components);
       }
-      const extensions = operation as unknown as Record<string, Notes[] | undefined>;
-      const notes = extensions[NOTES] ?? [];
-      delete extensions[NOTES];
-      return [{ operation, method, notes, errors: possibleErrors(method, notes) }];
-    }),
-  );
-}
-
-function possibleErrors(method: string, notes: Notes[]): ErrorDefinition[] {
-  const noted = notes.flatMap(({ errors = [] }) => errors);
-  const never = notes.flatMap((note) => note.never ?? []);
-  const all = [...EVERY_OPERATION, ...(method === 'get' ? [] : BODY_ERRORS), ...noted];
-  const possible = all.filter((error) => !never.includes(error)).map(({ definition }) => definition);
-  return [...new Set(possible)].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
-}
-
-/** The errors that nearly all operations have. */
-function usualCodes(drafts: Draft[]): string[] {
-  const uses = drafts.flatMap(({ errors }) => errors.map(({ code }) => code));
-  return [...new Set(uses)].filter(
-    (code) => uses.filter((used) => used === code).length > drafts.length * 0.9,
-  );
-}
-
-/** Puts a part among the shared ones. @returns the reference to it, or the part itself if another one has the name */
-function share<Part extends object>(
-  components: Components,
-  section: 'examples' | 'parameters' | 'responses',
-  name: string,
-  part: Part,
-): Part | ReferenceObject {
-  const known = ((components[section] as Record<string, object>)[name] ??= part);
-  return isDeepStrictEqual(known, part) ? { $ref: `#/components/${section}/${name}` } : part;
+    }
+  }
+  addTypes(components.schemas as Schemas);
 }
 
 /** Adds parameters and examples, and forbids additional members of the body, which the service rejects. */
-function completeRequest({ operation, method, notes }: Draft, components: Components): void {
+function completeRequest(
+  operation: OperationObject,
+  method: string,
+  notes: Notes[],
+  components: Components,
+): void {
   const noted = notes
-    .flatMap((note) => note.parameters ?? [])
+    .flatMap(({ parameters = [] }) => parameters)
     .filter((name) => name !== 'If-None-Match' || method === 'get')
-    .map((name) => CONDITIONS[name] ?? idempotencyKeyOf(operation.operationId!));
-  const parameters = [...(operation.parameters as ParameterObject[]), ...noted];
-  operation.parameters = parameters.map((part) => share(components, 'parameters', part.name, part));
+    .map((name) =>
+      name in CONDITIONS ? reference('parameters', name) : idempotencyKeyOf(operation.operationId!),
+    );
+  operation.parameters = [...(operation.parameters as ParameterObject[]), ...noted];
   const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (json) {
     const { $ref } = json.schema as ReferenceObject;
-    const schema = components.schemas![$ref.split('/').at(-1)!] as SchemaObject;
-    schema.additionalProperties = false;
+    (components.schemas as Schemas)[nameIn($ref)]!.additionalProperties = false;
     const examples = notes.find(({ bodies }) => bodies)?.bodies;
     Object.assign(json, examples && { examples });
   }
 }
 
-/** Adds the errors, 304, and the header fields of every response. Only successes with a body are not shared. */
+/** Adds the errors, 304, and the header fields of every response. Operations share all that they do not have of their own. */
 function completeResponses(
-  { operation, method, notes, errors }: Draft,
+  operation: OperationObject,
+  method: string,
+  notes: Notes[],
   components: Components,
-  usual: string[],
-) {
-  const responses = operation.responses as Record<string, ResponseObject | ReferenceObject>;
+): void {
+  const responses = operation.responses as Responses;
   const always = notes.flatMap(({ headers }) => headers?.always ?? []);
   const success = notes.flatMap(({ headers }) => headers?.success ?? []);
+  const respond = (status: number, name: string, response: ResponseObject) => {
+    const shared = components.responses as Responses;
+    if (always.length === 0) {
+      shared[name] ??= response;
+    }
+    responses[status] = always.length === 0 ? reference('responses', name) : response;
+  };
   for (const response of Object.values(responses) as ResponseObject[]) {
-    response.headers = referencesTo([...success, ...always]);
+    response.headers = headerReferences([...success, ...always]);
+  }
+  if ('204' in responses) {
+    respond(204, 'NoContent', responses['204'] as ResponseObject);
   }
   if (method === 'get') {
-    responses['304'] = { description: NOT_MODIFIED, headers: referencesTo(['ETag', 'Link', ...always]) };
+    const headers = headerReferences(['ETag', 'Link', ...always]);
+    respond(304, 'NotModified', { description: NOT_MODIFIED, headers });
   }
-  const names: Record<string, string | undefined> = { 204: 'NoContent', 304: 'NotModified' };
+  const errors = possibleErrors(method, notes);
   for (const status of new Set(errors.map((error) => error.status))) {
     const group = errors.filter((error) => error.status === status);
-    const own = group.filter(({ code }) => !usual.includes(code));
-    const sorted = [...own, ...group.filter((error) => !own.includes(error))];
-    responses[status] = errorResponse(sorted, always, components);
-    names[status] = errorName(sorted, own);
-  }
-  for (const [status, name] of Object.entries(names).filter((entry) => entry[0] in responses)) {
-    const unique = pascalCase(`${operation.operationId} ${STATUS_CODES[status]}`);
-    const shared = always.length > 0 || name === undefined ? unique : name;
-    responses[status] = share(components, 'responses', shared, responses[status]!);
+    respond(status, nameOf(group), errorResponse(group, always, components));
   }
 }
 
-function referencesTo(names: string[]): ResponseObject['headers'] {
-  const all = [...EVERY_RESPONSE, ...names];
-  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+/** The errors that an operation can return, its own before those that nearly every one has. */
+function possibleErrors(method: string, notes: Notes[]): ErrorDefinition[] {
+  const noted = notes.flatMap(({ errors = [] }) => errors);
+  const never = notes.flatMap((note) => note.never ?? []);
+  const all = [...noted, ...(method === 'get' ? [] : BODY_ERRORS), ...EVERY_OPERATION];
+  const possible = all.filter((error) => !never.includes(error)).map(({ definition }) => definition);
+  return [...new Set(possible)].sort((a, b) => a.status - b.status);
 }
 
 function errorResponse(errors: ErrorDefinition[], always: string[], components: Components): ResponseObject {
-  const examples = errors.map(({ code, example: message, status }) => {
-    return [code, share(components, 'examples', code, { value: { code, message, status } })];
-  });
+  for (const { code, example: message, status } of errors) {
+    components.examples![code] = { value: { code, message, status } };
+  }
   const headers = errors.flatMap(({ exampleHeaders }) => Object.keys(exampleHeaders));
+  const replayed = isStoredStatus(errors[0]!.status) ? ['Idempotent-Replayed'] : [];
   return {
     description: errors.map(({ code, when }) => `\`${code}\`: ${when}`).join('\n\n'),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(examples) as Record<string, ReferenceObject>,
+        schema: reference('schemas', 'Error'),
+        examples: Object.fromEntries(errors.map(({ code }) => [code, reference('examples', code)])),
       },
     },
-    headers: referencesTo([
-      ...headers,
-      ...always,
-      ...(isStoredStatus(errors[0]!.status) ? ['Idempotent-Replayed'] : []),
-    ]),
+    headers: headerReferences([...headers, ...always, ...replayed]),
   };
 }
 
-const pascalCase = (text: string): string =>
-  text.replace(/(?:^|[ _])(\w)/g, (_all, letter: string) => letter.toUpperCase());
+/** `PetNotFound`, `InvalidCursor`; `BadRequest` if these are errors of every operation. */
+function nameOf(errors: ErrorDefinition[]): string {
+  const everywhere = EVERY_OPERATION.map(({ definition }) => definition);
+  const own = errors.filter((error) => errors.length === 1 || !everywhere.includes(error));
+  const text = own.length === 0 ? STATUS_CODES[errors[0]!.status]! : own.map(({ code }) => code).join(' or ');
+  return text.replace(/(?:^|[ _])(\w)/g, (_all, letter: string) => letter.toUpperCase());
+}
 
-/** `PetNotFound`, `Unauthorized`, `BadRequestOrInvalidCursor`; undefined if the response is one of the operation, such as `PlaceOrderConflict`. */
-function errorName([first, ...others]: ErrorDefinition[], own: ErrorDefinition[]): string | undefined {
-  const usual = pascalCase(STATUS_CODES[first!.status]!);
-  if (others.length === 0) return pascalCase(first!.code);
-  if (own.length > 1) return undefined;
-  return own.length === 0 ? usual : `${usual}Or${pascalCase(own[0]!.code)}`;
+function reference(section: keyof Components, name: string): ReferenceObject {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+function headerReferences(names: string[]): Record<string, ReferenceObject> {
+  return Object.fromEntries([...EVERY_RESPONSE, ...names].map((name) => [name, reference('headers', name)]));
+}
+
+function nameIn($ref: string): string {
+  return $ref.split('/').at(-1)!;
+}
+
+/** Scalar needs the type beside `allOf` and `oneOf`. */
+function addTypes(schemas: Schemas): void {
+  for (const schema of Object.values(schemas)) {
+    schema.type ??= 'object';
+    for (const property of Object.values(schema.properties ?? {}) as SchemaObject[]) {
+      const [whole] = (property.allOf ?? []) as ReferenceObject[];
+      property.type ??= whole && schemas[nameIn(whole.$ref)]!.type;
+    }
+  }
 }

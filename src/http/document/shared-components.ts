@@ -3,7 +3,6 @@ import {
   BadRequestError,
   HeadersTooLargeError,
   InternalError,
-  MAX_PAGE_SIZE,
   MalformedJsonError,
   PayloadTooLargeError,
   PreconditionFailedError,
@@ -15,6 +14,7 @@ import {
 } from '#libs/http';
 import { FEATURES } from '../../features';
 import { isRetryableStatus } from '../../modules/idempotency';
+import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } from '../../modules/auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 
 /** A header field of a request. Tools send its example as it is. */
@@ -178,6 +178,9 @@ export const HEADERS: Record<string, HeaderObject> = {
 export const EVERY_OPERATION = [
   BadRequestError,
   ValidationFailedError,
+  ConflictingCredentialsError,
+  MissingApiKeyError,
+  InvalidApiKeyError,
   RequestTimeoutError,
   PreconditionFailedError,
   PayloadTooLargeError,
@@ -239,11 +242,5 @@ export function schemas(): Record<string, SchemaObject> {
   return {
     Error: errorSchema(),
     ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))),
-    Pets: {
-      type: 'array',
-      description: 'One page of pets.',
-      maxItems: MAX_PAGE_SIZE,
-      items: { $ref: '#/components/schemas/Pet' },
-    },
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '#libs/http';
 import { KEY_SHAPE, type Scope } from './api-key';
 
-const ConflictingCredentialsError = defineError({
+export const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
   when: 'The request carries different keys, in `X-API-Key`, `Authorization` or both.',
@@ -30,7 +30,7 @@ export const MissingApiKeyError = defineError({
   example: [],
 });
 
-const InvalidApiKeyError = defineError({
+export const InvalidApiKeyError = defineError({
   code: 'invalid_api_key',
   status: 401,
   when: 'The API key is mistyped, unknown, expired or revoked.',
@@ -109,21 +109,13 @@ export function ScopeByMethod(): ClassDecorator {
     const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
     return routeConfigOf(handler)?.access
       ? undefined
-      : applyDecorators(openTo(scope), Documented({ errors: [InsufficientScopeError] }));
+      : applyDecorators(AddRouteConfig({ access: scope }), Documented({ errors: [InsufficientScopeError] }));
   });
 }
 
 /** The operation needs a valid key, whatever its scopes. */
 export function RequiresKey(): MethodDecorator {
-  return openTo('any key');
-}
-
-/** The OpenAPI document names the ways to send a key once, because every operation of the API takes them. */
-function openTo(rule: AccessRule): MethodDecorator {
-  return applyDecorators(
-    AddRouteConfig({ access: rule }),
-    Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
-  );
+  return AddRouteConfig({ access: 'any key' });
 }
 
 /** The route needs no key; it is not part of the API. */

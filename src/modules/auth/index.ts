@@ -12,6 +12,8 @@ export {
   accessRuleOf,
   API_KEY_SCHEME,
   BEARER_SCHEME,
+  ConflictingCredentialsError,
+  InvalidApiKeyError,
   MissingApiKeyError,
   Public,
   RequiresKey,

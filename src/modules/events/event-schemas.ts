@@ -48,7 +48,7 @@ type Resource = (typeof RESOURCES)[number];
 
 function ofResource(resource: Resource): SchemaObject {
   return eventSchema({
-    description: `Something happened to a resource of type ${resource.schema}.`,
+    description: `An event whose type begins with \`${resource.name}.\`.`,
     id: '^evt_[0-9a-f]{32}$',
     types: eventTypesOf(resource),
     data: {

@@ -4,9 +4,9 @@ import { GeneratedId } from '#libs/database';
 
 /** The resources that have events: the first part of their types, what can happen to them, and the schema of `data`. */
 export const RESOURCES = [
-  { name: 'pet', events: ['created', 'updated', 'deleted'], schema: 'Pet' },
+  { name: 'pet', events: ['created', 'updated', 'deleted'], schema: 'StoredPet' },
   { name: 'category', events: ['created', 'updated', 'deleted'], schema: 'Category' },
-  { name: 'order', events: ['placed', 'updated', 'completed', 'cancelled'], schema: 'Order' },
+  { name: 'order', events: ['placed', 'updated', 'completed', 'cancelled'], schema: 'StoredOrder' },
   { name: 'inventory', events: ['updated'], schema: 'InventoryItem' },
 ] as const;
 

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
 import { Order } from './order.entity';
 import { OrdersController } from './orders.controller';
+import { ORDER_SCHEMAS } from './orders.dto';
 import { ORDERS_TABLE, OrdersService } from './orders.service';
 
 export { OrderOperations, OrdersService } from './orders.service';
@@ -16,4 +17,4 @@ export { OrderOperations, OrdersService } from './orders.service';
 })
 export class OrdersModule {}
 
-export const ORDERS: Feature = { module: OrdersModule, tables: [ORDERS_TABLE] };
+export const ORDERS: Feature = { module: OrdersModule, tables: [ORDERS_TABLE], schemas: ORDER_SCHEMAS };

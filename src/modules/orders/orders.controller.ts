@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
+import { ApiExtraModels } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
 import { IdParam, Operation, type Page, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
@@ -20,6 +21,7 @@ const OrderId = () => IdParam('orderId', 'Identifier of the order (Order.id).');
 
 @Tag({ name: 'Orders', description: 'Orders for pets.', parent: 'Store' })
 @Controller('store/orders')
+@ApiExtraModels(OrderDto)
 @ScopeByMethod()
 @SendsCommands()
 export class OrdersController {
@@ -33,7 +35,7 @@ export class OrdersController {
       'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
     response: {
       description: 'One page of orders.',
-      page: OrderDto,
+      page: 'StoredOrder',
     },
     hideTryItPanel: true,
   })
@@ -47,7 +49,7 @@ export class OrdersController {
     summary: 'Place an order',
     description:
       'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The order was placed.', resource: OrderDto },
+    response: { status: 201, description: 'The order was placed.', resource: 'StoredOrder' },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
     bodies: {
       placed: { summary: 'One unit', value: { petId: 1 } },
@@ -64,7 +66,7 @@ export class OrdersController {
     summary: 'Get an order',
     description:
       'Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    response: { description: 'The order.', resource: OrderDto },
+    response: { description: 'The order.', resource: 'StoredOrder' },
     errors: [OrderNotFoundError],
   })
   get(@OrderId() orderId: number, @ClientId() clientId: number): Promise<OrderDto> {
@@ -79,7 +81,7 @@ export class OrdersController {
       'A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.',
     response: {
       description: 'The updated order.',
-      resource: OrderDto,
+      resource: 'StoredOrder',
       example: { id: 1, petId: 1, quantity: 1, complete: true },
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],

@@ -1,5 +1,15 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { defineError, Id, Integer, PageQuery, parseTimestamp, Timestamp, TrueOrFalse } from '#libs/http';
+import { ApiSchema, type SchemaObject } from '@nestjs/swagger';
+import {
+  defineError,
+  Id,
+  ID_SCHEMA,
+  Integer,
+  PageQuery,
+  parseTimestamp,
+  storedSchema,
+  Timestamp,
+  TrueOrFalse,
+} from '#libs/http';
 import type { Order } from './order.entity';
 
 const PET_ID = { description: 'Identifier of the pet in the order.', example: 1 };
@@ -76,6 +86,15 @@ export class OrderDto {
   @TrueOrFalse(COMPLETE)
   complete!: boolean;
 }
+
+export const ORDER_SCHEMAS: Record<string, SchemaObject> = {
+  StoredOrder: storedSchema('Order', {
+    id: ID_SCHEMA,
+    petId: ID_SCHEMA,
+    quantity: { type: 'integer', format: 'int32', minimum: QUANTITY.min, maximum: QUANTITY.max },
+    complete: { type: 'boolean' },
+  }),
+};
 
 export class ListOrdersQuery extends PageQuery {
   @Id({ times: 1, description: 'Only orders for this pet.', example: 1 })

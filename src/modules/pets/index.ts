@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
 import { Pet } from './pet.entity';
 import { PetsController } from './pets.controller';
+import { PET_SCHEMAS } from './pets.dto';
 import { PETS_TABLE, PetsService } from './pets.service';
 
 export { PET_STATUSES, type PetStatus, type StockChange } from './pet-status';
@@ -18,4 +19,4 @@ export { type KnownPet, OrdersOfPets, PetOperations, PetsService, StockOfPets } 
 })
 export class PetsModule {}
 
-export const PETS: Feature = { module: PetsModule, tables: [PETS_TABLE] };
+export const PETS: Feature = { module: PetsModule, tables: [PETS_TABLE], schemas: PET_SCHEMAS };

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
+import { ApiExtraModels } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
 import { type Deprecation, IdParam, Operation, type Page, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
@@ -26,6 +27,7 @@ const GET_PET: Deprecation = {
 
 @Tag({ name: 'Animals', description: 'The pets of the store.', parent: 'Pets' })
 @Controller('pets')
+@ApiExtraModels(PetDto)
 @ScopeByMethod()
 @SendsCommands()
 export class PetsController {
@@ -39,7 +41,7 @@ export class PetsController {
       'Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.',
     response: {
       description: 'One page of pets.',
-      page: PetDto,
+      page: 'StoredPet',
       schema: 'Pets',
       paging: { single: 'id' },
     },
@@ -57,7 +59,7 @@ export class PetsController {
     response: {
       status: 201,
       description: 'The pet was created.',
-      resource: PetDto,
+      resource: 'StoredPet',
       deprecatedRead: GET_PET,
     },
     errors: [UnknownCategoryError],
@@ -72,7 +74,7 @@ export class PetsController {
     summary: 'Get a pet',
     description:
       'Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.',
-    response: { description: 'The pet.', resource: PetDto },
+    response: { description: 'The pet.', resource: 'StoredPet' },
     deprecated: GET_PET,
     errors: [PetNotFoundError],
   })
@@ -86,7 +88,7 @@ export class PetsController {
     summary: 'Replace a pet',
     description:
       'Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
-    response: { description: 'The updated pet.', resource: PetDto },
+    response: { description: 'The updated pet.', resource: 'StoredPet' },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
   replace(@PetId() petId: number, @Body() body: NewPetDto, @CommandOrigin() origin: Origin): Promise<PetDto> {
@@ -99,7 +101,7 @@ export class PetsController {
     summary: 'Update a pet',
     description:
       'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
-    response: { description: 'The updated pet.', resource: PetDto },
+    response: { description: 'The updated pet.', resource: 'StoredPet' },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
     bodies: {

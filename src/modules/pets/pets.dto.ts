@@ -1,5 +1,5 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { defineError, Id, OneOf, PageQuery, Text } from '#libs/http';
+import { ApiSchema, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
+import { defineError, Id, MAX_PAGE_SIZE, OneOf, PageQuery, storedSchema, Text } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
@@ -51,6 +51,16 @@ export class PetDto extends NewPetDto {
   @Id({ description: 'Unique identifier assigned on creation.', example: 1 })
   id!: number;
 }
+
+export const PET_SCHEMAS: Record<string, SchemaObject> = {
+  StoredPet: storedSchema('Pet', { status: { $ref: getSchemaPath('PetStatus') } }),
+  Pets: {
+    type: 'array',
+    description: 'One page of pets.',
+    maxItems: MAX_PAGE_SIZE,
+    items: { $ref: getSchemaPath('StoredPet') },
+  },
+};
 
 export class ListPetsQuery extends PageQuery {
   @OneOf(PET_STATUSES, {

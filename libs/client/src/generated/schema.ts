@@ -462,9 +462,9 @@ export interface components {
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          */
         BadRequest: {
             headers: {
@@ -484,9 +484,9 @@ export interface components {
             };
         };
         /**
-         * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
+         * @description `missing_api_key`: The request has no API key.
          *
-         *     `missing_api_key`: The request has no API key.
+         *     `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
          */
         Unauthorized: {
             headers: {
@@ -575,9 +575,9 @@ export interface components {
             };
         };
         /**
-         * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
+         * @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
          *
-         *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
+         *     `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
          */
         TooManyRequests: {
             headers: {
@@ -667,11 +667,11 @@ export interface components {
             };
         };
         /**
-         * @description `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds.
+         * @description `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
          *
-         *     `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
+         *     `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds.
          */
-        Forbidden: {
+        InsufficientScope: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -681,8 +681,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Retry-After": components["headers"]["Retry-After"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -694,11 +694,11 @@ export interface components {
          *
          *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          */
-        BadRequestOrInvalidCursor: {
+        InvalidCursor: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -720,11 +720,11 @@ export interface components {
          *
          *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         *
+         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
          */
-        BadRequestOrMalformedJson: {
+        MalformedJson: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -848,11 +848,11 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
+         * @description `unknown_category`: No category has the `categoryId` in the body.
          *
-         *     `unknown_category`: No category has the `categoryId` in the body.
+         *     `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
          */
-        CreatePetUnprocessableEntity: {
+        UnknownCategoryOrIdempotencyKeyReused: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -863,291 +863,6 @@ export interface components {
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
-        GetPetNotModified: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                ETag: components["headers"]["ETag"];
-                Link: components["headers"]["Link"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /**
-         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         */
-        GetPetBadRequest: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
-         *
-         *     `missing_api_key`: The request has no API key.
-         */
-        GetPetUnauthorized: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds.
-         *
-         *     `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
-         */
-        GetPetForbidden: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `pet_not_found`: No pet has this id, or it was deleted. */
-        GetPetNotFound: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `request_timeout`: The request did not arrive in time. */
-        GetPetRequestTimeout: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
-        GetPetGone: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
-        GetPetPreconditionFailed: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `payload_too_large`: The body is larger than 64 KiB. */
-        GetPetPayloadTooLarge: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /**
-         * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
-         *
-         *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
-         */
-        GetPetTooManyRequests: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Retry-After": components["headers"]["Retry-After"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
-        GetPetRequestHeaderFieldsTooLarge: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
-        GetPetInternalServerError: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": types.ErrorBody;
-            };
-        };
-        /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
-        GetPetServiceUnavailable: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Retry-After": components["headers"]["Retry-After"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -1227,13 +942,13 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
-         *
-         *     `insufficient_stock`: There are not enough units in stock.
+         * @description `insufficient_stock`: There are not enough units in stock.
          *
          *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
+         *
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
          */
-        AdjustInventoryConflict: {
+        InsufficientStockOrStockLimitExceededOrIdempotencyInProgress: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1251,13 +966,13 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         * @description `pet_not_available`: The pet's status is not `available`.
          *
          *     `insufficient_stock`: There are not enough units in stock.
          *
-         *     `pet_not_available`: The pet's status is not `available`.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
          */
-        PlaceOrderConflict: {
+        PetNotAvailableOrInsufficientStockOrIdempotencyInProgress: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1275,11 +990,11 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
+         * @description `unknown_pet`: No pet has the `petId` in the body.
          *
-         *     `unknown_pet`: No pet has the `petId` in the body.
+         *     `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
          */
-        PlaceOrderUnprocessableEntity: {
+        UnknownPetOrIdempotencyKeyReused: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1337,7 +1052,7 @@ export interface components {
          *
          *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
          */
-        CancelOrderConflict: {
+        OrderAlreadyCompleteOrStockLimitExceeded: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1374,11 +1089,11 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         * @description `too_many_webhooks`: Your client already has 10 webhooks.
          *
-         *     `too_many_webhooks`: Your client already has 10 webhooks.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
          */
-        CreateWebhookConflict: {
+        TooManyWebhooksOrIdempotencyInProgress: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1396,11 +1111,11 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
+         * @description `webhook_url_not_allowed`: Webhooks may not be sent to the `url` in the body. The message says why.
          *
-         *     `webhook_url_not_allowed`: Webhooks may not be sent to the `url` in the body. The message says why.
+         *     `idempotency_key_reused`: This Idempotency-Key was used for a different request in the last 24 hours.
          */
-        CreateWebhookUnprocessableEntity: {
+        WebhookUrlNotAllowedOrIdempotencyKeyReused: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1454,11 +1169,11 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         * @description `too_many_secrets`: 5 secrets of the webhook are valid already.
          *
-         *     `too_many_secrets`: 5 secrets of the webhook are valid already.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
          */
-        RotateWebhookSecretConflict: {
+        TooManySecretsOrIdempotencyInProgress: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1476,11 +1191,11 @@ export interface components {
             };
         };
         /**
-         * @description `delivery_not_found`: The webhook has no delivery with this id, or it is older than 30 days.
+         * @description `webhook_not_found`: Your client has no webhook with this id.
          *
-         *     `webhook_not_found`: Your client has no webhook with this id.
+         *     `delivery_not_found`: The webhook has no delivery with this id, or it is older than 30 days.
          */
-        RetryDeliveryNotFound: {
+        WebhookNotFoundOrDeliveryNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1499,49 +1214,16 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Number of days, including today. */
-        days: number;
-        /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-        limit: number;
-        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor: string;
-        /** @description Only categories whose name starts with this text, ignoring case. */
-        name: string;
-        /**
-         * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
-         * @example createCategory-1
-         */
-        "Idempotency-Key": string;
-        /** @description Identifier of the category (Category.id). */
-        categoryId: number;
-        /**
-         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
-         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
-         */
-        "If-None-Match": string;
         /**
          * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
          * @example *
          */
         "If-Match": string;
-        /** @description Only pets with one of these statuses. */
-        status: types.PetStatus[];
-        /** @description Only pets with one of these ids. */
-        id: number[];
-        /** @description Identifier of the pet (Pet.id). */
-        petId: number;
-        /** @description Only fulfilled orders (true) or only open ones (false). */
-        complete: boolean;
-        /** @description Identifier of the order (Order.id). */
-        orderId: number;
-        /** @description Only events of one of these types. */
-        type: types.EventName[];
-        /** @description How many seconds to wait for an event if there is none yet. */
-        wait: number;
-        /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
-        /** @description Identifier of the delivery (Delivery.id). */
-        deliveryId: number;
+        /**
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
+        "If-None-Match": string;
     };
     requestBodies: never;
     headers: {
@@ -1721,7 +1403,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Number of days, including today. */
-                days?: components["parameters"]["days"];
+                days?: number;
             };
             header?: never;
             path?: never;
@@ -1749,7 +1431,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -1763,11 +1445,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: string;
                 /** @description Only categories whose name starts with this text, ignoring case. */
-                name?: components["parameters"]["name"];
+                name?: string;
             };
             header?: never;
             path?: never;
@@ -1794,9 +1476,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -1814,7 +1496,7 @@ export interface operations {
                  * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.
                  * @example createCategory-1
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1845,9 +1527,9 @@ export interface operations {
                     "application/json": types.Category;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
@@ -1872,7 +1554,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the category (Category.id). */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: number;
             };
             cookie?: never;
         };
@@ -1899,7 +1581,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["CategoryNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -1922,7 +1604,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the category (Category.id). */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: number;
             };
             cookie?: never;
         };
@@ -1950,9 +1632,9 @@ export interface operations {
                     "application/json": types.Category;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["CategoryNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -1983,9 +1665,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["CategoryNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["CategoryInUse"];
@@ -2002,17 +1684,17 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: string;
                 /** @description Only pets with one of these statuses. */
-                status?: components["parameters"]["status"];
+                status?: types.PetStatus[];
                 /** @description Only pets of this category. */
                 categoryId?: number;
                 /** @description Only pets whose name starts with this text, ignoring case. */
                 name?: string;
                 /** @description Only pets with one of these ids. */
-                id?: components["parameters"]["id"];
+                id?: number[];
             };
             header?: {
                 /**
@@ -2046,9 +1728,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2097,15 +1779,15 @@ export interface operations {
                     "application/json": types.Pet;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CreatePetUnprocessableEntity"];
+            422: components["responses"]["UnknownCategoryOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -2124,7 +1806,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
+                petId: number;
             };
             cookie?: never;
         };
@@ -2151,19 +1833,291 @@ export interface operations {
                     "application/json": types.Pet;
                 };
             };
-            304: components["responses"]["GetPetNotModified"];
-            400: components["responses"]["GetPetBadRequest"];
-            401: components["responses"]["GetPetUnauthorized"];
-            403: components["responses"]["GetPetForbidden"];
-            404: components["responses"]["GetPetNotFound"];
-            408: components["responses"]["GetPetRequestTimeout"];
-            410: components["responses"]["GetPetGone"];
-            412: components["responses"]["GetPetPreconditionFailed"];
-            413: components["responses"]["GetPetPayloadTooLarge"];
-            429: components["responses"]["GetPetTooManyRequests"];
-            431: components["responses"]["GetPetRequestHeaderFieldsTooLarge"];
-            500: components["responses"]["GetPetInternalServerError"];
-            503: components["responses"]["GetPetServiceUnavailable"];
+            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            304: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
+             *
+             *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+             *
+             *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+             */
+            400: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /**
+             * @description `missing_api_key`: The request has no API key.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
+             */
+            401: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /**
+             * @description `insufficient_scope`: The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.
+             *
+             *     `api_key_banned`: The API key is banned; the message says why. Wait for `Retry-After` seconds.
+             */
+            403: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `pet_not_found`: No pet has this id, or it was deleted. */
+            404: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `request_timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `operation_gone`: The operation was deprecated and its sunset has passed. `Link` names its successor. */
+            410: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
+            412: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than 64 KiB. */
+            413: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /**
+             * @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
+             *
+             *     `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
+             */
+            429: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `headers_too_large`: The headers are larger than 16 KiB in total. */
+            431: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `internal_error`: The service failed. `X-Request-Id` identifies the entry in its log. */
+            500: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
+            /** @description `service_unavailable`: The service is temporarily unavailable. Try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": types.ErrorBody;
+                };
+            };
         };
     };
     replacePet: {
@@ -2178,7 +2132,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
+                petId: number;
             };
             cookie?: never;
         };
@@ -2206,9 +2160,9 @@ export interface operations {
                     "application/json": types.Pet;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["InvalidStatusTransition"];
@@ -2241,9 +2195,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["PetHasOpenOrders"];
@@ -2268,7 +2222,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
+                petId: number;
             };
             cookie?: never;
         };
@@ -2296,9 +2250,9 @@ export interface operations {
                     "application/json": types.Pet;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["InvalidStatusTransition"];
@@ -2316,9 +2270,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: string;
                 /** @description Only entries of pets with one of these statuses. */
                 status?: types.PetStatus[];
             };
@@ -2347,9 +2301,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2371,7 +2325,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
+                petId: number;
             };
             cookie?: never;
         };
@@ -2398,7 +2352,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -2421,7 +2375,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
+                petId: number;
             };
             cookie?: never;
         };
@@ -2449,9 +2403,9 @@ export interface operations {
                     "application/json": types.InventoryItem;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -2480,7 +2434,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: components["parameters"]["petId"];
+                petId: number;
             };
             cookie?: never;
         };
@@ -2509,12 +2463,12 @@ export interface operations {
                     "application/json": types.InventoryItem;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PetNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["AdjustInventoryConflict"];
+            409: components["responses"]["InsufficientStockOrStockLimitExceededOrIdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2529,13 +2483,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: string;
                 /** @description Only orders for this pet. */
                 petId?: number;
                 /** @description Only fulfilled orders (true) or only open ones (false). */
-                complete?: components["parameters"]["complete"];
+                complete?: boolean;
             };
             header?: never;
             path?: never;
@@ -2562,9 +2516,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2613,15 +2567,15 @@ export interface operations {
                     "application/json": types.Order;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["PlaceOrderConflict"];
+            409: components["responses"]["PetNotAvailableOrInsufficientStockOrIdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["PlaceOrderUnprocessableEntity"];
+            422: components["responses"]["UnknownPetOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -2640,7 +2594,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the order (Order.id). */
-                orderId: components["parameters"]["orderId"];
+                orderId: number;
             };
             cookie?: never;
         };
@@ -2667,7 +2621,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -2690,19 +2644,19 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the order (Order.id). */
-                orderId: components["parameters"]["orderId"];
+                orderId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["CancelOrderConflict"];
+            409: components["responses"]["OrderAlreadyCompleteOrStockLimitExceeded"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2724,7 +2678,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the order (Order.id). */
-                orderId: components["parameters"]["orderId"];
+                orderId: number;
             };
             cookie?: never;
         };
@@ -2760,9 +2714,9 @@ export interface operations {
                     "application/json": types.Order;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["OrderAlreadyComplete"];
@@ -2779,15 +2733,15 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
-                type?: components["parameters"]["type"];
+                type?: types.EventName[];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
                 /** @description How many seconds to wait for an event if there is none yet. */
-                wait?: components["parameters"]["wait"];
+                wait?: number;
             };
             header?: never;
             path?: never;
@@ -2829,9 +2783,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             410: components["responses"]["EventsLost"];
             412: components["responses"]["PreconditionFailed"];
@@ -2846,9 +2800,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -2875,9 +2829,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2926,15 +2880,15 @@ export interface operations {
                     "application/json": types.WebhookWithSecret;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["CreateWebhookConflict"];
+            409: components["responses"]["TooManyWebhooksOrIdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CreateWebhookUnprocessableEntity"];
+            422: components["responses"]["WebhookUrlNotAllowedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -2953,7 +2907,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
             };
             cookie?: never;
         };
@@ -2980,7 +2934,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -3003,16 +2957,16 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -3036,7 +2990,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
             };
             cookie?: never;
         };
@@ -3064,9 +3018,9 @@ export interface operations {
                     "application/json": types.Webhook;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -3091,7 +3045,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
             };
             cookie?: never;
         };
@@ -3116,12 +3070,12 @@ export interface operations {
                     "application/json": types.WebhookWithSecret;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["RotateWebhookSecretConflict"];
+            409: components["responses"]["TooManySecretsOrIdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -3144,7 +3098,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
             };
             cookie?: never;
         };
@@ -3179,9 +3133,9 @@ export interface operations {
                     "application/json": types.Delivery;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyInProgress"];
@@ -3199,16 +3153,16 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: components["parameters"]["limit"];
+                limit?: number;
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: string;
                 /** @description Only deliveries with this status. */
                 status?: types.DeliveryStatus;
             };
             header?: never;
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
             };
             cookie?: never;
         };
@@ -3233,9 +3187,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrInvalidCursor"];
+            400: components["responses"]["InvalidCursor"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["InsufficientScope"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -3258,9 +3212,9 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: components["parameters"]["webhookId"];
+                webhookId: number;
                 /** @description Identifier of the delivery (Delivery.id). */
-                deliveryId: components["parameters"]["deliveryId"];
+                deliveryId: number;
             };
             cookie?: never;
         };
@@ -3295,10 +3249,10 @@ export interface operations {
                     "application/json": types.Delivery;
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
+            400: components["responses"]["MalformedJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["RetryDeliveryNotFound"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["WebhookNotFoundOrDeliveryNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyInProgress"];
             412: components["responses"]["PreconditionFailed"];

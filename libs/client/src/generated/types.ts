@@ -514,6 +514,65 @@ export interface ErrorBody {
  * @enum {string}
  */
 export type KeyScope = "read" | "write";
+/** @description A pet of the store. */
+export interface Pet {
+    /**
+     * @description The pet's name.
+     * @example Rex
+     */
+    name: string;
+    /**
+     * Format: int64
+     * @description Identifier of the category the pet belongs to.
+     * @example 1
+     */
+    categoryId: number;
+    /**
+     * @description Status of the pet.
+     * @example available
+     */
+    status: string & PetStatus;
+    /**
+     * Format: int64
+     * @description Unique identifier assigned on creation.
+     * @example 1
+     */
+    id: number;
+}
+/** @description One page of pets. */
+export type Pets = Pet[];
+/** @description An order for a pet. `shipDate` is left out if it is not set. */
+export interface Order {
+    /**
+     * Format: int64
+     * @description Unique order identifier.
+     * @example 1
+     */
+    id: number;
+    /**
+     * Format: int64
+     * @description Identifier of the pet in the order.
+     * @example 1
+     */
+    petId: number;
+    /**
+     * Format: int32
+     * @description Number of units ordered.
+     * @example 1
+     */
+    quantity: number;
+    /**
+     * Format: date-time
+     * @description Expected or actual ship date, in the years 0001 to 9999.
+     * @example 2026-11-24T09:30:00.000Z
+     */
+    shipDate?: string;
+    /**
+     * @description Whether the order has been fulfilled.
+     * @example false
+     */
+    complete: boolean;
+}
 /**
  * @description What happened. There will be more: ask for what you know.
  * @enum {string}
@@ -521,7 +580,7 @@ export type KeyScope = "read" | "write";
 export type EventName = "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
 /** @description Something that happened in the store. `type` says what, and what `data` is. */
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
-/** @description Something happened to a resource of type Pet. */
+/** @description An event whose type begins with `pet.`. */
 export interface PetEvent {
     /** @description Unique identifier. The same event has the same id wherever it is sent. */
     id: string;
@@ -539,7 +598,7 @@ export interface PetEvent {
     /** @description The resource right after the event; right before, if it was deleted or cancelled. */
     data: Pet;
 }
-/** @description Something happened to a resource of type Category. */
+/** @description An event whose type begins with `category.`. */
 export interface CategoryEvent {
     /** @description Unique identifier. The same event has the same id wherever it is sent. */
     id: string;
@@ -557,7 +616,7 @@ export interface CategoryEvent {
     /** @description The resource right after the event; right before, if it was deleted or cancelled. */
     data: Category;
 }
-/** @description Something happened to a resource of type Order. */
+/** @description An event whose type begins with `order.`. */
 export interface OrderEvent {
     /** @description Unique identifier. The same event has the same id wherever it is sent. */
     id: string;
@@ -575,7 +634,7 @@ export interface OrderEvent {
     /** @description The resource right after the event; right before, if it was deleted or cancelled. */
     data: Order;
 }
-/** @description Something happened to a resource of type InventoryItem. */
+/** @description An event whose type begins with `inventory.`. */
 export interface InventoryEvent {
     /** @description Unique identifier. The same event has the same id wherever it is sent. */
     id: string;
@@ -621,62 +680,3 @@ export interface TestEventData {
 }
 /** @description What a webhook receives. `type` says what `data` is. */
 export type WebhookEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent | TestEvent;
-/** @description One page of pets. */
-export type Pets = Pet[];
-/** @description A pet of the store. */
-export interface Pet {
-    /**
-     * @description The pet's name.
-     * @example Rex
-     */
-    name: string;
-    /**
-     * Format: int64
-     * @description Identifier of the category the pet belongs to.
-     * @example 1
-     */
-    categoryId: number;
-    /**
-     * @description Status of the pet.
-     * @example available
-     */
-    status: string & PetStatus;
-    /**
-     * Format: int64
-     * @description Unique identifier assigned on creation.
-     * @example 1
-     */
-    id: number;
-}
-/** @description An order for a pet. `shipDate` is left out if it is not set. */
-export interface Order {
-    /**
-     * Format: int64
-     * @description Unique order identifier.
-     * @example 1
-     */
-    id: number;
-    /**
-     * Format: int64
-     * @description Identifier of the pet in the order.
-     * @example 1
-     */
-    petId: number;
-    /**
-     * Format: int32
-     * @description Number of units ordered.
-     * @example 1
-     */
-    quantity: number;
-    /**
-     * Format: date-time
-     * @description Expected or actual ship date, in the years 0001 to 9999.
-     * @example 2026-11-24T09:30:00.000Z
-     */
-    shipDate?: string;
-    /**
-     * @description Whether the order has been fulfilled.
-     * @example false
-     */
-    complete: boolean;
-}
