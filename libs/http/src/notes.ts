@@ -5,37 +5,40 @@ import type { AnyDefinedError } from './errors';
 
 /**
  * What decorators note about an operation while they guard it, so that the OpenAPI document describes what the code does. Notes
- * travel through the document as this extension of the operation; `completeDocument` turns them into responses,
- * header fields and parameters, and removes them.
+ * travel through the document as this extension of the operation; `completeDocument` turns them into parts of it.
  */
 export const NOTES = 'x-operation-notes';
 
 /** Examples of a body by name, in OpenAPI's format. */
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/** What one decorator notes. */
+/** Header fields and parameters go by their names in the OpenAPI document. */
 export interface Notes {
   /** Errors that the operation can return. */
   errors?: readonly AnyDefinedError[];
   /** Errors that every other operation can return, but not this one. */
   never?: readonly AnyDefinedError[];
-  /** Names of the OpenAPI document's header fields that its successful responses have, or all of them. */
-  headers?: { success?: readonly string[]; always?: readonly string[] };
-  /** Names of the OpenAPI document's shared parameters. Only reads support `If-None-Match`. */
-  parameters?: readonly string[];
-  /** Examples of its bodies. */
-  bodies?: Examples;
+  /** Header fields of its successful responses. */
+  success?: readonly string[];
+  /** Header fields of all its responses. */
+  always?: readonly string[];
+  parameters?: readonly ('If-Match' | 'Idempotency-Key')[];
+  /** Examples of its bodies, by name. */
+  bodies?: readonly [name: string, example: Examples[string]][];
 }
 
 /** Adds to the notes of an operation. */
-export function Documented(notes: Notes): MethodDecorator {
+export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
-    const extensions = Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) as
-      | Record<string, unknown>
-      | undefined;
-    const known = (extensions?.[NOTES] ?? []) as Notes[];
-    const extended = { ...extensions, [NOTES]: [...known, notes] };
-    Reflect.defineMetadata(DECORATORS.API_EXTENSION, extended, handler as object);
+    const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) ?? {}) as {
+      [NOTES]?: Record<string, readonly unknown[]>;
+    };
+    const known = extensions[NOTES] ?? {};
+    const lists = Object.entries(added as Record<string, readonly unknown[] | undefined>).map(
+      ([name, list = []]) => [name, [...(known[name] ?? []), ...list]] as const,
+    );
+    const notes = { ...known, ...Object.fromEntries(lists) };
+    Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler as object);
   };
 }
 

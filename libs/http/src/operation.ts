@@ -53,13 +53,13 @@ interface OperationOptions {
 
 /** Names an operation, says what it returns, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, response, bodies, errors, stability } = options;
+  const { id, summary, description, response, bodies = {}, errors, stability } = options;
   const { deprecated, hideTryItPanel, callbacks } = options;
   // Scalar and Redoc show badges, not our markers.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   return applyDecorators(
     ApiOperation({ operationId: id, summary, description, callbacks, deprecated: deprecated && true }),
-    Documented({ errors, bodies }),
+    Documented({ errors, bodies: Object.entries(bodies) }),
     ...(deprecated ? [Deprecated(deprecated)] : []),
     ...(response ? responding(response) : noContent),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
@@ -117,8 +117,7 @@ function noted({ status, resource, page, paging: { single } = {} }: ResponseOpti
     ...(status === 201 ? ['Location'] : []),
   ];
   return Documented({
-    headers: { success },
-    parameters: resource || single ? ['If-None-Match'] : [],
+    success,
     errors: page ? [InvalidCursorError] : [],
   });
 }

@@ -102,7 +102,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return applyDecorators(
     AddRouteConfig({ deprecation }),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    Documented({ headers: { always: ['Deprecation', 'Sunset', 'Link'] }, errors: [OperationGoneError] }),
+    Documented({ always: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
   );
 }
 

@@ -20,6 +20,7 @@ import {
   schemas,
 } from './shared-components';
 
+type NotedOperation = OperationObject & { [NOTES]?: Notes };
 type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject | ReferenceObject>;
 type Schemas = Record<string, SchemaObject>;
@@ -38,12 +39,11 @@ export function completeDocument({ paths, components = {} }: OpenAPIObject): voi
   });
   for (const item of Object.values(paths)) {
     for (const method of METHODS) {
-      const operation = item[method] as (OperationObject & { [NOTES]?: Notes[] }) | undefined;
+      const operation = item[method] as NotedOperation | undefined;
       if (operation) {
-        const notes = operation[NOTES] ?? [];
+        completeRequest(operation, method, components);
+        completeResponses(operation, method, components);
         delete operation[NOTES];
-        completeRequest(operation, method, notes, components);
-        completeResponses(operation, method, notes, components);
       }
     }
   }
@@ -51,44 +51,33 @@ export function completeDocument({ paths, components = {} }: OpenAPIObject): voi
 }
 
 /** Adds parameters and examples, and forbids additional members of the body, which the service rejects. */
-function completeRequest(
-  operation: OperationObject,
-  method: string,
-  notes: Notes[],
-  components: Components,
-): void {
-  const noted = notes
-    .flatMap(({ parameters = [] }) => parameters)
-    .filter((name) => name !== 'If-None-Match' || method === 'get')
-    .map((name) =>
-      name in CONDITIONS ? reference('parameters', name) : idempotencyKeyOf(operation.operationId!),
-    );
+function completeRequest(operation: NotedOperation, method: string, components: Components): void {
+  const { parameters = [], bodies = [], success = [] } = operation[NOTES]!;
+  const isConditional = method === 'get' && success.includes('ETag');
+  const noted = [...parameters, ...(isConditional ? ['If-None-Match'] : [])].map((name) =>
+    name === 'Idempotency-Key' ? idempotencyKeyOf(operation.operationId!) : reference('parameters', name),
+  );
   operation.parameters = [...(operation.parameters as ParameterObject[]), ...noted];
   const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (json) {
     const { $ref } = json.schema as ReferenceObject;
     (components.schemas as Schemas)[nameIn($ref)]!.additionalProperties = false;
-    const examples = notes.find(({ bodies }) => bodies)?.bodies;
-    Object.assign(json, examples && { examples });
+    Object.assign(json, bodies.length > 0 && { examples: Object.fromEntries(bodies) });
   }
 }
 
-/** Adds the errors, 304, and the header fields of every response. Operations share all that they do not have of their own. */
-function completeResponses(
-  operation: OperationObject,
-  method: string,
-  notes: Notes[],
-  components: Components,
-): void {
+/** Adds the errors, 304, and the header fields of every response. Operations share all but what only they have. */
+function completeResponses(operation: NotedOperation, method: string, components: Components): void {
+  const { success = [], always = [] } = operation[NOTES]!;
   const responses = operation.responses as Responses;
-  const always = notes.flatMap(({ headers }) => headers?.always ?? []);
-  const success = notes.flatMap(({ headers }) => headers?.success ?? []);
-  const respond = (status: number, name: string, response: ResponseObject) => {
-    const shared = components.responses as Responses;
-    if (always.length === 0) {
+  const shared = components.responses as Responses;
+  const respond = (status: number, name: string, response: ResponseObject): void => {
+    if (always.length > 0) {
+      responses[status] = response;
+    } else {
       shared[name] ??= response;
+      responses[status] = reference('responses', name);
     }
-    responses[status] = always.length === 0 ? reference('responses', name) : response;
   };
   for (const response of Object.values(responses) as ResponseObject[]) {
     response.headers = headerReferences([...success, ...always]);
@@ -100,23 +89,25 @@ function completeResponses(
     const headers = headerReferences(['ETag', 'Link', ...always]);
     respond(304, 'NotModified', { description: NOT_MODIFIED, headers });
   }
-  const errors = possibleErrors(method, notes);
+  const errors = possibleErrors(operation[NOTES]!, method);
   for (const status of new Set(errors.map((error) => error.status))) {
     const group = errors.filter((error) => error.status === status);
     respond(status, nameOf(group), errorResponse(group, always, components));
   }
 }
 
-/** The errors that an operation can return, its own before those that nearly every one has. */
-function possibleErrors(method: string, notes: Notes[]): ErrorDefinition[] {
-  const noted = notes.flatMap(({ errors = [] }) => errors);
-  const never = notes.flatMap((note) => note.never ?? []);
-  const all = [...noted, ...(method === 'get' ? [] : BODY_ERRORS), ...EVERY_OPERATION];
+/** The errors that an operation can return, its own before those that every one has. */
+function possibleErrors({ errors = [], never = [] }: Notes, method: string): ErrorDefinition[] {
+  const all = [...errors, ...(method === 'get' ? [] : BODY_ERRORS), ...EVERY_OPERATION];
   const possible = all.filter((error) => !never.includes(error)).map(({ definition }) => definition);
   return [...new Set(possible)].sort((a, b) => a.status - b.status);
 }
 
-function errorResponse(errors: ErrorDefinition[], always: string[], components: Components): ResponseObject {
+function errorResponse(
+  errors: ErrorDefinition[],
+  always: readonly string[],
+  components: Components,
+): ResponseObject {
   for (const { code, example: message, status } of errors) {
     components.examples![code] = { value: { code, message, status } };
   }

@@ -88,7 +88,7 @@ export function SendsCommands(): ClassDecorator {
     UseInterceptors(IdempotencyInterceptor),
     Documented({
       parameters: ['Idempotency-Key'],
-      headers: { success: ['Idempotent-Replayed'] },
+      success: ['Idempotent-Replayed'],
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),
   );
