@@ -6,7 +6,7 @@ import {
   Injectable,
   Logger,
 } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
 import {
   ApiError,
@@ -19,7 +19,6 @@ import {
   RouteNotFoundError,
   ServiceUnavailableError,
   UnavailableError,
-  allowedMethodsOf,
   closeIfUnread,
 } from '#libs/http';
 import { accessRuleOf, assertMayCall } from '../modules/auth';
@@ -97,6 +96,16 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ ...context, err: failure });
     }
   }
+}
+
+/** The methods of a request's path, joined for `Allow`; null for an unknown path. */
+function allowedMethodsOf({ server, url }: FastifyRequest): string | null {
+  const methods = server.supportedMethods.toSorted().filter((method) => {
+    const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
+    // The router finds `/pets/` as a pet without an id.
+    return found !== null && !Object.values(found.params).includes('');
+  });
+  return methods.length === 0 ? null : methods.join(', ');
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import {
   ApiError,
   BadRequestError,
@@ -16,7 +22,7 @@ import {
   originForm,
   prefixOf,
 } from '#libs/http';
-import { RequestLimiter, countedAddress } from '../modules/quotas';
+import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
@@ -75,13 +81,11 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
-  const isProxy = networkMatcher(settings.trustProxy);
-  const connections = new Connections(fastify.server, (address) =>
-    isProxy(address) ? undefined : countedAddress(address),
-  );
+  const connections = new Connections(fastify.server);
   // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
+  const isProxy = networkMatcher(settings.trustProxy);
   fastify.decorateRequest('prefix', {
     getter() {
       return prefixOf(this.raw, isProxy);
@@ -91,11 +95,23 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   watchRoutes(fastify);
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   adapter.setOnRequestHook((request, reply, done) => {
-    void reply.headers(commonHeaders(request.id));
-    done();
+    void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings));
+    try {
+      assertReadable(request.raw);
+    } catch (error) {
+      limiter.leaveUncounted(request);
+      reply.raw.shouldKeepAlive = false;
+      done(error as Error);
+      return;
+    }
+    // Fastify would judge it even where there is no body; our parser reads what was sent.
+    request.headers['content-type'] = undefined;
+    if (isPreflight(request)) {
+      void answerPreflight(request, reply, limiter).catch(done);
+    } else {
+      done();
+    }
   });
-  allowOrigins(fastify, settings);
-  checkRequests(fastify, limiter);
   logRequests(fastify);
   return connections;
 }
@@ -151,44 +167,23 @@ const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .join(', ');
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const PREFLIGHT_SECONDS = 600;
+const PREFLIGHT_SECONDS = '600';
 
-/** Lets pages of the configured origins read responses. Requests without `Origin` do not need these fields. */
-function allowOrigins(fastify: FastifyInstance, { corsOrigins: allowed }: Settings): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const { origin } = request.headers;
-    // Responses differ by origin, and caches must know.
-    void reply.header('Vary', 'Origin');
-    if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
-      void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
-      void reply.header('Access-Control-Expose-Headers', EXPOSED);
-    }
-    done();
-  });
-}
-
-/** Refuses what must not be interpreted, and answers preflights. Neither is counted. */
-function checkRequests(fastify: FastifyInstance, limiter: RequestLimiter): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    try {
-      assertReadable(request.raw);
-    } catch (error) {
-      limiter.leaveUncounted(request);
-      reply.raw.shouldKeepAlive = false;
-      done(error as Error);
-      return;
-    }
-    // Fastify would judge it even where there is no body; our parser reads what was sent.
-    request.headers['content-type'] = undefined;
-    if (!isPreflight(request)) {
-      done();
-      return;
-    }
-    void limiter.headersFor(request, 204).then((limits) => {
-      closeIfUnread(reply);
-      void reply.status(204).headers(limits).headers(preflightHeaders(request)).send();
-    }, done);
-  });
+/** Lets pages of the configured origins read the response. Requests without `Origin` do not need it. */
+function originHeaders(
+  { headers: { origin } }: FastifyRequest,
+  { corsOrigins: allowed }: Settings,
+): Record<string, string> {
+  // Responses differ by origin, and caches must know.
+  const always = { Vary: 'Origin' };
+  if (origin === undefined || !(allowed.includes('*') || allowed.includes(origin))) {
+    return always;
+  }
+  return {
+    ...always,
+    'Access-Control-Allow-Origin': allowed.includes('*') ? '*' : origin,
+    'Access-Control-Expose-Headers': EXPOSED,
+  };
 }
 
 /** An OPTIONS request with these two header fields, as the Fetch standard defines it. */
@@ -200,14 +195,21 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   );
 }
 
-function preflightHeaders({ headers }: FastifyRequest): Record<string, string> {
-  const asked = headers['access-control-request-headers'];
-  return {
-    'Access-Control-Allow-Methods': METHODS,
-    'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
-    Vary: 'Origin, Access-Control-Request-Headers',
-    ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),
-  };
+/** It is not counted. */
+async function answerPreflight(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limiter: RequestLimiter,
+): Promise<void> {
+  const limits = await limiter.headersFor(request, 204);
+  const { 'access-control-request-headers': asked } = request.headers;
+  closeIfUnread(reply);
+  void reply
+    .status(204)
+    .headers({ ...limits, 'Access-Control-Allow-Methods': METHODS })
+    .headers({ 'Access-Control-Max-Age': PREFLIGHT_SECONDS, Vary: 'Origin, Access-Control-Request-Headers' })
+    .headers(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked })
+    .send();
 }
 
 declare module 'fastify' {

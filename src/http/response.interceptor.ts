@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { InterceptorsConsumer } from '@nestjs/core/interceptors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, from, lastValueFrom, map } from 'rxjs';
-import { deprecationHeadersOf, representationOf } from '#libs/http';
+import { deprecationHeadersOf, represent } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 
 /** The header fields of every response that do not depend on the caller. */
@@ -29,7 +29,7 @@ export async function writeHeaders(
     return;
   }
   const limits = await limiter.headersFor(request, status);
-  void reply.headers(limits).headers(deprecationHeadersOf(request) ?? {});
+  void reply.headers(limits).headers(deprecationHeadersOf(request));
 }
 
 /**
@@ -44,11 +44,10 @@ export class ResponseInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<never>): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const represent = representationOf(context.getHandler());
     return next.handle().pipe(
       // Nest awaits a promise from the stream, at less cost than the stream itself would.
       map(async (result) => {
-        const body: unknown = represent(result, request, reply);
+        const body = represent(context.getHandler(), result, request, reply);
         await writeHeaders(this.limiter, request, reply, reply.statusCode);
         return body;
       }),

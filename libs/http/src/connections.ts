@@ -19,66 +19,42 @@ const GRACE_MS = 1_000;
 
 /** How long a refused connection is still read: closing it with unread bytes could discard the response. */
 const LINGER_MS = 1_000;
-/** How much of a body that is refused is still read: what proxies buffer by default. */
-const MAX_DROPPED_BYTES = 1024 * 1024;
-
 interface Connection {
   /** The response to its newest request, finished or not. */
   newest?: ServerResponse;
-  /** Starts the requests that wait, in their order. */
-  queue: (() => void)[];
+  /** How many of its requests have arrived and not started. */
+  waiting: number;
 }
 
 /** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
-  private readonly owned = new Map<string | undefined, number>();
   private waiting = 0;
   private ending = false;
 
-  /**
-   * @param server must not listen yet: existing connections would not be tracked
-   * @param ownerOf whose connections count together; undefined for a proxy, which may hold any number of them
-   */
+  /** @param server must not listen yet: existing connections would not be tracked */
   constructor(
     private readonly server: Server,
-    ownerOf: (address: string) => string | undefined,
     private readonly maxWaiting = MAX_WAITING_IN_TOTAL,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
     // Who closes only the sending side still reads.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
-      const owner = ownerOf(socket.remoteAddress ?? '');
-      if (owner !== undefined && (this.owned.get(owner) ?? 0) >= server.maxConnections / 2) {
-        socket.destroy();
-        return;
-      }
-      const [connection, end] = [{ queue: [] } as Connection, new AbortController()];
-      ends.set(socket, end.signal);
+      const [connection, end]: [Connection, AbortController] = [{ waiting: 0 }, new AbortController()];
       this.all.set(socket, connection);
-      this.count(owner, 1);
+      ends.set(socket, end.signal);
       socket.once('end', () => end.abort());
       socket.once('close', () => {
         end.abort();
         this.all.delete(socket);
-        this.count(owner, -1);
-        this.waiting -= connection.queue.length;
+        this.waiting -= connection.waiting;
       });
     });
   }
 
   get open(): number {
     return this.all.size;
-  }
-
-  private count(owner: string | undefined, change: number): void {
-    const count = (this.owned.get(owner) ?? 0) + change;
-    if (count === 0) {
-      this.owned.delete(owner);
-    } else {
-      this.owned.set(owner, count);
-    }
   }
 
   /**
@@ -102,13 +78,20 @@ export class Connections {
     };
     if (previous === undefined || isSent(previous)) {
       start();
-      return;
+    } else {
+      // Bound, or the request would run in the context of the one before it.
+      previous.once(
+        'close',
+        AsyncResource.bind(() => this.leaveQueue(socket, connection, start)),
+      );
+      this.enterQueue(socket, connection);
     }
-    // Bound, or the request would run in the context of the one before it.
-    connection.queue.push(AsyncResource.bind(start));
+  }
+
+  private enterQueue(socket: Socket, connection: Connection): void {
+    connection.waiting += 1;
     this.waiting += 1;
-    previous.once('close', () => this.startNext(connection, socket));
-    if (connection.queue.length < MAX_WAITING) {
+    if (connection.waiting < MAX_WAITING) {
       return;
     }
     if (this.waiting > this.maxWaiting) {
@@ -119,13 +102,13 @@ export class Connections {
     process.nextTick(() => socket.pause());
   }
 
-  private startNext({ queue }: Connection, socket: Socket): void {
+  private leaveQueue(socket: Socket, connection: Connection, start: () => void): void {
     if (!socket.writable) {
       return;
     }
-    const start = queue.shift()!;
+    connection.waiting -= 1;
     this.waiting -= 1;
-    if (queue.length < MAX_WAITING && socket.isPaused()) {
+    if (connection.waiting < MAX_WAITING && socket.isPaused()) {
       socket.resume();
     }
     start();
@@ -140,9 +123,9 @@ export class Connections {
     failure: ParserError | ApiError,
     headersOf: () => Promise<Record<string, string>>,
   ): Promise<void> {
-    const { newest, queue } = this.all.get(socket) ?? { queue: [] };
+    const { newest, waiting } = this.all.get(socket) ?? { waiting: 0 };
     const isTimedOut = failure.code === TIMED_OUT;
-    if (isTimedOut && queue.length > 0) {
+    if (isTimedOut && waiting > 0) {
       // It waits for us. If it never becomes complete, the connection is closed when it makes no progress.
       return;
     }
@@ -159,8 +142,7 @@ export class Connections {
     const headers = await headersOf();
     // It is not if a response has ended it, to a request whose body is still arriving.
     if (socket.writable) {
-      socket.end(messageOf(failure instanceof ApiError ? failure : refusalFor(failure), headers));
-      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      endSoon(socket, messageOf(failure instanceof ApiError ? failure : refusalFor(failure), headers));
     }
   }
 
@@ -170,8 +152,8 @@ export class Connections {
    */
   announceEnd(): void {
     this.ending = true;
-    for (const { newest, queue } of this.all.values()) {
-      if (newest?.headersSent === false && queue.length === 0) {
+    for (const { newest, waiting } of this.all.values()) {
+      if (newest?.headersSent === false && waiting === 0) {
         newest.shouldKeepAlive = false;
       }
     }
@@ -195,7 +177,7 @@ export class Connections {
 
   /** Closes every connection immediately, even during a request. */
   destroyAll(): void {
-    this.all.forEach((_connection, socket) => socket.destroy());
+    this.server.closeAllConnections();
   }
 
   private closeUnused(): void {
@@ -217,28 +199,21 @@ function hasBegun(socket: Socket & { parser?: { finish(): Error | undefined } })
 }
 
 /**
- * Lets the response close the connection if the body of its request is still arriving. Some of the rest is read and dropped,
- * because closing with unread bytes could discard the response (RFC 9112, section 9.6).
+ * Lets the response close the connection if the body of its request is still arriving. The rest is read and dropped for a
+ * moment, because closing with unread bytes could discard the response (RFC 9112, section 9.6).
  */
 export function closeIfUnread({ raw: response }: FastifyReply): void {
-  const { req: request } = response;
-  if (request.complete) {
-    return;
+  const { complete, socket } = response.req;
+  if (!complete) {
+    response.shouldKeepAlive = false;
+    // Node calls it once the response is sent, and would close immediately.
+    socket.destroySoon = () => endSoon(socket);
   }
-  const { socket } = request;
-  let left = MAX_DROPPED_BYTES;
-  request.on('data', ({ length }: Buffer) => {
-    left -= length;
-    if (left < 0) {
-      request.pause();
-    }
-  });
-  response.shouldKeepAlive = false;
-  // Node calls it once the response is sent, and would close immediately.
-  socket.destroySoon = () => {
-    socket.end();
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  };
+}
+
+function endSoon(socket: Socket, lastMessage = ''): void {
+  socket.end(lastMessage);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 const ends = new WeakMap<Socket, AbortSignal>();

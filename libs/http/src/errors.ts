@@ -45,10 +45,11 @@ interface ErrorTemplate<Details extends unknown[]> {
   code: string;
   status: number;
   when: string;
-  message: (...details: Details) => string;
+  /** What people read; a function of what its constructor is given. */
+  message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;
-  /** Arguments for `message`, for the documented example. */
-  example: Details;
+  /** What the constructor is given in the documented example. */
+  example?: Details;
 }
 
 interface DefinedError<Details extends unknown[]> {
@@ -66,10 +67,11 @@ const catalogue = new Map<string, ErrorDefinition>();
  * Defines an error class and adds it to the catalogue, so that each code is defined in one place.
  * @throws Error if the catalogue already has the code
  */
-export function defineError<Details extends unknown[]>(
+export function defineError<Details extends unknown[] = []>(
   template: ErrorTemplate<Details>,
 ): DefinedError<Details> {
-  const { code, status, when, message, headers } = template;
+  const { code, status, when, message, headers, example = [] as unknown[] as Details } = template;
+  const messageOf = (details: Details) => (typeof message === 'string' ? message : message(...details));
   if (catalogue.has(code)) {
     throw new Error(`The error code ${code} is defined twice.`);
   }
@@ -77,15 +79,15 @@ export function defineError<Details extends unknown[]>(
     code,
     status,
     when,
-    example: message(...template.example),
-    exampleHeaders: headers?.(...template.example) ?? {},
+    example: messageOf(example),
+    exampleHeaders: headers?.(...example) ?? {},
   };
   catalogue.set(code, definition);
   return class extends ApiError {
     static readonly definition = definition;
 
     constructor(...details: Details) {
-      super(code, status, message(...details), headers?.(...details));
+      super(code, status, messageOf(details), headers?.(...details));
     }
   };
 }
@@ -123,8 +125,7 @@ export const RouteNotFoundError = defineError({
   code: 'route_not_found',
   status: 404,
   when: 'No operation has this path.',
-  message: () => 'No operation has this path. See /openapi.json for all operations.',
-  example: [],
+  message: 'No operation has this path. See /openapi.json for all operations.',
 });
 
 export const MethodNotAllowedError = defineError({
@@ -140,8 +141,7 @@ export const RequestTimeoutError = defineError({
   code: 'request_timeout',
   status: 408,
   when: 'The request did not arrive in time.',
-  message: () => 'The request took too long to arrive. Send it again.',
-  example: [],
+  message: 'The request took too long to arrive. Send it again.',
 });
 
 export const PreconditionFailedError = defineError({
@@ -176,16 +176,14 @@ export const HeadersTooLargeError = defineError({
   code: 'headers_too_large',
   status: 431,
   when: 'The headers are larger than 16 KiB in total.',
-  message: () => 'The headers of the request are larger than 16 KiB in total.',
-  example: [],
+  message: 'The headers of the request are larger than 16 KiB in total.',
 });
 
 export const InternalError = defineError({
   code: 'internal_error',
   status: 500,
   when: 'The service failed. `X-Request-Id` identifies the entry in its log.',
-  message: () => 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
-  example: [],
+  message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
 
 /** A reason for 503 that the operator can end; the message is for the log, and names what to do. */
@@ -195,7 +193,6 @@ export const ServiceUnavailableError = defineError({
   code: 'service_unavailable',
   status: 503,
   when: 'The service is temporarily unavailable. Try again after `Retry-After` seconds.',
-  message: () => 'The service cannot answer right now. Try again after Retry-After seconds.',
+  message: 'The service cannot answer right now. Try again after Retry-After seconds.',
   headers: () => ({ 'Retry-After': '5' }),
-  example: [],
 });

@@ -9,10 +9,9 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { AnyDefinedError } from './errors';
-import { Documented, type Examples } from './notes';
 import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
 import { type RepresentationOptions, RepresentedBy } from './representation';
-import { type Deprecation, Deprecated } from './routes';
+import { type Deprecation, Deprecated, Documented, type Examples } from './routes';
 
 /** A class, or the name of a shared schema of the OpenAPI document. */
 type Schema = Type<unknown> | string;
@@ -105,12 +104,14 @@ function responding(response: ResponseOptions): MethodDecorator[] {
     HttpCode(status),
     ApiResponse({ status, description, content: { 'application/json': content } }),
     ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
-    ...(page || resource ? [RepresentedBy(response, page !== undefined), noted(response)] : []),
+    ...(page || resource
+      ? [RepresentedBy({ ...response, isPage: page !== undefined }), noted(response)]
+      : []),
   ];
 }
 
 /** The header fields that a resource or a page has, and what their requests may ask. */
-function noted({ status, resource, page, paging: { single } = {} }: ResponseOptions): MethodDecorator {
+function noted({ status, resource, page, single }: ResponseOptions): MethodDecorator {
   const success = [
     ...(page ? ['Link'] : []),
     ...(resource || single ? ['ETag'] : []),

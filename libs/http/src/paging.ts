@@ -1,13 +1,13 @@
 import { IsString } from 'class-validator';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './fields';
+import type { Page } from './representation';
 
 export const InvalidCursorError = defineError({
   code: 'invalid_cursor',
   status: 400,
   when: 'The cursor was not issued by this service.',
-  message: () => 'cursor must come from the Link header of a previous page. Leave it out to start over.',
-  example: [],
+  message: 'cursor must come from the Link header of a previous page. Leave it out to start over.',
 });
 
 /** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
@@ -78,13 +78,6 @@ export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery &
     throw new InvalidCursorError();
   }
   return { after, limit };
-}
-
-/** One page of a list or of a feed. Those who share a page share its body, too: nobody changes it. */
-export interface Page<Entry> {
-  readonly entries: readonly Entry[];
-  /** Where the next page starts; null if nothing follows. A feed always has a next page. */
-  readonly cursor: string | null;
 }
 
 /** Makes pages from rows. */

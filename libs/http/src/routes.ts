@@ -1,10 +1,10 @@
-// What a request was routed to, the methods of its path, and the announced removal of its operation.
-import { applyDecorators } from '@nestjs/common';
+// What decorators say of an operation: to the router, to the OpenAPI document, and to callers of what will be removed.
+import { type RequestMethod, applyDecorators } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
-import { ApiExtension } from '@nestjs/swagger';
-import type { FastifyContextConfig, FastifyRequest, HTTPMethods } from 'fastify';
-import { defineError } from './errors';
-import { Documented } from './notes';
+import { ApiExtension, ApiTags, DECORATORS } from '@nestjs/swagger';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+import { type AnyDefinedError, defineError } from './errors';
 
 /**
  * What the configuration of its route says of a request, also of one that fails before any guard. The facts of several
@@ -21,14 +21,82 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
-/** The methods of a request's path, joined for `Allow`; null for an unknown path. */
-export function allowedMethodsOf({ server, url }: FastifyRequest): string | null {
-  const methods = server.supportedMethods.toSorted().filter((method) => {
-    const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
-    // The router finds `/pets/` as a pet without an id.
-    return found !== null && !Object.values(found.params).includes('');
-  });
-  return methods.length === 0 ? null : methods.join(', ');
+/**
+ * What decorators note about an operation while they guard it, so that the OpenAPI document describes what the code does. Notes
+ * travel through the document as this extension of the operation; `completeDocument` turns them into parts of it.
+ */
+export const NOTES = 'x-operation-notes';
+
+/** Examples of a body by name, in OpenAPI's format. */
+export type Examples = Record<string, { summary: string; value: unknown }>;
+
+/** Header fields and parameters go by their names in the OpenAPI document. */
+export interface Notes {
+  /** Errors that the operation can return. */
+  errors?: readonly AnyDefinedError[];
+  /** Errors that every other operation can return, but not this one. */
+  never?: readonly AnyDefinedError[];
+  /** Header fields of its successful responses. */
+  success?: readonly string[];
+  /** Header fields of all its responses. */
+  always?: readonly string[];
+  parameters?: readonly ('If-Match' | 'Idempotency-Key')[];
+  /** Examples of its bodies, by name. */
+  bodies?: readonly [name: string, example: Examples[string]][];
+}
+
+/** Adds to the notes of an operation. */
+export function Documented(added: Notes): MethodDecorator {
+  return (_target, _key, { value: handler }) => {
+    const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) ?? {}) as {
+      [NOTES]?: Record<string, readonly unknown[]>;
+    };
+    const known = extensions[NOTES] ?? {};
+    const lists = Object.entries(added as Record<string, readonly unknown[] | undefined>).map(
+      ([name, list = []]) => [name, [...(known[name] ?? []), ...list]] as const,
+    );
+    const notes = { ...known, ...Object.fromEntries(lists) };
+    Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler as object);
+  };
+}
+
+/**
+ * Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again.
+ * @param decoratorOf the decorator for a handler; undefined for none
+ */
+export function EachOperation(
+  decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
+): ClassDecorator {
+  return ({ prototype }) => {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype as object))) {
+      const handler = descriptor.value as object;
+      const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
+      if (method !== undefined) {
+        decoratorOf(method, handler)?.(prototype as object, name, descriptor);
+      }
+    }
+  };
+}
+
+/** A tag of the OpenAPI document, shown below its parent, or else in a group that is no tag. */
+interface TagOptions {
+  name: string;
+  description: string;
+  parent?: string;
+  group?: string;
+}
+
+const tags: TagOptions[] = [];
+
+/** Puts the operations of a controller under a tag. */
+export function Tag(tag: TagOptions): ClassDecorator {
+  tags.push(tag);
+  return ApiTags(tag.name);
+}
+
+/** Every tag defined so far, by name. */
+export function definedTags(): readonly TagOptions[] {
+  return tags.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** The announced removal of an operation. */
@@ -60,41 +128,16 @@ export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): 
   return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
 }
 
-/**
- * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
- * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
- * 5829).
- */
-function announcementOf(
-  deprecation: Deprecation,
-  prefix: string,
-  parameter?: string,
-): Record<string, string> {
-  const explained = `<${prefix}${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  const replaced = `<${prefix}${successorOf(deprecation, echoed(parameter))}>; rel="successor-version"`;
-  return {
-    Deprecation: `@${Date.parse(deprecation.since) / 1000}`,
-    Sunset: new Date(deprecation.sunset).toUTCString(),
-    Link: `${explained}, ${replaced}`,
-  };
-}
-
 /** The target of the replacement, for the resource that the path parameter names. */
 export function successorOf({ successor }: Deprecation, parameter: string): string {
   return successor.replace(/\{\w+\}/, parameter);
-}
-
-function echoed(parameter = ''): string {
-  // A decoded parameter may contain an unpaired surrogate, which encodeURIComponent would reject.
-  return encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
 }
 
 export const OperationGoneError = defineError({
   code: 'operation_gone',
   status: 410,
   when: 'The operation was deprecated and its sunset has passed. `Link` names its successor.',
-  message: () => 'This operation is gone. The Link header names its successor.',
-  example: [],
+  message: 'This operation is gone. The Link header names its successor.',
 });
 
 /** Announces the removal in the document and, through the route's configuration, in the header fields of every response. */
@@ -106,17 +149,27 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   );
 }
 
-/** The deprecation of the operation that a request was routed to, if any. */
-export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
-  return request.routeOptions.config.deprecation;
-}
+const NO_HEADERS = {};
 
-/** The deprecation headers of a request; undefined if its operation is not deprecated. */
-export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
-  const deprecation = deprecationOf(request);
+/**
+ * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
+ * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
+ * 5829).
+ */
+export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> {
+  const { prefix, params, routeOptions } = request;
+  const { deprecation } = routeOptions.config;
   if (deprecation === undefined) {
-    return undefined;
+    return NO_HEADERS;
   }
-  const [parameter] = Object.values(request.params as Record<string, string>);
-  return announcementOf(deprecation, request.prefix, parameter);
+  const [parameter = ''] = Object.values(params as Record<string, string>);
+  // A decoded parameter may contain an unpaired surrogate, which encodeURIComponent would reject.
+  const echoed = encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
+  const explained = `<${prefix}${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
+  const replaced = `<${prefix}${successorOf(deprecation, echoed)}>; rel="successor-version"`;
+  return {
+    Deprecation: `@${Date.parse(deprecation.since) / 1000}`,
+    Sunset: new Date(deprecation.sunset).toUTCString(),
+    Link: `${explained}, ${replaced}`,
+  };
 }

@@ -1,12 +1,65 @@
 // Bodies and queries become instances of their classes, by the rules that the decorators of class-validator give the fields.
-import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { DECORATORS } from '@nestjs/swagger';
 import { IS_BOOLEAN, IS_INT, ValidationTypes, getMetadataStorage, validateSync } from 'class-validator';
 import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata';
+import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from './errors';
+import { Precondition, hasPrecondition, isRead } from './representation';
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
+
+/** Refuses a query, a body or a condition that the operation does not take, because nothing else would look at it. */
+@Injectable()
+export class InputGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    assertDecodable(request.url);
+    const [name] = Object.keys(request.query as object);
+    if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
+      throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
+    }
+    if (!isRead(request) && !hasPrecondition(context.getHandler())) {
+      conditionsOf(request).assertHolds(null);
+    }
+    if (request.body !== undefined && !hasParameter(context, RouteParamtypes.BODY)) {
+      throw new ValidationFailedError('The operation takes no body. Send the request without one.');
+    }
+    return true;
+  }
+}
+
+/** A path that nobody can GET has no representation, and so nothing that `If-None-Match` could match. */
+function conditionsOf({ headers, server, routeOptions }: FastifyRequest): Precondition {
+  const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
+  return new Precondition(isReadable ? headers : { 'if-match': headers['if-match'] });
+}
+
+/** Whether the operation has parameters of this kind. */
+function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean {
+  const { name } = context.getHandler();
+  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
+  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
+}
+
+/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. (No route has such a path.) */
+function assertDecodable(target: string): void {
+  try {
+    decodeURIComponent(target);
+  } catch {
+    throw new ValidationFailedError('The query has an invalid percent escape.');
+  }
+}
 
 /**
  * Turns a body or a query into an instance of its class, or refuses it.
@@ -61,7 +114,7 @@ function refuse(instance: object, unknown: string[], names: string[]): void {
   if (count === 0) {
     return;
   }
-  // A query may have thousands of unknown names, of which only the first are worth a text.
+  // There may be thousands of unknown names, of which only the first are worth a text.
   const named = unknown
     .slice(0, MAX_PROBLEMS)
     .map((name) => `${quoted(name)} is not allowed here (allowed: ${names.join(', ')})`);
@@ -71,7 +124,7 @@ function refuse(instance: object, unknown: string[], names: string[]): void {
 }
 
 /** A name chosen by the caller, made safe for a message: too short for a key that was sent in the wrong place. */
-export function quoted(name: string): string {
+function quoted(name: string): string {
   const short = name.length > 30 ? `${name.slice(0, 30)}…` : name;
   return JSON.stringify(short.toWellFormed());
 }
@@ -85,10 +138,6 @@ export function exampleOf(shape: Type<object>): Record<string, unknown> {
   return Object.fromEntries([...fieldsOf(shape).keys()].map((name) => [name, describe(name).example]));
 }
 
-const { CONDITIONAL_VALIDATION, WHITELIST } = ValidationTypes;
-const storage = getMetadataStorage();
-
-type Condition = (object: object, value: unknown) => boolean;
 type Rule = (value: unknown, object: object) => boolean;
 
 interface CompiledField {
@@ -97,10 +146,11 @@ interface CompiledField {
   read: (given: unknown) => unknown;
 }
 
+const storage = getMetadataStorage();
 const compiled = new Map<object, ReadonlyMap<string, CompiledField>>();
 
 /**
- * The fields of a class, first those that it inherits. class-validator would collect their rules anew for each object, which
+ * The fields of a class, with those that it inherits. class-validator would collect their rules anew for each object, which
  * takes 20 times as long as to apply them.
  */
 function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
@@ -108,11 +158,10 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
   if (fields === undefined) {
     const parent = Object.getPrototypeOf(shape) as Type<object>;
     const metadata = storage.getTargetValidationMetadatas(shape, '', false, false);
+    const own = Object.entries(storage.groupByPropertyName(metadata));
     fields = new Map([
       ...(parent === Function.prototype ? [] : fieldsOf(parent)),
-      ...Object.entries(storage.groupByPropertyName(metadata)).map(
-        ([name, rules]) => [name, compile(rules)] as const,
-      ),
+      ...own.map(([name, rules]) => [name, compile(rules)] as const),
     ]);
     compiled.set(shape, fields);
   }
@@ -120,21 +169,23 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
 }
 
 function compile(metadata: ValidationMetadata[]): CompiledField {
-  const conditions = metadata.filter(({ type }) => type === CONDITIONAL_VALIDATION);
-  const rules = metadata
-    .filter(({ type }) => type !== CONDITIONAL_VALIDATION && type !== WHITELIST)
-    .map(ruleOf);
+  const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
+  const conditions = metadata
+    .filter(({ type }) => type === CONDITION)
+    .map((rule) => rule.constraints[0] as Condition);
+  const rules = metadata.filter(({ type }) => type !== CONDITION && type !== WHITELIST).map(ruleOf);
   const isList = metadata.some(({ each }) => each);
-  const parse = metadata.some(({ name }) => name === IS_INT || name === IS_BOOLEAN)
-    ? parseLiteral
-    : (given: unknown) => given;
+  const isLiteral = metadata.some(({ name }) => name === IS_INT || name === IS_BOOLEAN);
+  const parse = (given: unknown) => (isLiteral ? parseLiteral(given) : given);
   return {
     accepts: (value, object) =>
-      conditions.some(({ constraints: [applies] }) => !(applies as Condition)(object, value)) ||
+      conditions.some((applies) => !applies(object, value)) ||
       rules.every((accepts) => accepts(value, object)),
     read: (given) => (isList ? [given].flat().map(parse) : parse(given)),
   };
 }
+
+type Condition = (object: object, value: unknown) => boolean;
 
 /** A rule that is not compiled (nested, asynchronous, with a condition of its own) accepts nothing, so that class-validator is asked. */
 function ruleOf(metadata: ValidationMetadata): Rule {
@@ -143,15 +194,10 @@ function ruleOf(metadata: ValidationMetadata): Rule {
     return () => false;
   }
   const { propertyName: property, constraints, each } = metadata;
-  const { instance } = constraint;
-  const accepts: Rule = (value, object) =>
-    instance.validate(value, {
-      property,
-      value,
-      object,
-      constraints,
-      targetName: object.constructor.name,
-    }) === true;
+  const accepts: Rule = (value, object) => {
+    const { name: targetName } = object.constructor;
+    return constraint.instance.validate(value, { property, value, object, constraints, targetName }) === true;
+  };
   return each
     ? (values, object) => Array.isArray(values) && values.every((value) => accepts(value, object))
     : accepts;

@@ -17,26 +17,23 @@ export const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
   when: 'The request carries different keys, in `X-API-Key`, `Authorization` or both.',
-  message: () => 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
-  example: [],
+  message: 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
 });
 
 export const MissingApiKeyError = defineError({
   code: 'missing_api_key',
   status: 401,
   when: 'The request has no API key.',
-  message: () => 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
+  message: 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore"' }),
-  example: [],
 });
 
 export const InvalidApiKeyError = defineError({
   code: 'invalid_api_key',
   status: 401,
   when: 'The API key is mistyped, unknown, expired or revoked.',
-  message: () => 'The API key is not valid: it is mistyped, unknown, expired or revoked.',
+  message: 'The API key is not valid: it is mistyped, unknown, expired or revoked.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }),
-  example: [],
 });
 
 export const InsufficientScopeError = defineError({

@@ -11,7 +11,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate, WriteBehind } from '#libs/clock';
-import { deprecationOf, isGone, OperationGoneError } from '#libs/http';
+import { isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 
 /** The calls of a deprecated operation with one key on one UTC day. */
@@ -111,7 +111,7 @@ export class SunsetGuard implements CanActivate {
     if (this.settings.afterSunset === 'gone') {
       request.goneUntil = this.clock.now();
     }
-    const deprecation = deprecationOf(request);
+    const { deprecation } = request.routeOptions.config;
     if (deprecation === undefined) {
       return true;
     }

@@ -43,7 +43,7 @@ export class PetsController {
       description: 'One page of pets.',
       page: 'StoredPet',
       schema: 'Pets',
-      paging: { single: 'id' },
+      single: 'id',
     },
   })
   list(@Query() query: ListPetsQuery, @ClientId() clientId: number): Promise<Page<PetDto>> {

@@ -252,8 +252,7 @@ export const TooManyWebhooksError = defineError({
   code: 'too_many_webhooks',
   status: 409,
   when: `Your client already has ${MAX_WEBHOOKS} webhooks.`,
-  message: () => `You already have ${MAX_WEBHOOKS} webhooks. Delete one first.`,
-  example: [],
+  message: `You already have ${MAX_WEBHOOKS} webhooks. Delete one first.`,
 });
 
 export const TooManySecretsError = defineError({

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RepresentedBy, cursorAfter, pageOf, rangeOf, representationOf } from '#libs/http';
+import { RepresentedBy, cursorAfter, pageOf, rangeOf, represent } from '#libs/http';
 
 it('A cursor leads back to its id, fits into a URL as it is, and without one a list starts before the first id', () => {
   for (const id of [1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER]) {
@@ -67,13 +67,14 @@ it('Each turn of the event loop sends one long page at most, so that others are 
   class Lists {
     list(): void {}
   }
-  RepresentedBy({}, true)(Lists.prototype, 'list', Object.getOwnPropertyDescriptor(Lists.prototype, 'list')!);
-  const represent = representationOf(Lists.prototype.list)!;
+  const list = Object.getOwnPropertyDescriptor(Lists.prototype, 'list')!;
+  RepresentedBy({ isPage: true })(Lists.prototype, 'list', list);
   const reply = { type: () => undefined } as unknown as FastifyReply;
   const page = { entries: ['🐕'.repeat(100_000)], cursor: null };
+  const request = { headers: {} } as FastifyRequest;
   const order: string[] = [];
   const bodies = [1, 2, 3].map(async () => {
-    const body = await represent(page as never, { headers: {} } as FastifyRequest, reply);
+    const body = (await represent(list.value as object, page, request, reply)) as Buffer;
     order.push('page');
     return body;
   });
