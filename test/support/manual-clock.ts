@@ -1,6 +1,6 @@
 import { Clock } from '#libs/clock';
 
-/** A clock that only moves when told, for tests. Nothing happens later by itself. */
+/** A clock that only moves when told, for tests. */
 export class ManualClock extends Clock {
   constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
     super();
@@ -8,10 +8,6 @@ export class ManualClock extends Clock {
 
   now(): number {
     return this.current;
-  }
-
-  later(): () => void {
-    return () => undefined;
   }
 
   /** Moves the clock by this many milliseconds; a negative number sets it back. */

@@ -11,22 +11,11 @@ export function utcDate(milliseconds: number): string {
 export abstract class Clock {
   /** Milliseconds of unix time. */
   abstract now(): number;
-
-  /**
-   * Calls back later, unless the process ends before.
-   * @returns cancels the call
-   */
-  abstract later(milliseconds: number, callback: () => void): () => void;
 }
 
 export class SystemClock extends Clock {
   now(): number {
     return Date.now();
-  }
-
-  later(milliseconds: number, callback: () => void): () => void {
-    const timer = setTimeout(callback, milliseconds).unref();
-    return () => clearTimeout(timer);
   }
 }
 

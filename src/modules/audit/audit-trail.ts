@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Check, Column, Entity, Index, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { GeneratedId, type Journal, type State, type Transaction } from '#libs/database';
+import { GeneratedId, type Transaction } from '#libs/database';
 
 type ActorKind = 'cli' | 'key' | 'service';
 
@@ -77,8 +77,8 @@ interface Circumstances {
 }
 
 /**
- * The client's name is copied, so that the entry stays correct after a rename or a deletion. SQL, because it is also a
- * statement of commands, and finds the client of a key in the same round trip.
+ * The client's name is copied, so that the entry stays correct after a rename or a deletion. SQL, because it
+ * finds the client of a key in the same round trip.
  */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
@@ -87,11 +87,6 @@ const RECORD = `
   LEFT JOIN api_keys ON api_keys.id = subject.key_id
   LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)
   ON CONFLICT (key_id, at) WHERE action = 'key.banned' AND actor_kind = 'key' DO NOTHING`;
-
-/** Of the values of each entry. */
-const JOURNAL: Journal<unknown[]> = {
-  write: (entries) => entries.map((values) => ({ statement: { text: RECORD }, values })),
-};
 
 /** Who did what to which client or key, and when. Append-only. */
 @Injectable()
@@ -128,17 +123,10 @@ export class AuditTrail {
     entry: AuditEntry,
     circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
   ): Promise<void> {
-    await transaction.query(RECORD, valuesOf(entry, circumstances));
+    const { actor, at } = circumstances;
+    const { action, clientId = null, keyId = null, details = {} } = entry;
+    const time = new Date(at).toISOString();
+    const values = [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
+    await transaction.query(RECORD, values);
   }
-
-  /** Writes an entry with what a command decides. */
-  append(state: State, entry: AuditEntry): void {
-    state.append(JOURNAL, valuesOf(entry, { actor: this.actor, at: this.clock.now() }));
-  }
-}
-
-function valuesOf(entry: AuditEntry, { actor, at }: Circumstances): unknown[] {
-  const { action, clientId = null, keyId = null, details = {} } = entry;
-  const time = new Date(at).toISOString();
-  return [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
 }

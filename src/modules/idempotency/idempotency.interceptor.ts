@@ -60,9 +60,11 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     this.running.add(keyed.name);
     request.origin = keyed.origin;
     const report = () => keyed.isReplayed && void reply.header('Idempotent-Replayed', 'true');
+    // What was kept may not be readable any more.
+    const reportRefusal = (error: unknown) => isStoredError(error) && report();
     return next.handle().pipe(
       catchError((error: unknown) => this.keepRefusal(error, keyed)),
-      tap({ next: report, error: report }),
+      tap({ next: report, error: reportRefusal }),
       finalize(() => this.running.delete(keyed.name)),
     );
   }

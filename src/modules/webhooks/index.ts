@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -11,45 +11,35 @@ import { DeliveryQueue } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Dispatcher } from './delivery/dispatcher';
 import { Sender } from './delivery/sender';
-import { WEBHOOKS_OF_CLIENT, WebhookAdministration } from './webhook-administration';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-import { webhookKeyFile, withWebhookKey } from './webhook-key';
-import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
+import { SecretVault, WebhookKeyCheck, webhookKeyFile, withWebhookKey } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
-import { WebhooksService } from './webhooks.service';
+import { WEBHOOKS_OF_CLIENT, WebhooksService } from './webhooks.service';
 
 export { DeliveryWorker } from './delivery/delivery-worker';
 export { Dispatcher } from './delivery/dispatcher';
-export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
 
-/** Webhooks for operators; sends nothing. */
+const ADDRESS_POLICY: Provider = {
+  provide: AddressPolicy,
+  inject: [SETTINGS],
+  useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
+};
+
+/** What operations and operators do with webhooks; sends nothing. */
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
-  providers: [WebhookAdministration],
-  exports: [WebhookAdministration, TypeOrmModule],
+  providers: [ADDRESS_POLICY, SecretVault, WebhooksService],
+  exports: [AddressPolicy, SecretVault, WebhooksService, TypeOrmModule],
 })
-class WebhookAdministrationModule {}
+class WebhookStoreModule {}
 
 /** Webhooks: their operations and deliveries. */
 @Module({
-  imports: [EventsModule, WebhookAdministrationModule],
+  imports: [EventsModule, WebhookStoreModule],
   controllers: [WebhooksController],
-  providers: [
-    {
-      provide: AddressPolicy,
-      inject: [SETTINGS],
-      useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
-    },
-    SecretVault,
-    Sender,
-    WebhooksService,
-    WebhookKeyCheck,
-    DeliveryQueue,
-    DeliveryWorker,
-    Dispatcher,
-  ],
-  exports: [DeliveryWorker, WebhookAdministrationModule],
+  providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker, Dispatcher],
+  exports: [DeliveryWorker, DeliveryQueue],
 })
 class WebhooksModule {}
 
@@ -61,7 +51,7 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
 /** No label names a webhook or a client, because their number is unlimited. */
 function countDeliveries(app: NestFastifyApplication, registers: Registry[]): void {
   const { counts } = app.get(DeliveryWorker);
-  const administration = app.get(WebhookAdministration);
+  const queue = app.get(DeliveryQueue);
   new Counter({
     name: 'petstore_webhook_attempts_total',
     help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
@@ -79,14 +69,14 @@ function countDeliveries(app: NestFastifyApplication, registers: Registry[]): vo
     aggregator: 'max',
     registers,
     async collect() {
-      this.set(await administration.oldestDueSeconds());
+      this.set(await queue.oldestDueSeconds());
     },
   });
 }
 
 export const WEBHOOKS: Feature = {
   module: WebhooksModule,
-  commandModule: WebhookAdministrationModule,
+  commandModule: WebhookStoreModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
   // No event reports them.

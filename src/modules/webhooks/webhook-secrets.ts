@@ -1,24 +1,17 @@
-// Signing secrets: their format, how long a replaced one stays valid, and how they are encrypted.
+// Signing secrets: their format, how long a replaced one stays valid, and the key that encrypts them in the database.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Inject,
-  Injectable,
-  Logger,
-  type NestInterceptor,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { FastifyReply } from 'fastify';
-import { type Observable, map } from 'rxjs';
 import { Webhook as Signer } from 'standardwebhooks';
-import { Repository } from 'typeorm';
+import { Raw, Repository } from 'typeorm';
+import { readOrCreateSecret } from '#libs/embedded-postgres';
 import { UnavailableError } from '#libs/http';
+import type { CopiedFile } from '../../features';
 import { OperatorError } from '../../operator-error';
-import { SETTINGS, type Settings } from '../../settings';
+import { SETTINGS, type Settings, WEBHOOK_KEY_BYTES } from '../../settings';
 import { type StoredSecret, Webhook } from './webhook.entity';
-import type { WebhookWithSecretDto } from './webhooks.dto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -28,14 +21,17 @@ const PREFIX = 'whsec_';
 /** Standard Webhooks 1.0 allows 24 to 64. */
 const BYTES = 32;
 const OVERLAP_MS = 24 * 3_600_000;
-const NO_KEY =
-  'WEBHOOK_KEY is not set. It seals the secrets of webhooks: without it none can be created, and no events are sent to them. ' +
-  'Set it to the same 32 bytes for all instances: openssl rand -base64 32';
 /** The current secret and those replaced within the overlap. Each adds a signature to every delivery. */
 export const MAX_SECRETS = 5;
 
-export function newSecret(): string {
-  return PREFIX + randomBytes(BYTES).toString('base64');
+const KEY_FILE = 'webhook.key';
+const NO_KEY =
+  'WEBHOOK_KEY is not set. It seals the secrets of webhooks: without it none can be created, and no events are sent to them. ' +
+  'Set it to the same 32 bytes for all instances: openssl rand -base64 32';
+
+/** The current secret and those that a rotation has replaced, the newest first. */
+export function validSecrets(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
+  return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
 /** @returns the secrets after a rotation, the newest first; fewer than the maximum may be valid before */
@@ -43,10 +39,6 @@ export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, 
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
   return [{ sealed, until: null }, ...replaced];
-}
-
-export function validSecrets(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
-  return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
 /**
@@ -69,8 +61,9 @@ export class SecretVault {
     );
   }
 
-  /** @throws UnavailableError without a key */
-  seal(secret: string, webhookId: number): string {
+  /** A new secret, sealed. @throws UnavailableError without a key */
+  sealNew(webhookId: number): string {
+    const secret = PREFIX + randomBytes(BYTES).toString('base64');
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
     const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
@@ -120,37 +113,9 @@ function boundTo(webhookId: number): Buffer {
   return Buffer.from(`webhook ${webhookId}`);
 }
 
-/**
- * Opens the secret in a response on its way out. Before, it is sealed wherever the response stands: with an Idempotency-Key it is
- * kept as it is, and a replay comes this way as well.
- */
-@Injectable()
-export class SecretOpener implements NestInterceptor<WebhookWithSecretDto, WebhookWithSecretDto> {
-  constructor(private readonly vault: SecretVault) {}
-
-  intercept(
-    context: ExecutionContext,
-    next: CallHandler<WebhookWithSecretDto>,
-  ): Observable<WebhookWithSecretDto> {
-    const opened = (webhook: WebhookWithSecretDto): WebhookWithSecretDto => {
-      try {
-        return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
-      } catch {
-        void context.switchToHttp().getResponse<FastifyReply>().removeHeader('Idempotent-Replayed');
-        throw new UnavailableError(
-          'A kept response has the secret of a webhook, sealed with another WEBHOOK_KEY.',
-        );
-      }
-    };
-    return next.handle().pipe(map(opened));
-  }
-}
-
 /** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */
 @Injectable()
 export class WebhookKeyCheck implements OnModuleInit {
-  private readonly logger = new Logger('Webhooks');
-
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly vault: SecretVault,
@@ -159,15 +124,12 @@ export class WebhookKeyCheck implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { fingerprint } = this.vault;
     if (fingerprint === undefined) {
-      this.logger.warn(NO_KEY);
+      new Logger('Webhooks').warn(NO_KEY);
       return;
     }
-    const isUnreadable = await this.webhooks
-      .createQueryBuilder('webhook')
-      .where(`webhook.deletedAt IS NULL AND webhook.secrets <> '[]'`)
-      .andWhere('strpos(webhook.secrets, :sealed) = 0', { sealed: `"${fingerprint}.` })
-      .getExists();
-    if (isUnreadable) {
+    const isUnreadable = (secrets: string) => `${secrets} <> '[]' AND strpos(${secrets}, :sealed) = 0`;
+    const sealed = `"${fingerprint}.`;
+    if (await this.webhooks.existsBy({ secrets: Raw(isUnreadable, { sealed }) })) {
       throw new OperatorError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
           'All instances need the same key; docs/operations/runbooks.md says what to do if it is lost.',
@@ -175,4 +137,33 @@ export class WebhookKeyCheck implements OnModuleInit {
       );
     }
   }
+}
+
+/** The key file that the store uses; undefined if its key is in WEBHOOK_KEY, or if it has none. */
+export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Settings): CopiedFile | undefined {
+  const path = join(dataDirectory, KEY_FILE);
+  const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to its text.`;
+  return webhookKey === undefined && databaseUrl === undefined && existsSync(path)
+    ? { path, hint }
+    : undefined;
+}
+
+/**
+ * Adds the key of an embedded database, which is in its folder, created at the first start. `WEBHOOK_KEY` takes precedence. For
+ * an external database no key is created: all instances need the same one.
+ */
+export function withWebhookKey(settings: Settings): Settings {
+  if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
+    return settings;
+  }
+  const file = join(settings.dataDirectory, KEY_FILE);
+  const text = readOrCreateSecret(file, () => randomBytes(WEBHOOK_KEY_BYTES).toString('base64'));
+  const webhookKey = Buffer.from(text, 'base64');
+  if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
+    throw new OperatorError(
+      `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
+      'cannot_start',
+    );
+  }
+  return { ...settings, webhookKey };
 }

@@ -1,5 +1,15 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
+import {
+  Check,
+  Column,
+  Entity,
+  ForeignKey,
+  Index,
+  IsNull,
+  PrimaryColumn,
+  type ValueTransformer,
+} from 'typeorm';
+import { GeneratedId, MAINTAINED_BY_DATABASE, type Transaction } from '#libs/database';
+import type { AuditTrail } from '../audit';
 
 /** An encrypted secret. */
 export interface StoredSecret {
@@ -95,17 +105,36 @@ export const NEW_RECEIVER = {
   probeAfter: null,
 };
 
-/** The only place that enables or disables. Enabling starts afresh. */
-export function withEnabled(
-  webhook: Webhook,
-  enabled: boolean,
-  disabledReason: string | null = null,
-): Webhook {
-  if (enabled === webhook.enabled) {
-    return webhook;
-  }
+/** What changes when a webhook is enabled or disabled. Enabling starts afresh. */
+export function switched(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
-  return { ...webhook, enabled, disabledReason, failingSince: null, ...pauses };
+  return { enabled, disabledReason, failingSince: null, ...pauses };
+}
+
+/**
+ * For the operator, and for the service in the transaction of its cause. Has no effect on a webhook that is so already, or
+ * deleted.
+ * @param reason why it is disabled; shown to the client
+ */
+export async function switchWebhook(
+  transaction: Transaction,
+  trail: AuditTrail,
+  webhookId: number,
+  enabled: boolean,
+  reason?: string,
+): Promise<void> {
+  const where = { id: webhookId, enabled: !enabled, deletedAt: IsNull() };
+  const { affected } = await transaction.update(Webhook, where, switched(enabled, reason));
+  if (affected === 1) {
+    const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
+    const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
+    await trail.record(transaction, { action, clientId, details: { webhookId, reason } });
+  }
+}
+
+/** For operators. Values in its query may be secret. */
+export function shownUrl(url: string): string {
+  return url.replace(/\?.*/, (query) => query.replace(/=[^&]*/g, '=…'));
 }
 
 /** Of a test, which is no event of the feed. */

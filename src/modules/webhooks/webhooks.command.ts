@@ -15,7 +15,8 @@ import {
 import { PETSTORE } from '../../runtime/messages';
 import { ClientsService } from '../auth';
 import { ListenCommand } from './listen.command';
-import { WebhookAdministration, type WebhookOverview } from './webhook-administration';
+import { shownUrl } from './webhook.entity';
+import { OPERATOR, type WebhookOverview, WebhooksService } from './webhooks.service';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
@@ -25,14 +26,24 @@ const TEST_POLL_MS = 200;
 
 type Input = [id: number];
 
-/** For people, "all" instead of the null of the API, which a table shows as a dash. */
-function describe(webhook: WebhookOverview, { json }: OutputOptions): Row {
-  return { ...webhook, types: webhook.types ?? (json ? null : 'all') };
+/** Without secrets. For people, "all" instead of null, which a table shows as a dash. */
+function describe({ webhook, client, pending, failed }: WebhookOverview, { json }: OutputOptions): Row {
+  return {
+    id: webhook.id,
+    client,
+    url: shownUrl(webhook.url),
+    types: webhook.types ?? (json ? null : 'all'),
+    state: webhook.enabled ? 'enabled' : 'disabled',
+    reason: webhook.disabledReason,
+    failingSince: webhook.failingSince,
+    pending,
+    failed,
+  };
 }
 
 /** A command on one webhook. */
 abstract class WebhookCommand extends StoreCommand {
-  @Inject() protected readonly webhooks!: WebhookAdministration;
+  @Inject() protected readonly webhooks!: WebhooksService;
 
   protected override declare(command: Commander): void {
     command.argument('<id>', 'id of the webhook', identifier);
@@ -40,11 +51,11 @@ abstract class WebhookCommand extends StoreCommand {
 
   /** @throws CommandFailure if there is no such webhook */
   protected async existing(id: number): Promise<WebhookOverview> {
-    const webhook = await this.webhooks.find(id);
-    if (webhook === undefined) {
+    const [overview] = await this.webhooks.overviews({ id });
+    if (overview === undefined) {
       throw new CommandFailure(`There is no webhook ${id}.`, { code: 'webhook_not_found' });
     }
-    return webhook;
+    return overview;
   }
 
   protected async show(id: number, options: OutputOptions): Promise<void> {
@@ -59,7 +70,7 @@ abstract class WebhookCommand extends StoreCommand {
 export class ListWebhooksCommand extends StoreCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme'];
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly webhooks!: WebhookAdministration;
+  @Inject() private readonly webhooks!: WebhooksService;
 
   protected override declare(command: Commander): void {
     command.option('--client <name>', 'only webhooks of this client');
@@ -69,7 +80,8 @@ export class ListWebhooksCommand extends StoreCommand {
     if (options.client !== undefined) {
       await this.clients.named(options.client);
     }
-    const rows = (await this.webhooks.list(options.client)).map((webhook) => describe(webhook, options));
+    const overviews = await this.webhooks.overviews({ client: options.client });
+    const rows = overviews.map((overview) => describe(overview, options));
     printMany(rows, options, 'There are no webhooks.');
   }
 }
@@ -88,7 +100,7 @@ export class EnableWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks enable 1'];
 
   protected async execute([id]: Input, options: OutputOptions): Promise<void> {
-    await this.webhooks.enable(id);
+    await this.webhooks.switch(id, true);
     await this.show(id, options);
   }
 }
@@ -106,7 +118,7 @@ export class DisableWebhookCommand extends WebhookCommand {
   }
 
   protected async execute([id]: Input, options: OutputOptions & { reason?: string }): Promise<void> {
-    await this.webhooks.disable(id, options.reason ?? BY_OPERATOR);
+    await this.webhooks.switch(id, false, options.reason ?? BY_OPERATOR);
     await this.show(id, options);
   }
 }
@@ -119,12 +131,13 @@ export class TestWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks test 1'];
 
   protected async execute([id]: Input, options: OutputOptions): Promise<void> {
-    const { state } = await this.existing(id);
-    const { id: deliveryId, eventId } = await this.webhooks.test(id);
-    const attempt = state === 'enabled' ? await this.attemptOf(deliveryId) : undefined;
+    const { enabled } = (await this.existing(id)).webhook;
+    const { id: deliveryId, eventId } = await this.webhooks.test(id, OPERATOR);
+    const attempt = enabled ? await this.attemptOf(deliveryId) : undefined;
     const { responseStatus = null, error = null } = attempt ?? {};
-    const missing =
-      state === 'enabled' ? `no service has sent it yet; see ${PETSTORE} status` : 'the webhook is disabled';
+    const missing = enabled
+      ? `no service has sent it yet; see ${PETSTORE} status`
+      : 'the webhook is disabled';
     const outcome = attempt === undefined ? missing : (responseStatus ?? error);
     const row = { id, event: eventId, status: responseStatus, error };
     printDone(`${eventId} → ${outcome}`, row, options);
@@ -134,7 +147,7 @@ export class TestWebhookCommand extends WebhookCommand {
   private async attemptOf(deliveryId: number) {
     for (let waited = 0; waited < TEST_MS; waited += TEST_POLL_MS) {
       const delivery = await this.webhooks.delivery(deliveryId);
-      if (delivery.lastAttemptAt !== null) {
+      if (delivery?.lastAttemptAt) {
         return delivery;
       }
       await pause(TEST_POLL_MS);

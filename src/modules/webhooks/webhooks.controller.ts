@@ -1,10 +1,9 @@
-import { Body, Controller, Delete, Get, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
 import { Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
-import { SecretOpener } from './webhook-secrets';
 import { WebhooksService } from './webhooks.service';
 import {
   DeliveryDto,
@@ -51,7 +50,6 @@ export class WebhooksController {
   }
 
   @Post()
-  @UseInterceptors(SecretOpener)
   @Operation({
     id: 'createWebhook',
     summary: 'Create a webhook',
@@ -115,7 +113,6 @@ export class WebhooksController {
   }
 
   @Post(':webhookId/secret')
-  @UseInterceptors(SecretOpener)
   @Operation({
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',

@@ -1,20 +1,34 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Repository } from 'typeorm';
 import {
   CommandExecutor,
   Database,
   type Need,
   type Origin,
   PageReader,
+  SERVICE_CALLER,
   type State,
   countById,
   violates,
 } from '#libs/database';
-import { type Page, type PageQuery, pageOf, pagesOf, rangeOf } from '#libs/http';
+import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
+import type { Feature } from '../../features';
+import { AuditTrail } from '../audit';
+
 import { AddressPolicy } from './delivery/address-policy';
-import { DeliveryWorker } from './delivery/delivery-worker';
-import { dueNow, lockWebhook, testDelivery } from './webhook-administration';
-import { MAX_SECRETS, SecretVault, newSecret, withNewSecret, validSecrets } from './webhook-secrets';
-import { DELIVERY_STATUSES, NEW_RECEIVER, Webhook, WebhookDelivery, withEnabled } from './webhook.entity';
+import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
+import {
+  DELIVERY_STATUSES,
+  MAX_PENDING,
+  NEW_RECEIVER,
+  TEST_TYPE,
+  Webhook,
+  WebhookDelivery,
+  shownUrl,
+  switchWebhook,
+  switched,
+} from './webhook.entity';
 import {
   type DeliveryDto,
   DeliveryNotFoundError,
@@ -40,7 +54,25 @@ const COUNT = countById(
     WHERE client_id = ANY($1::bigint[]) AND deleted_at IS NULL GROUP BY client_id`,
 );
 
-/** The webhooks of clients, and their deliveries. */
+/** SQL, because TypeORM's UPDATE has no order and no limit. */
+const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = now() WHERE id = ANY(ARRAY(
+    SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed' ORDER BY id DESC
+    LIMIT greatest(0, ${MAX_PENDING} - (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'))))`;
+
+/** Of an operator, who may use the webhooks of all clients. */
+export const OPERATOR: Origin = { owner: SERVICE_CALLER };
+
+/** A webhook with what operators need to know besides. */
+export interface WebhookOverview {
+  webhook: Webhook;
+  /** The client's name. */
+  client: string;
+  /** Numbers of deliveries. */
+  pending: number;
+  failed: number;
+}
+
+/** Webhooks and their deliveries. */
 @Injectable()
 export class WebhooksService {
   private readonly pages = new PageReader(
@@ -53,11 +85,12 @@ export class WebhooksService {
   );
 
   constructor(
+    @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly database: Database,
     private readonly commands: CommandExecutor,
     private readonly vault: SecretVault,
     private readonly policy: AddressPolicy,
-    private readonly worker: DeliveryWorker,
+    private readonly trail: AuditTrail,
   ) {}
 
   async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
@@ -69,79 +102,81 @@ export class WebhooksService {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
-  /**
-   * The response is the only one with the secret, which is sealed here (`SecretOpener`). A trigger enforces the maximum as well: another instance may add one
-   * meanwhile.
-   */
+  /** A trigger enforces the maximum as well: another instance may add one meanwhile. */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
-    this.assertAllowed(body.url);
-    return this.commands.execute<WebhookWithSecretDto>(origin, {
-      needs: [{ lookup: COUNT, key: origin.owner }, { newId: Webhook }],
-      decide: (state) => {
-        if (state.lookUp(COUNT, origin.owner) >= MAX_WEBHOOKS) {
-          throw new TooManyWebhooksError();
-        }
-        state.note(COUNT, origin.owner, (count) => count + 1);
-        const id = state.newId(Webhook);
-        const sealed = this.vault.seal(newSecret(), id);
-        const webhook: Webhook = {
-          id,
-          clientId: origin.owner,
-          url: body.url,
-          types: storedTypes(body.types),
-          description: body.description ?? null,
-          enabled: body.enabled ?? true,
-          disabledReason: null,
-          ...NEW_RECEIVER,
-          secrets: [{ sealed, until: null }],
-          createdAt: state.now,
-          deletedAt: null,
-        };
-        state.insert(Webhook, id, webhook);
-        return { ...toWebhookDto(webhook), secret: sealed };
-      },
-      translateViolation: (error) =>
-        violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error,
-    });
+    const { owner: clientId } = origin;
+    const decide = (state: State): WebhookWithSecretDto => {
+      this.assertAllowed(body.url);
+      if (state.lookUp(COUNT, clientId) >= MAX_WEBHOOKS) {
+        throw new TooManyWebhooksError();
+      }
+      state.note(COUNT, clientId, (count) => count + 1);
+      const id = state.newId(Webhook);
+      const sealed = this.vault.sealNew(id);
+      const webhook: Webhook = {
+        id,
+        clientId,
+        url: body.url,
+        types: storedTypes(body.types),
+        description: body.description ?? null,
+        enabled: body.enabled ?? true,
+        disabledReason: null,
+        ...NEW_RECEIVER,
+        secrets: [{ sealed, until: null }],
+        createdAt: state.now,
+        deletedAt: null,
+      };
+      state.insert(Webhook, id, webhook);
+      return { ...toWebhookDto(webhook), secret: sealed };
+    };
+    const needs: Need[] = [{ lookup: COUNT, key: clientId }, { newId: Webhook }];
+    const translateViolation = (error: unknown) =>
+      violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error;
+    return this.opened(this.commands.execute(origin, { needs, decide, translateViolation }));
   }
 
   update(id: number, patch: WebhookPatchDto, origin: Origin): Promise<WebhookDto> {
     const decide = (state: State): WebhookDto => {
-      const webhook = foundWebhook(state, id, origin.owner);
+      const webhook = found(state, id, origin);
       this.assertAllowed(patch.url);
       origin.precondition?.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
-      const types = patch.types === undefined ? webhook.types : storedTypes(patch.types);
-      const receiver = url === webhook.url ? {} : NEW_RECEIVER;
-      const changed = { ...withEnabled(webhook, enabled), url, types, description, ...receiver };
+      const changed: Webhook = {
+        ...webhook,
+        ...(enabled === webhook.enabled ? {} : switched(enabled)),
+        ...(url === webhook.url ? {} : NEW_RECEIVER),
+        url,
+        types: patch.types === undefined ? webhook.types : storedTypes(patch.types),
+        description,
+      };
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);
     };
-    return this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
+    return this.commands.execute(origin, { needs: [locked(id)], decide });
   }
 
   async remove(id: number, origin: Origin): Promise<void> {
     const decide = (state: State): void => {
-      const webhook = foundWebhook(state, id, origin.owner);
+      const webhook = found(state, id, origin);
       origin.precondition?.assertHolds(toWebhookDto(webhook));
       state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
-    await this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
+    await this.commands.execute(origin, { needs: [locked(id)], decide });
   }
 
   rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
     const decide = (state: State): WebhookWithSecretDto => {
-      const webhook = foundWebhook(state, id, origin.owner);
+      const webhook = found(state, id, origin);
       const valid = validSecrets(webhook.secrets, state.now);
       if (valid.length >= MAX_SECRETS) {
         throw new TooManySecretsError(valid.at(-1)!.until!);
       }
-      const sealed = this.vault.seal(newSecret(), id);
+      const sealed = this.vault.sealNew(id);
       state.update(Webhook, id, { ...webhook, secrets: withNewSecret(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };
-    return this.commands.execute(origin, { needs: [lockWebhook(id)], decide });
+    return this.opened(this.commands.execute(origin, { needs: [locked(id)], decide }));
   }
 
   /**
@@ -162,44 +197,104 @@ export class WebhooksService {
     const wanted = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [id, after.id || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
     const stored = await this.database.read(statement, values, clientId, false);
-    const page = pageOf(
-      stored.map((row) => table.rowOf(row)),
+    return pageOf(
+      stored.map((row) => toDeliveryDto(table.rowOf(row), webhook)),
       limit,
     );
-    return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }
 
   /** Sends a test event. */
-  async test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
-    const { needs, decide } = testDelivery(webhookId);
-    const ofClient = (state: State): DeliveryDto => {
-      foundWebhook(state, webhookId, origin.owner);
-      const { delivery, webhook } = decide(state);
+  test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
+    const decide = (state: State): DeliveryDto => {
+      const webhook = found(state, webhookId, origin);
+      const id = state.newId(WebhookDelivery);
+      const delivery: WebhookDelivery = {
+        id,
+        webhookId,
+        position: null,
+        eventId: `evt_test_${id}`,
+        type: TEST_TYPE,
+        createdAt: state.now,
+        lastAttemptAt: null,
+        responseStatus: null,
+        error: null,
+        ...dueNow(state, webhook),
+      };
+      state.insert(WebhookDelivery, id, delivery);
       return toDeliveryDto(delivery, webhook);
     };
-    const delivery = await this.commands.execute(origin, { needs, decide: ofClient });
-    this.worker.wake();
-    return delivery;
+    return this.commands.execute(origin, { needs: [locked(webhookId), { newId: WebhookDelivery }], decide });
   }
 
   /** Makes a delivery due now, and restarts its retry schedule. */
-  async retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
+  retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
     const decide = (state: State): DeliveryDto => {
-      const webhook = foundWebhook(state, webhookId, origin.owner);
-      const found = state.find(WebhookDelivery, deliveryId);
-      if (found?.webhookId !== webhookId) {
+      const webhook = found(state, webhookId, origin);
+      const delivery = state.find(WebhookDelivery, deliveryId);
+      if (delivery?.webhookId !== webhookId) {
         throw new DeliveryNotFoundError(deliveryId);
       }
-      const due: WebhookDelivery = { ...found, ...dueNow(state, webhook) };
+      const due: WebhookDelivery = { ...delivery, ...dueNow(state, webhook) };
       state.update(WebhookDelivery, deliveryId, due);
       return toDeliveryDto(due, webhook);
     };
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    const needs = [lockWebhook(webhookId), row];
-    const delivery = await this.commands.execute(origin, { needs, decide });
-    this.worker.wake();
-    return delivery;
+    return this.commands.execute(origin, { needs: [locked(webhookId), row], decide });
   }
+
+  /** For operators. @param of the name of a client or the id of a webhook; default: all */
+  async overviews(of: { client?: string; id?: number } = {}): Promise<WebhookOverview[]> {
+    const count = (status: string) =>
+      `(SELECT count(*)::int FROM webhook_deliveries WHERE webhook_id = webhook.id AND status = '${status}')`;
+    const { entities, raw } = await this.webhooks
+      .createQueryBuilder('webhook')
+      .innerJoin('clients', 'client', 'client.id = webhook.clientId')
+      .addSelect('client.name', 'client')
+      .addSelect(count('pending'), 'pending')
+      .addSelect(count('failed'), 'failed')
+      .where('webhook.deletedAt IS NULL')
+      .andWhere(of.client === undefined ? 'true' : 'client.name = :client', of)
+      .andWhere(of.id === undefined ? 'true' : 'webhook.id = :id', of)
+      .orderBy('webhook.id')
+      .getRawAndEntities<Omit<WebhookOverview, 'webhook'>>();
+    return entities.map((webhook, index) => ({ ...raw[index]!, webhook }));
+  }
+
+  delivery(id: number): Promise<WebhookDelivery | null> {
+    return this.database.find(WebhookDelivery, id);
+  }
+
+  /** For operators. @param reason why it is disabled; shown to the client */
+  switch(id: number, enabled: boolean, reason?: string): Promise<void> {
+    return this.database.transaction((transaction) =>
+      switchWebhook(transaction, this.trail, id, enabled, reason),
+    );
+  }
+
+  /** For operators: makes failed deliveries due now, the newest first, as many as may be pending. @returns how many */
+  retryFailed(webhookId: number): Promise<number> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });
+      const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
+      const [, deliveries] = await transaction.query<[unknown, number]>(RETRY_FAILED, [webhookId]);
+      const details = { webhookId, deliveries };
+      await this.trail.record(transaction, { action: 'webhook.deliveries_retried', clientId, details });
+      return deliveries;
+    });
+  }
+
+  /** The secret is sealed until here, wherever the response stands: in the store, too, if it is kept for an Idempotency-Key. */
+  private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
+    const webhook = await answered;
+    try {
+      return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
+    } catch {
+      throw new UnavailableError(
+        'A kept response has the secret of a webhook, sealed with another WEBHOOK_KEY.',
+      );
+    }
+  }
+
   private assertAllowed(url: string | undefined): void {
     const objection = url === undefined ? undefined : this.policy.objection(url);
     if (objection !== undefined) {
@@ -208,15 +303,45 @@ export class WebhooksService {
   }
 }
 
+function locked(id: number): Need {
+  return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
+}
+
 /** @throws ApiError 404, also for a webhook of another client */
-function foundWebhook(state: State, id: number, clientId: number): Webhook {
-  return owned(state.find(Webhook, id), id, clientId);
+function found(state: State, id: number, { owner }: Origin): Webhook {
+  return owned(state.find(Webhook, id), id, owner);
 }
 
 /** To other clients a webhook does not exist. */
-function owned(webhook: Webhook | null | undefined, id: number, clientId: number): Webhook {
-  if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
+function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
+  const isTheirs = webhook?.clientId === clientId || clientId === OPERATOR.owner;
+  if (webhook === null || webhook.deletedAt !== null || !isTheirs) {
     throw new WebhookNotFoundError(id);
   }
   return webhook;
 }
+
+/** What somebody asks for is tried at once, on probation too. */
+function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
+  state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
+  return { status: 'pending', attempts: 0, dueAt: state.now };
+}
+
+/** What a client has here, for those who delete a client or revoke one of its keys. */
+export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
+  /** Locks them in the order in which all lock them. */
+  async end(transaction, clientId) {
+    const lock = { mode: 'for_no_key_update' } as const;
+    const where = { clientId, deletedAt: IsNull() };
+    await transaction.find(Webhook, { select: { id: true }, where, order: { id: 'ASC' }, lock });
+    await transaction.update(Webhook, where, { enabled: false, secrets: [], deletedAt: () => 'now()' });
+  },
+
+  async describeRemaining(reader, client) {
+    const where = { clientId: client.id, enabled: true, deletedAt: IsNull() };
+    const enabled = await reader.find(Webhook, { where, order: { id: 'ASC' } });
+    const named = enabled.map(({ id, url }) => `  ${id}  ${shownUrl(url)}`);
+    const title = `Events are still sent to these webhooks of ${client.name}. To end one: webhooks disable <id>`;
+    return enabled.length === 0 ? undefined : [title, ...named].join('\n');
+  },
+};

@@ -50,8 +50,6 @@ export class CommandExecutor {
   private readonly tables: Tables;
   /** The rows that each running batch works on. */
   private busy: ReadonlySet<string>[] = [];
-  /** Called after the commit of a batch that has added to a journal. */
-  onAppended: () => void = () => undefined;
 
   /** @param now the time in milliseconds, for what commands write */
   constructor(
@@ -145,11 +143,7 @@ export class CommandExecutor {
     whenLocked: Locking['whenLocked'],
   ): Promise<QueuedCommand[]> {
     const state = new State(new Date(this.now()), this.model.afterCommand);
-    const skipped = await new Batch(session, this.tables, entries, whenLocked, state).execute();
-    if (state.batch.appended.length > 0) {
-      this.onAppended();
-    }
-    return skipped;
+    return new Batch(session, this.tables, entries, whenLocked, state).execute();
   }
 }
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
-import type { StoredSecret, Webhook } from '../webhook.entity';
+import { AuditTrail } from '../../audit';
+import { type StoredSecret, switchWebhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, errorOf, slowDownMs } from './retry-schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
@@ -12,14 +14,14 @@ const LEASE_MS = 60_000;
 /** Half of the concurrent deliveries of a process are to webhooks that were quick last time. */
 const PLACES_OF_A_KIND = 500;
 
-/** A delivery that this process has leased. */
+/** A delivery that this process has leased, and sends. */
 export interface LeasedDelivery {
   id: number;
   /** The end of the lease, which also tells it from other leases of the delivery. */
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
-  /** The webhook's last attempt was quick. */
+  /** Neither the webhook's last attempt nor this one has taken long. */
   quick: boolean;
   url: string;
   secrets: StoredSecret[];
@@ -28,13 +30,7 @@ export interface LeasedDelivery {
   /** The event's position in the feed; null for a test. */
   position: number | null;
   createdAt: Date;
-}
-
-/** A delivery that this process has started. */
-export interface StartedDelivery {
-  delivery: LeasedDelivery;
-  /** Neither the webhook's last attempt nor this one has taken long. */
-  quick: boolean;
+  startedAt: Date;
   /** Undefined until it ends. */
   attempt?: Attempt;
 }
@@ -91,7 +87,8 @@ const LEASE = `WITH leased AS (
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
-    secrets::json, event_id AS "eventId", type, position, leased.created_at AS "createdAt"
+    secrets::json, event_id AS "eventId", type, position, leased.created_at AS "createdAt",
+    $1::timestamptz AS "startedAt"
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
@@ -99,8 +96,7 @@ const LEASE = `WITH leased AS (
  * healthy receiver writes nothing to its webhook, nor does an attempt at another URL than the present one. Locks as all do:
  * webhooks first, in ascending id.
  */
-const RECORD = {
-  text: `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
+const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, gone boolean, paused timestamptz, quick boolean)
     ), receiver AS MATERIALIZED (
       SELECT id FROM webhooks WHERE id IN (SELECT webhook FROM outcome) ORDER BY id FOR NO KEY UPDATE
@@ -127,18 +123,25 @@ const RECORD = {
       FROM finished GROUP BY webhook, url) AS found
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
-    RETURNING webhooks.id, webhooks.url, found.gone, webhooks.failing_since`,
-};
+    RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
 
-/** A delivery whose attempt has ended. */
-export type FinishedDelivery = StartedDelivery & { attempt: Attempt };
-
-interface RecordedRow {
+interface Recorded {
   id: number;
-  url: string;
+  /** The receiver wants nothing more. */
   gone: boolean;
-  failing_since: Date | null;
+  /** It has accepted nothing for five days. */
+  dead: boolean | null;
 }
+
+/**
+ * Of all instances, without failing webhooks: their owners have to fix them. SQL, because TypeORM has no lateral join, and
+ * without one all pending deliveries would be read.
+ */
+const OLDEST_DUE = {
+  text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
+      WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
+    WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`,
+};
 
 /**
  * Deliveries that are due, in the table that all instances share. An instance leases a delivery, so that no other sends it;
@@ -147,62 +150,82 @@ interface RecordedRow {
  */
 @Injectable()
 export class DeliveryQueue {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly trail: AuditTrail,
+    private readonly clock: Clock,
+  ) {}
 
-  /** Leases at most one delivery of each webhook. Attempts that became slow use places of the others, not of the quick. */
-  async take(now: Date, started: readonly StartedDelivery[]): Promise<LeasedDelivery[]> {
-    const quick = started.filter((one) => one.quick).length;
-    const freeQuick = Math.min(PLACES_OF_A_KIND - quick, 2 * PLACES_OF_A_KIND - started.length);
-    const freeOthers = PLACES_OF_A_KIND - (started.length - quick);
+  /**
+   * Leases at most one delivery of each webhook. Attempts that became slow use places of the others, not of the quick.
+   * @param current those that this process sends already
+   */
+  async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
+    const quick = current.filter((one) => one.quick).length;
+    const freeQuick = Math.min(PLACES_OF_A_KIND - quick, 2 * PLACES_OF_A_KIND - current.length);
+    const freeOthers = PLACES_OF_A_KIND - (current.length - quick);
     if (freeQuick <= 0 && freeOthers <= 0) {
       return [];
     }
-    const ids = started.map(({ delivery }) => delivery.id);
-    const clients = started.map(({ delivery }) => delivery.clientId);
-    const kinds = started.map((one) => one.quick);
-    const values = [now.toISOString(), ids, clients, kinds, freeQuick, freeOthers];
+    const ids = current.map(({ id }) => id);
+    const clients = current.map(({ clientId }) => clientId);
+    const kinds = current.map((one) => one.quick);
+    const now = this.timeIn(0);
+    const values = [now, ids, clients, kinds, freeQuick, freeOthers];
     const found = await this.database.query<{ id: number }>(FIND, values);
-    return found.length === 0 ? [] : this.lease(found, ids, now);
-  }
-
-  private lease(found: { id: number }[], started: number[], now: Date): Promise<LeasedDelivery[]> {
-    const until = new Date(now.getTime() + LEASE_MS).toISOString();
+    if (found.length === 0) {
+      return [];
+    }
     return this.database.transaction(async (transaction) => {
       const locked = await transaction.query<{ id: number }[]>(LOCK, [found.map(({ id }) => id)]);
-      const values = [now.toISOString(), started, locked.map(({ id }) => id), until];
-      return transaction.query<LeasedDelivery[]>(LEASE, values);
+      const webhooks = locked.map(({ id }) => id);
+      return transaction.query<LeasedDelivery[]>(LEASE, [now, ids, webhooks, this.timeIn(LEASE_MS)]);
     });
   }
 
-  /** May be repeated after a failure. @returns the webhooks to disable: their receivers want nothing more, or accept nothing */
-  async recordOutcomes(finished: readonly FinishedDelivery[], now: Date) {
-    const outcomes = JSON.stringify(finished.map((one) => outcomeOf(one, now)));
-    const rows = await this.database.query<RecordedRow>(RECORD, [outcomes, now.toISOString(), PAUSES_MS]);
-    const deadSince = now.getTime() - DISABLED_AFTER_MS;
-    return rows
-      .filter((row) => row.gone || (row.failing_since !== null && row.failing_since.getTime() <= deadSince))
-      .map(({ id, url, gone }) => ({
-        webhookId: id,
-        reason: gone ? GONE : DEAD,
-        // Not if the webhook has been changed, or its receiver has accepted something meanwhile.
-        applies: (webhook: Webhook) => webhook.url === url && (gone || webhook.failingSince !== null),
-      }));
+  /** How long the oldest pending delivery has been due, of all instances, without failing webhooks. */
+  async oldestDueSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ seconds: number }>(OLDEST_DUE, [this.timeIn(0)]);
+    return row!.seconds;
+  }
+
+  /** Also disables webhooks whose receivers want nothing more, or accept nothing. May be repeated after a failure. */
+  async recordOutcomes(finished: readonly LeasedDelivery[]): Promise<void> {
+    const now = this.clock.now();
+    const outcomes = JSON.stringify(finished.map((delivery) => outcomeOf(delivery, delivery.attempt!, now)));
+    const values = [outcomes, this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
+    await this.database.transaction(async (transaction) => {
+      const [receivers] = await transaction.query<[Recorded[]]>(RECORD, values);
+      for (const { id, gone, dead } of receivers) {
+        if (gone || dead) {
+          await switchWebhook(transaction, this.trail, id, false, gone ? GONE : DEAD);
+        }
+      }
+    });
+  }
+
+  private timeIn(milliseconds: number): string {
+    return new Date(this.clock.now() + milliseconds).toISOString();
   }
 }
 
 /** What an attempt means, as the statement reads it from JSON. */
-function outcomeOf({ delivery, quick, attempt }: FinishedDelivery, now: Date) {
-  const slowMs = slowDownMs(attempt, now.getTime());
+function outcomeOf(
+  { id, leasedUntil, webhookId, url, quick }: LeasedDelivery,
+  attempt: Attempt,
+  now: number,
+) {
+  const slowMs = slowDownMs(attempt, now);
   return {
-    id: delivery.id,
-    lease: delivery.leasedUntil,
-    webhook: delivery.webhookId,
-    url: delivery.url,
+    id,
+    lease: leasedUntil,
+    webhook: webhookId,
+    url,
     answer: attempt.status,
     error: errorOf(attempt),
     gone: attempt.status === 410,
     // Until when the receiver wants nothing.
-    paused: slowMs > 0 ? new Date(now.getTime() + slowMs) : null,
+    paused: slowMs > 0 ? new Date(now + slowMs) : null,
     quick,
   };
 }

@@ -2,22 +2,16 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
 import { EventReader, type StoredEvent, toEventDto } from '../../events';
-import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
-import {
-  type StartedDelivery,
-  DeliveryQueue,
-  type FinishedDelivery,
-  type LeasedDelivery,
-} from './delivery-queue';
+import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import { type Attempt, errorOf } from './retry-schedule';
 import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** Due deliveries are found within this time; those made by this process immediately. */
-const POLL_MS = 1_000;
+/** How often due deliveries are looked for. */
+const POLL_MS = 200;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
@@ -29,8 +23,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
   /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
-  private readonly started = new Map<StartedDelivery, Promise<void>>();
-  private isStopping = false;
+  private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly task = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
     work: () => this.takeTurn(),
@@ -40,7 +33,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly events: EventReader,
-    private readonly webhooks: WebhookAdministration,
     private readonly sender: Sender,
     private readonly vault: SecretVault,
     private readonly clock: Clock,
@@ -48,19 +40,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     this.task.start();
-    this.wake();
-  }
-
-  /** Looks for due deliveries now. */
-  wake(): void {
-    void this.task.runNow();
   }
 
   /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
   async onModuleDestroy(): Promise<void> {
-    this.isStopping = true;
     await this.task.stop();
-    await Promise.race([Promise.all(this.started.values()), pause(DRAIN_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // If the database is unavailable, the leases expire.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
@@ -68,38 +53,36 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Each webhook gets one delivery at a time, until none may have another. */
   private async takeTurn(): Promise<void> {
-    let count = 1;
-    while (count > 0 && !this.isStopping) {
-      await this.writeOutcomes();
-      count = await this.begin();
+    await this.writeOutcomes();
+    // Without a key nothing can be signed; an instance with a key will send.
+    if (this.vault.fingerprint !== undefined && (await this.begin()) > 0) {
+      void this.task.runNow();
     }
   }
 
   private async begin(): Promise<number> {
-    // Without a key nothing can be signed; an instance with a key will send.
-    if (this.vault.fingerprint === undefined) {
-      return 0;
-    }
-    const leased = await this.queue.take(new Date(this.clock.now()), [...this.started.keys()]);
+    const current = [...this.current.keys()];
+    const running = current.filter(({ attempt }) => attempt === undefined);
+    running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
+    const leased = await this.queue.take(current);
     const positions = leased.flatMap(({ position }) => position ?? []);
     const events = positions.length === 0 ? [] : await this.events.at(positions);
     const byPosition = new Map(events.map((event) => [event.position, event]));
     for (const delivery of leased) {
-      const started: StartedDelivery = { delivery, quick: delivery.quick };
-      this.started.set(started, this.attempt(started, byPosition.get(delivery.position!)));
+      this.current.set(delivery, this.attempt(delivery, byPosition.get(delivery.position!)));
     }
     return leased.length;
   }
 
-  private async attempt(started: StartedDelivery, event?: StoredEvent): Promise<void> {
-    const { delivery } = started;
-    const since = this.clock.now();
-    const cancelSlowMark = this.clock.later(QUICK_MS, () => (started.quick = false));
-    started.attempt = await this.send(delivery, bodyOf(delivery, event));
-    cancelSlowMark();
-    started.quick = this.clock.now() - since <= QUICK_MS;
-    this.counts[errorOf(started.attempt) === null ? 'delivered' : 'failed'] += 1;
-    this.wake();
+  private async attempt(delivery: LeasedDelivery, event?: StoredEvent): Promise<void> {
+    delivery.attempt = await this.send(delivery, bodyOf(delivery, event));
+    delivery.quick = this.isQuick(delivery);
+    this.counts[errorOf(delivery.attempt) === null ? 'delivered' : 'failed'] += 1;
+    void this.task.runNow();
+  }
+
+  private isQuick({ startedAt }: LeasedDelivery): boolean {
+    return this.clock.now() - startedAt.getTime() <= QUICK_MS;
   }
 
   /** Never rejects. */
@@ -124,16 +107,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** If that fails, outcomes are written in the next turn. */
   private async writeOutcomes(): Promise<void> {
-    const finished = [...this.started.keys()].filter(
-      (one): one is FinishedDelivery => one.attempt !== undefined,
-    );
-    if (finished.length === 0) {
-      return;
-    }
-    const lost = await this.queue.recordOutcomes(finished, new Date(this.clock.now()));
-    finished.forEach((one) => this.started.delete(one));
-    for (const { webhookId, reason, applies } of lost) {
-      await this.webhooks.disable(webhookId, reason, applies);
+    const finished = [...this.current.keys()].filter(({ attempt }) => attempt !== undefined);
+    if (finished.length > 0) {
+      await this.queue.recordOutcomes(finished);
+      finished.forEach((one) => this.current.delete(one));
     }
   }
 }

@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   SecretVault,
-  newSecret,
-  withNewSecret,
   validSecrets,
+  withNewSecret,
+  withWebhookKey,
 } from '../../../../src/modules/webhooks/webhook-secrets';
-import { withWebhookKey } from '../../../../src/modules/webhooks/webhook-key';
 import { readSettings } from '../../../../src/settings';
 import { useFolder } from '../../../support/files';
 
@@ -17,12 +16,11 @@ const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
 describe('the vault', () => {
   const vault = new SecretVault({ webhookKey: Buffer.alloc(32, 1) });
 
-  it('decrypts what it encrypted, and encrypts the same secret differently each time', () => {
-    const secret = newSecret();
-    const sealed = [vault.seal(secret, 7), vault.seal(secret, 7)];
-    expect(sealed[0]).not.toBe(sealed[1]);
-    expect(sealed.map((text) => vault.open(text, 7))).toEqual([secret, secret]);
-    expect(sealed.join()).not.toContain(secret.slice(6));
+  it('decrypts what it encrypted', () => {
+    const sealed = vault.sealNew(7);
+    const secret = vault.open(sealed, 7);
+    expect(secret).toMatch(/^whsec_/);
+    expect(sealed).not.toContain(secret.slice(6));
   });
 
   test.each([
@@ -31,8 +29,8 @@ describe('the vault', () => {
     ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
     ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
   ])('does not decrypt it %s, and reveals nothing', (_name, other, webhookId, change) => {
-    const secret = newSecret();
-    const sealed = vault.seal(secret, 7);
+    const sealed = vault.sealNew(7);
+    const secret = vault.open(sealed, 7);
     let message = 'it was opened';
     try {
       other.open(change(sealed), webhookId);
