@@ -1,7 +1,7 @@
 // How statements get to PostgreSQL: all of a step in one message, and each parsed and described once for a connection.
 import { hash } from 'node:crypto';
 import { Query, types } from 'pg';
-import { MessageWriter } from './message-writer';
+import { serialize } from 'pg-protocol';
 import { codeOf, isUnusableStatement } from './postgres-errors';
 
 /** A statement that bypasses the ORM. Each connection parses and plans it once. */
@@ -25,6 +25,8 @@ export interface CallResult {
   columns: readonly string[];
   rows: StoredRow[];
 }
+
+const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 
 type Parser = (text: string) => unknown;
 
@@ -89,7 +91,6 @@ interface Connection {
   stream: { write(data: Buffer): unknown };
 }
 
-const writer = new MessageWriter();
 const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
@@ -128,34 +129,28 @@ export class Step {
     }
     this.known = known;
     try {
-      this.calls.forEach((call) => this.write(call));
-      writer.sync();
-      connection.stream.write(writer.take());
+      const messages = this.calls.flatMap((call) => this.messagesOf(call));
+      connection.stream.write(Buffer.concat([...messages, serialize.sync()]));
       return null;
     } catch (error) {
       // A value that cannot be sent.
-      writer.clear();
       return error as Error;
     }
   }
 
-  private write({ statement, values = [] }: Call): void {
+  private messagesOf({ statement, values = [] }: Call): Buffer[] {
     const name = this.names.of(statement);
     const description = name === undefined ? undefined : this.known.get(name);
     this.sentNames.push(name);
     this.descriptions.push(description);
-    if (description === undefined) {
-      if (name !== undefined) {
-        // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
-        writer.close(name);
-      }
-      writer.parse(name, statement.text);
+    const bind = serialize.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });
+    if (description !== undefined) {
+      return [bind, serialize.execute()];
     }
-    writer.bind(name, values);
-    if (description === undefined) {
-      writer.describe();
-    }
-    writer.execute();
+    // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
+    const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
+    const parse = serialize.parse({ name, text: statement.text });
+    return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
