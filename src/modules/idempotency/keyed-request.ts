@@ -79,13 +79,14 @@ export class KeyedRequest {
 
   private decide<Result>(command: Command<Result>, state: State): Result | Rejection {
     try {
-      const result = state.attempt(() => command.decide(state));
+      const result = command.decide(state);
       this.keep(state, this.status, result);
       return result;
     } catch (error) {
       if (!isStoredError(error)) {
         throw error;
       }
+      state.rollBack();
       this.keep(state, error.status, error.toBody());
       return new Rejection(error);
     }

@@ -1,18 +1,20 @@
-import type { EntityTable, Locking } from './entity-table';
-import { ConcurrencyLimiter, FairQueue } from './queue';
+import { type Entry, type QueuedCommand, type Tables, exclusiveRowsOf, runBatch } from './batch';
+import type { EntityTable, WhenLocked } from './entity-table';
 import { isRefusedStatement } from './postgres-errors';
+import { FairQueue, promptOf } from './queue';
 import { type Session, withRetries } from './session';
-import { Batch, type Entry, type QueuedCommand, type Tables, entryFor } from './batch';
 import { type Command, type Entity, type Origin, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const MAX_BATCHES = 2;
+/** With those that take long, because their connection hangs. */
+const MAX_BATCHES_WITH_SLOW = 4;
 /** Commands per transaction, limited to keep latency low. */
 const MAX_BATCH = 150;
 /**
- * Beside a batch another starts once as many commands wait, held ones included, or this many, or after 100 ms. Clients whose
- * answers were just sent come back over several turns of the event loop, and alone in a transaction a command costs six times
- * as much as among thirty.
+ * Beside a batch another starts once as many commands wait, held ones included, or this many. Clients whose answers were just
+ * sent come back over several turns of the event loop, and alone in a transaction a command costs six times as much as among
+ * thirty.
  */
 const ENOUGH = 50;
 /** Share of the connection pool for batches that wait for locked rows. */
@@ -37,6 +39,15 @@ export interface WriteModel {
   readonly afterCommand: (state: State) => void;
 }
 
+/** Commands that share a transaction. */
+interface Batch {
+  entries: QueuedCommand[];
+  whenLocked: WhenLocked;
+  /** No other batch works on these. */
+  rows: ReadonlySet<string>;
+  since: number;
+}
+
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
  * database rejects a batch, it is split in half until the failing command is alone, so that no command fails because of
@@ -44,12 +55,10 @@ export interface WriteModel {
  * wait in their own batch.
  */
 export class CommandExecutor {
-  private readonly queue = new FairQueue<Entry>('Command', QUEUE);
-  private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), MAX_BATCHES);
-  private readonly heldLimiter: ConcurrencyLimiter;
+  private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
+  private running: Batch[] = [];
   private readonly tables: Tables;
-  /** The rows that each running batch works on. */
-  private busy: ReadonlySet<string>[] = [];
+  private readonly maxHeld: number;
 
   /** @param now the time in milliseconds, for what commands write */
   constructor(
@@ -58,8 +67,7 @@ export class CommandExecutor {
     private readonly now: () => number,
   ) {
     this.tables = { order: model.tables, of: (entity) => database.table(entity) };
-    const most = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
-    this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
+    this.maxHeld = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
   }
 
   /**
@@ -68,64 +76,71 @@ export class CommandExecutor {
    * @throws the command's error; OverloadedError if the queue is full, or nobody takes the command in time
    */
   execute<Result>(origin: Origin, command: Command<Result>): Promise<Result> {
-    const wrapped = origin.wrap?.(command) ?? command;
-    const result = this.queue.add<Result>(origin.owner, entryFor(wrapped, origin));
-    this.limiter.soon();
-    return result;
+    return this.queue.add(origin.owner, { command: origin.wrap?.(command) ?? command });
   }
 
-  private takeBatch(): void {
-    while (this.limiter.isFreeFor(this.queue.size)) {
-      const entries = this.queue.take(
-        (entry) => entry.heldRow === undefined && this.isFree(entry),
-        MAX_BATCH,
-      );
+  private start(): void {
+    while (this.isFree()) {
+      const entries = this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH);
       if (entries.length === 0) {
         break;
       }
-      void this.limiter.run(entries[0]!.context, () => this.work(entries, 'skip'), {
-        minWaiting: Math.min(entries.length, ENOUGH),
-      });
+      void this.run(entries, 'skip');
     }
-    this.takeHeld();
+    while (this.running.filter(({ whenLocked }) => whenLocked === 'wait').length < this.maxHeld) {
+      const entries = this.takeHeld();
+      if (entries.length === 0) {
+        break;
+      }
+      void this.run(entries, 'wait');
+    }
+  }
+
+  private isFree(): boolean {
+    const others = this.running.filter(({ whenLocked }) => whenLocked === 'skip');
+    const prompt = promptOf(others);
+    return (
+      prompt.length < MAX_BATCHES &&
+      others.length < MAX_BATCHES_WITH_SLOW &&
+      prompt.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH))
+    );
   }
 
   /** Those who wait for the same row do so together, and for no other. */
-  private takeHeld(): void {
-    while (this.heldLimiter.isFree) {
-      let row: string | undefined;
-      const entries = this.queue.take((entry) => {
-        const isNext = entry.heldRow !== undefined && this.isFree(entry);
-        row ??= isNext ? entry.heldRow : undefined;
-        return isNext && entry.heldRow === row;
-      }, MAX_BATCH);
-      if (entries.length === 0) {
-        break;
+  private takeHeld(): QueuedCommand[] {
+    let row: string | undefined;
+    return this.queue.take((entry) => {
+      if (!entry.heldRow || (row ?? entry.heldRow) !== entry.heldRow || this.isBusy(entry)) {
+        return false;
       }
-      void this.heldLimiter.run(entries[0]!.context, () => this.work(entries, 'wait'));
-    }
+      row = entry.heldRow;
+      return true;
+    }, MAX_BATCH);
   }
 
-  /** True if no running batch works on a row that the command needs for itself. */
-  private isFree({ exclusiveRows }: Entry): boolean {
-    return !exclusiveRows.some((row) => this.busy.some((rows) => rows.has(row)));
+  /** True if a running batch works on a row that the command needs for itself. */
+  private isBusy({ command }: Entry): boolean {
+    return (
+      this.running.length > 0 &&
+      exclusiveRowsOf(command).some((row) => this.running.some(({ rows }) => rows.has(row)))
+    );
   }
 
-  private async work(entries: QueuedCommand[], whenLocked: Locking['whenLocked']): Promise<void> {
-    const rows = new Set(entries.flatMap(({ exclusiveRows }) => exclusiveRows));
-    this.busy.push(rows);
-    await this.attempt(entries, whenLocked);
-    this.busy = this.busy.filter((others) => others !== rows);
+  private async run(entries: QueuedCommand[], whenLocked: WhenLocked): Promise<void> {
+    const rows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
+    const batch = { entries, whenLocked, rows, since: performance.now() };
+    this.running.push(batch);
+    // In the trace of the request that it is for, and not of the one whose end made it start.
+    await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, whenLocked));
+    this.running = this.running.filter((other) => other !== batch);
+    this.start();
   }
 
   /** Settles the commands; skipped ones return to the queue. */
-  private async attempt(entries: QueuedCommand[], whenLocked: Locking['whenLocked']): Promise<void> {
+  private async attempt(entries: QueuedCommand[], whenLocked: WhenLocked): Promise<void> {
+    const work = (session: Session) => this.runTransaction(session, entries, whenLocked);
     try {
-      this.queue.putBack(
-        await withRetries(() =>
-          this.database.session((session) => this.runTransaction(session, entries, whenLocked)),
-        ),
-      );
+      this.queue.putBack(await withRetries(() => this.database.session(work)));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach((entry) => fail(entry, error));
@@ -137,13 +152,13 @@ export class CommandExecutor {
     }
   }
 
-  private async runTransaction(
+  private runTransaction(
     session: Session,
     entries: QueuedCommand[],
-    whenLocked: Locking['whenLocked'],
+    whenLocked: WhenLocked,
   ): Promise<QueuedCommand[]> {
     const state = new State(new Date(this.now()), this.model.afterCommand);
-    return new Batch(session, this.tables, entries, whenLocked, state).execute();
+    return runBatch(session, this.tables, entries, whenLocked, state);
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'typeorm';
 import type { Call, Statement, StoredRow } from './pipeline';
 import type { SharedRead } from './session';
+import { entryOf } from './state';
 
 /** Rows that one statement reads by id. */
 const MAX_BATCH = 500;
@@ -27,11 +28,8 @@ interface Column {
   fromStored: (value: unknown) => unknown;
 }
 
-/** How rows are locked: those that another transaction has locked are waited for, or skipped. */
-export interface Locking {
-  lock: RowLock;
-  whenLocked: 'wait' | 'skip';
-}
+/** What is done about rows that another transaction has locked. */
+export type WhenLocked = 'wait' | 'skip';
 
 /**
  * The statements that load and write rows of an entity by its key, built from its column decorators. The first column is the
@@ -45,24 +43,15 @@ export class EntityTable<Row extends object> {
   /** The columns' names, for a SELECT whose rows `rowOf` reads. */
   readonly names: string;
   /** Reads rows by id; null for one that does not exist. */
-  readonly byId: SharedRead<number, Row | null> = {
-    maxBatch: MAX_BATCH,
-    callFor: (ids) => this.load(ids),
-    resultsOf: (stored, ids) => {
-      if (ids.length === 1) {
-        return [stored.length === 0 ? null : this.rowOf(stored[0]!)];
-      }
-      const rows = new Map(stored.map((one) => this.rowOf(one)).map((row) => [this.idOf(row), row]));
-      return ids.map((id) => rows.get(id) ?? null);
-    },
-  };
-  /** Reads the columns of a row in the order of `names`. Written out for the table, because a loop takes three times as long. */
-  readonly rowOf: (stored: StoredRow) => Row;
+  readonly byId: SharedRead<number, Row | null>;
   private readonly columns: Column[];
   private readonly key: Column;
+  /** The new ids for as many keys. Unused ones are lost. */
+  readonly newIds: SharedRead<unknown, number>;
   private readonly inserts: Insert;
-  private readonly statements: Record<Operation, { one: Statement; many: Statement }>;
-  private readonly loads = new Map<string, Statement>();
+  private readonly updates: Forms;
+  private readonly deletes: Forms;
+  private readonly locking = new Map<string, SharedRead<number, Row | null>>();
 
   /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
@@ -74,14 +63,6 @@ export class EntityTable<Row extends object> {
     const id = this.key.name;
     this.idColumn = id;
     this.names = this.columns.map((column) => column.name).join(', ');
-    const properties = this.columns.map(({ property, fromStored }, at) =>
-      fromStored === same ? `${property}: stored[${at}]` : `${property}: read[${at}](stored[${at}])`,
-    );
-    // oxlint-disable-next-line typescript/no-implied-eval -- its text has only the names of properties
-    const written = new Function('read', `return (stored) => ({ ${properties.join(', ')} });`);
-    this.rowOf = (written as (read: Column['fromStored'][]) => typeof this.rowOf)(
-      this.columns.map(({ fromStored }) => fromStored),
-    );
     const types = this.columns.map(({ type }) => type);
     const changes = (value: (column: Column, index: number) => string): string =>
       this.columns
@@ -89,24 +70,26 @@ export class EntityTable<Row extends object> {
         .map((column, index) => `${column.name} = ${value(column, index)}`)
         .join(', ');
     this.inserts = new Insert(`INSERT INTO ${name} (${this.names}) OVERRIDING SYSTEM VALUE`, types);
-    this.statements = {
-      update: {
-        one: {
-          text: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1`,
-        },
-        many: {
-          text: `UPDATE ${name} SET ${changes((column) => `changed.${column.name}`)} FROM ${unnest(types)} AS changed (${this.names})
+    this.updates = {
+      one: { text: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1` },
+      many: {
+        text: `UPDATE ${name} SET ${changes((column) => `changed.${column.name}`)} FROM ${unnest(types)} AS changed (${this.names})
         WHERE ${name}.${id} = changed.${id}`,
-        },
       },
-      delete: {
-        one: { text: `DELETE FROM ${name} WHERE ${id} = $1` },
-        many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
-      },
-      newIds: {
-        one: { text: `SELECT nextval('${name}_${id}_seq')` },
-        many: { text: `SELECT nextval('${name}_${id}_seq') FROM generate_series(1, $1::int)` },
-      },
+    };
+    this.deletes = {
+      one: { text: `DELETE FROM ${name} WHERE ${id} = $1` },
+      many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
+    };
+    this.byId = this.reader('');
+    const nextId = `SELECT nextval('${name}_${id}_seq')`;
+    const newId: Statement = { text: nextId };
+    const newIds: Statement = { text: `${nextId} FROM generate_series(1, $1::int)` };
+    this.newIds = {
+      maxBatch: Infinity,
+      callFor: ({ length }) =>
+        length === 1 ? { statement: newId } : { statement: newIds, values: [length] },
+      resultsOf: (rows) => rows.map(([next]) => next as number),
     };
   }
 
@@ -114,22 +97,10 @@ export class EntityTable<Row extends object> {
     return (row as Record<string, unknown>)[this.key.property] as number;
   }
 
-  /** Loads rows by id. With a lock, they are locked in ascending order of id, so that transactions cannot deadlock. */
-  load(ids: readonly number[], locking?: Locking): Call {
-    const isOne = ids.length === 1;
-    const form = `${isOne} ${locking?.lock} ${locking?.whenLocked}`;
-    let statement = this.loads.get(form);
-    if (statement === undefined) {
-      statement = { text: this.loadText(isOne, locking) };
-      this.loads.set(form, statement);
-    }
-    return { statement, values: isOne ? ids : [ids] };
-  }
-
-  /** The keys of the new rows. Unused keys are lost. */
-  newIds(count: number): Call {
-    const { one, many } = this.statements.newIds;
-    return count === 1 ? { statement: one } : { statement: many, values: [count] };
+  /** Reads rows as `byId`, and locks them in ascending order of id, so that transactions cannot deadlock. */
+  locked(lock: RowLock, whenLocked: WhenLocked): SharedRead<number, Row | null> {
+    const clause = `${lock}${whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
+    return entryOf(this.locking, clause, () => this.reader(clause));
   }
 
   insert(rows: readonly Row[]): Call {
@@ -138,26 +109,43 @@ export class EntityTable<Row extends object> {
 
   /** Writes all columns but the key. */
   update(rows: readonly Row[]): Call {
-    const { one, many } = this.statements.update;
     const stored = rows.map((row) => this.stored(row));
     return stored.length === 1
-      ? { statement: one, values: stored[0]! }
-      : { statement: many, values: columnsOf(stored) };
+      ? { statement: this.updates.one, values: stored[0]! }
+      : { statement: this.updates.many, values: columnsOf(stored) };
   }
 
-  delete(ids: readonly number[]): Call {
-    const { one, many } = this.statements.delete;
-    return ids.length === 1 ? { statement: one, values: ids } : { statement: many, values: [ids] };
+  delete(rows: readonly Row[]): Call {
+    return callWith(
+      this.deletes,
+      rows.map((row) => this.idOf(row)),
+    );
   }
 
-  private loadText(isOne: boolean, locking?: Locking): string {
+  /** Reads the columns of a row in the order of `names`. */
+  rowOf(stored: StoredRow): Row {
+    const row: Record<string, unknown> = {};
+    this.columns.forEach(({ property, fromStored }, at) => {
+      row[property] = fromStored(stored[at]);
+    });
+    return row as Row;
+  }
+
+  private reader(lock: string): SharedRead<number, Row | null> {
     const select = `SELECT ${this.names} FROM ${this.name} WHERE ${this.idColumn}`;
-    const text = isOne ? `${select} = $1` : `${select} = ANY($1::bigint[])`;
-    if (locking === undefined) {
-      return text;
-    }
-    const order = isOne ? '' : ` ORDER BY ${this.idColumn}`;
-    return `${text}${order} ${locking.lock}${locking.whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
+    const order = lock === '' ? '' : ` ORDER BY ${this.idColumn}`;
+    const forms: Forms = {
+      one: { text: `${select} = $1 ${lock}`.trimEnd() },
+      many: { text: `${select} = ANY($1::bigint[])${order} ${lock}`.trimEnd() },
+    };
+    return {
+      maxBatch: MAX_BATCH,
+      callFor: (ids) => callWith(forms, ids),
+      resultsOf: (stored, ids) => {
+        const rows = new Map(stored.map((one) => this.rowOf(one)).map((row) => [this.idOf(row), row]));
+        return ids.map((id) => rows.get(id) ?? null);
+      },
+    };
   }
 
   /** The values of the columns, in their order. */
@@ -166,7 +154,15 @@ export class EntityTable<Row extends object> {
   }
 }
 
-type Operation = 'update' | 'delete' | 'newIds';
+/** A statement for one row, and for any number. */
+interface Forms {
+  one: Statement;
+  many: Statement;
+}
+
+function callWith({ one, many }: Forms, ids: readonly number[]): Call {
+  return ids.length === 1 ? { statement: one, values: ids } : { statement: many, values: [ids] };
+}
 
 /** A Date as text: in an array, the driver would write it in the time zone of the machine, without the seconds of historical offsets. */
 function storedValue({ property, toStored }: Column, row: object): unknown {

@@ -1,6 +1,6 @@
 // Reads outside of transactions.
 import type { Statement, StoredRow } from './pipeline';
-import { ConcurrencyLimiter, FairQueue, type Waiting } from './queue';
+import { FairQueue, type Waiting, promptOf } from './queue';
 import { type Session, type SharedRead, withRetries } from './session';
 
 /** The caller of the service's own reads. */
@@ -8,8 +8,9 @@ export const SERVICE_CALLER = 0;
 
 /** Maximum statements on a connection at a time, so that none waits long for those before it. */
 const MAX_TOGETHER = 20;
-/** Maximum connections for such statements. */
+/** Maximum connections for such statements, and with those that take long. */
 const MAX_CONNECTIONS = 3;
+const MAX_WITH_SLOW = 4;
 
 /** Maximum waiting reads, in total and per caller. */
 const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
@@ -28,8 +29,12 @@ interface Group {
   keys: Set<unknown>;
 }
 
-/** By the id of their entries. */
-type Groups = Map<unknown, Group>;
+/** Statements that were sent together. */
+interface Batch {
+  /** Those that are unanswered, by the id of their entries. */
+  groups: Map<unknown, Group>;
+  since: number;
+}
 
 /**
  * Reads outside of transactions. Reads that wait are taken in turns between callers. Those that can share a statement do,
@@ -37,13 +42,9 @@ type Groups = Map<unknown, Group>;
  * statement succeeds or fails alone.
  */
 export class Reads {
-  private readonly queue = new FairQueue<Entry>('Read', QUEUE);
-  private readonly limiter = new ConcurrencyLimiter(() => this.start(), MAX_CONNECTIONS);
-  /** The running statements, by those that were sent together. One that takes long does not block the next for the same. */
-  private running: Groups[] = [];
-  /** Callers with a slow statement: their next one waits, so that a few callers cannot take all connections. */
-  private readonly slowCallers = new Set<number>();
-  private lastBatch = 1;
+  private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
+  private running: Batch[] = [];
+  private lastTaken = 1;
 
   constructor(
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
@@ -70,98 +71,95 @@ export class Reads {
 
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
-    if (this.limiter.isIdle && this.lastBatch === 1) {
+    if (this.running.length === 0 && this.lastTaken === 1) {
       // Nobody to share with: the read before it was alone, too.
       this.start();
-    } else {
-      this.limiter.soon();
     }
     return result;
   }
 
   private start(): void {
-    while (this.limiter.isFree) {
-      const groups = this.nextGroups();
-      const [first] = groups.values();
-      if (first === undefined) {
+    // One that takes long does not block the next, not even for the same.
+    let prompt = promptOf(this.running);
+    while (prompt.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
+      const groups = this.take(prompt);
+      if (groups.size === 0) {
         return;
       }
-      this.running.push(groups);
-      void this.limiter.run(first.entries[0]!.context, () => this.send(groups), {
-        onSlow: () => this.release(groups),
-      });
+      void this.run({ groups, since: performance.now() });
+      prompt = promptOf(this.running);
     }
   }
 
-  private nextGroups(): Groups {
-    const groups: Groups = new Map();
+  /** @param prompt their statements are waited for by those who want the same */
+  private take(prompt: readonly Batch[]): Batch['groups'] {
+    const groups: Batch['groups'] = new Map();
     const taken = this.queue.take((entry) => {
-      const { id, read, key, isSlow, owner } = entry;
-      const group = groups.get(id) ?? { entries: [], keys: new Set() };
-      const isFirst = group.entries.length === 0;
-      const isFull = isFirst
-        ? groups.size === MAX_TOGETHER
-        : group.keys.size === read.maxBatch && !group.keys.has(key);
-      const isAnother = isFirst && isSlow && this.slowCallers.has(owner);
-      if (isFull || isAnother || this.running.some((others) => others.has(id))) {
-        return false;
+      const { id, read, key } = entry;
+      const group = groups.get(id);
+      if (group !== undefined) {
+        const hasRoom = group.keys.size < read.maxBatch || group.keys.has(key);
+        if (hasRoom) {
+          group.entries.push(entry);
+          group.keys.add(key);
+        }
+        return hasRoom;
       }
-      if (isFirst && isSlow) {
-        this.slowCallers.add(owner);
+      const mayStart =
+        groups.size < MAX_TOGETHER &&
+        !prompt.some((batch) => batch.groups.has(id)) &&
+        !(entry.isSlow && this.hasSlow(entry.owner, groups));
+      if (mayStart) {
+        groups.set(id, { entries: [entry], keys: new Set([key]) });
       }
-      group.entries.push(entry);
-      group.keys.add(key);
-      groups.set(id, group);
-      return true;
+      return mayStart;
     });
-    this.lastBatch = taken.length || this.lastBatch;
+    this.lastTaken = taken.length || this.lastTaken;
     return groups;
   }
 
-  private async send(groups: Groups): Promise<void> {
-    const all = [...groups.values()];
-    try {
-      await this.session((session) => {
-        const load = (group: Group): Promise<void> =>
-          group.entries[0]!.context.runInAsyncScope(() => this.load(session, group, groups));
-        return all.length === 1
-          ? load(all[0]!)
-          : Promise.all(session.corked(() => all.map(load))).then(() => undefined);
-      });
-    } catch (error) {
-      // No connection was available, or it failed.
-      all.flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
-      all.forEach((group) => this.end(group, groups));
-    }
-    this.release(groups);
+  /** A caller's next slow statement waits for the one before it, so that a few callers cannot take all connections. */
+  private hasSlow(caller: number, next: Batch['groups']): boolean {
+    return [next, ...this.running.map(({ groups }) => groups)].some((groups) =>
+      [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.owner === caller),
+    );
   }
 
-  private async load(session: Session, group: Group, groups: Groups): Promise<void> {
-    const { entries } = group;
+  private async run(batch: Batch): Promise<void> {
+    this.running.push(batch);
+    const groups = [...batch.groups.values()];
+    const work = (session: Session) =>
+      session.corked(() => Promise.all(groups.map((group) => this.load(session, group, batch))));
     try {
-      const { read } = entries[0]!;
-      const keys = [...group.keys];
-      const [result] = await withRetries(() => session.execute([read.callFor(keys)]));
-      const results = new Map(read.resultsOf(result!.rows, keys).map((found, index) => [keys[index], found]));
+      await inContext(groups[0]!, () => this.session(work));
+    } catch (error) {
+      // No connection was available, or it failed.
+      groups.flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
+    }
+    this.running = this.running.filter((other) => other !== batch);
+    this.start();
+  }
+
+  private async load(session: Session, group: Group, { groups }: Batch): Promise<void> {
+    const { entries } = group;
+    const { id, read } = entries[0]!;
+    const keys = [...group.keys];
+    try {
+      const send = () => withRetries(() => session.execute([read.callFor(keys)]));
+      const [result] = await inContext(group, send);
+      const values = read.resultsOf(result!.rows, keys);
+      const results = new Map(values.map((value, index) => [keys[index], value]));
       entries.forEach(({ key, resolve }) => resolve(results.get(key)));
     } catch (error) {
       entries.forEach(({ reject }) => reject(error));
     }
-    this.end(group, groups);
-    // The other statements of the connection may still run.
-    this.limiter.soon();
-  }
-
-  /** Others may read the same. */
-  private end(group: Group, groups: Groups): void {
-    const { id, isSlow, owner } = group.entries[0]!;
-    if (isSlow) {
-      this.slowCallers.delete(owner);
-    }
     groups.delete(id);
+    // The other statements of the connection may still run.
+    this.queue.schedule();
   }
+}
 
-  private release(groups: Groups): void {
-    this.running = this.running.filter((others) => others !== groups);
-  }
+/** In the trace of the request that the work is for. */
+function inContext<Result>({ entries }: Group, work: () => Result): Result {
+  return entries[0]!.context.runInAsyncScope(work);
 }

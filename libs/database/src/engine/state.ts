@@ -18,10 +18,16 @@ export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
 
 /** Data that a command needs before it can decide. */
 export type Need =
-  | { row: Entity; id: number; lock?: RowLock }
+  | RowNeed
   | { lookup: Lookup<never, unknown>; key: unknown }
   /** A new id for an insert. */
   | { newId: Entity };
+
+export interface RowNeed {
+  row: Entity;
+  id: number;
+  lock?: RowLock;
+}
 
 /** One change of the store: the data it needs, and a decision on it. Changes are written when the batch commits. */
 export interface Command<Result = unknown> {
@@ -55,15 +61,13 @@ export interface Origin {
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
 }
 
-type Row = object | null;
-
 /** An append-only table. Its module defines how the entries of a batch are written. */
 export interface Journal<Entry extends object = object> {
   /** @param entries at least one, in the order in which they were added */
   write(entries: readonly Entry[]): Call[];
 }
 
-export type Change = 'inserted' | 'updated' | 'deleted';
+type Change = 'insert' | 'update' | 'delete';
 
 /** A changed row before and after a command; null if it does not exist. */
 export interface RowChange<Changed extends object = object> {
@@ -90,26 +94,24 @@ export function countById(name: string, text: string): Lookup<number, number> {
   };
 }
 
-/** What the batch loads for its commands, and what it writes. */
-class BatchData {
-  readonly rows = new NestedMap<Entity, Row>();
-  readonly lookups = new NestedMap<object, unknown, unknown>();
-  readonly newIds = new Map<Entity, number[]>();
-  readonly changes = new NestedMap<Entity, Change>();
-  readonly appended: { journal: Journal; entry: object }[] = [];
+/** A row (null if it does not exist) or the value of a lookup. A change replaces it, and never changes the object. */
+interface Cell {
+  of: object;
+  value: unknown;
+  /** As the database has it. */
+  readonly stored: unknown;
 }
 
-/**
- * The loaded data of a batch, with the changes of the commands that have decided. Rows are immutable: `update` takes a new
- * one.
- */
+/** What a batch has loaded, with the changes of the commands that have decided. */
 export class State {
-  /** For the batch only. */
-  readonly batch = new BatchData();
-  /** The rows that the current command has changed, as they were before. */
-  private before = new NestedMap<Entity, Row>();
-  /** Takes back what the current command has done, the last first. */
-  private undo: (() => void)[] = [];
+  /** By entity or lookup, and by key. */
+  private readonly cells = new Map<object, Map<unknown, Cell>>();
+  private readonly newIds = new Map<Entity, number[]>();
+  /** What the batch adds to each journal. */
+  readonly appended = new Map<Journal, object[]>();
+  /** What the current command has changed, with the values before it, and to which entries it has added one. */
+  private before = new Map<Cell, unknown>();
+  private extended: object[][] = [];
 
   /**
    * @param now the time of the batch
@@ -120,50 +122,69 @@ export class State {
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
+  /** For the batch: a row or a value of a lookup that it has loaded. */
+  load(of: object, key: unknown, stored: unknown): Cell {
+    const cell = { of, value: stored, stored };
+    entryOf(this.cells, of, () => new Map<unknown, Cell>()).set(key, cell);
+    return cell;
+  }
+
+  /** For the batch: new ids, the smallest first. */
+  loadNewIds(entity: Entity, ids: number[]): void {
+    this.newIds.set(entity, ids);
+  }
+
+  /** For the batch: the rows of an entity to write. */
+  writesOf(entity: Entity): Record<Change, object[]> {
+    const writes: Record<Change, object[]> = { insert: [], update: [], delete: [] };
+    for (const { stored, value } of this.cells.get(entity)?.values() ?? []) {
+      if (value === null && stored !== null) {
+        writes.delete.push(stored as object);
+      } else if (!isSame(stored, value)) {
+        writes[stored === null ? 'insert' : 'update'].push(value as object);
+      }
+    }
+    return writes;
+  }
+
   /** Runs a command's decision. Takes its changes back if it throws. */
   decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
-    this.before = new NestedMap();
-    this.undo = [];
-    return this.attempt(() => {
+    this.before = new Map();
+    this.extended = [];
+    try {
       const result = command.decide(this);
       this.afterCommand(this);
       return result;
-    });
-  }
-
-  /** Runs a part of a decision, and takes back its own changes if it throws. */
-  attempt<Result>(part: () => Result): Result {
-    const start = this.undo.length;
-    try {
-      return part();
     } catch (error) {
-      this.undo
-        .splice(start)
-        .reverse()
-        .forEach((undo) => undo());
+      this.rollBack();
       throw error;
     }
   }
 
+  /** Takes back what the current command has done so far. */
+  rollBack(): void {
+    this.before.forEach((value, cell) => {
+      cell.value = value;
+    });
+    this.extended.forEach((entries) => entries.pop());
+    this.before = new Map();
+    this.extended = [];
+  }
+
   /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
   find<Found extends object>(entity: Entity<Found>, id: number): Found | null {
-    const row = this.batch.rows.get(entity, id);
-    if (row === undefined) {
-      throw new Error(`The needs of the command do not include ${entity.name} ${id}.`);
-    }
-    return row as Found | null;
+    return this.needed(entity, id) as Found | null;
   }
 
   /** The rows that this command has changed. */
   changesOf<Changed extends object>(entity: Entity<Changed>): RowChange<Changed>[] {
-    const changes = [...this.before.of(entity)].map(([id, before]) => {
-      return { before, after: this.batch.rows.get(entity, id)! } as RowChange<Changed>;
-    });
-    return changes.filter(({ before, after }) => (after === null ? before !== null : !isSame(before, after)));
+    return [...this.before]
+      .filter(([{ of, value }, before]) => of === entity && !isSame(before, value))
+      .map(([{ value }, before]) => ({ before, after: value }) as RowChange<Changed>);
   }
 
   newId(entity: Entity): number {
-    const id = this.batch.newIds.get(entity)?.pop();
+    const id = this.newIds.get(entity)?.shift();
     if (id === undefined) {
       throw new Error(`The needs of the command do not include a new id of ${entity.name}.`);
     }
@@ -172,62 +193,64 @@ export class State {
 
   /** @throws Error for a value that is not among the command's needs */
   lookUp<Key, Value>(lookup: Lookup<Key, Value>, key: Key): Value {
-    const value = this.batch.lookups.get(lookup, key);
-    if (value === undefined) {
-      throw new Error(`The needs of the command do not include ${lookup.name} of ${String(key)}.`);
-    }
-    return value as Value;
+    return this.needed(lookup, key) as Value;
   }
 
   /** Tells later commands of the batch what a lookup would find now, if it was loaded. */
   note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, next: (value: Value) => Value): void {
-    const value = this.batch.lookups.get(lookup, key);
-    if (value !== undefined) {
-      this.put(this.batch.lookups, lookup, key, next(value as Value));
+    const cell = this.cells.get(lookup)?.get(key);
+    if (cell !== undefined) {
+      this.change(cell, next(cell.value as Value));
     }
   }
 
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {
-    this.change(entity, id, row, 'inserted');
+    this.put(entity, id, row);
   }
 
-  /** Has no effect if the row is unchanged. */
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void {
-    if (!isSame(this.find(entity, id), row)) {
-      const isNew = this.batch.changes.get(entity, id) === 'inserted';
-      this.change(entity, id, row, isNew ? 'inserted' : 'updated');
-    }
+    this.find(entity, id);
+    this.put(entity, id, row);
   }
 
   delete(entity: Entity, id: number): void {
-    this.change(entity, id, null, 'deleted');
+    this.put(entity, id, null);
   }
 
   /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
-    this.batch.appended.push({ journal: journal as Journal, entry });
-    this.undo.push(() => this.batch.appended.pop());
+    const entries = entryOf(this.appended, journal as Journal, () => []);
+    entries.push(entry);
+    this.extended.push(entries);
   }
 
-  private change(entity: Entity, id: number, row: Row, change: Change): void {
-    if (this.before.get(entity, id) === undefined) {
-      this.put(this.before, entity, id, this.batch.rows.get(entity, id) ?? null);
+  private put(entity: Entity, id: number, row: object | null): void {
+    this.change(this.cells.get(entity)?.get(id) ?? this.load(entity, id, null), row);
+  }
+
+  private needed(of: { name: string }, key: unknown): unknown {
+    const cell = this.cells.get(of)?.get(key);
+    if (cell === undefined) {
+      throw new Error(`The needs of the command do not include ${of.name} ${String(key)}.`);
     }
-    this.put(this.batch.rows, entity, id, row);
-    this.put(this.batch.changes, entity, id, change);
+    return cell.value;
   }
 
-  private put<Of, Key, Value>(map: NestedMap<Of, Value, Key>, of: Of, key: Key, value: Value): void {
-    const before = map.get(of, key);
-    this.undo.push(() => (before === undefined ? map.delete(of, key) : map.set(of, key, before)));
-    map.set(of, key, value);
+  private change(cell: Cell, value: unknown): void {
+    if (!this.before.has(cell)) {
+      this.before.set(cell, cell.value);
+    }
+    cell.value = value;
   }
 }
 
-function isSame(row: object | null, other: object): boolean {
-  return (
-    row !== null &&
-    Object.keys(other).every((name) => isEqual(Reflect.get(row, name), Reflect.get(other, name)))
+/** For rows whose columns have the same values. */
+function isSame(row: unknown, other: unknown): boolean {
+  if (row === null || other === null) {
+    return row === other;
+  }
+  return Object.keys(other as object).every((name) =>
+    isEqual(Reflect.get(row as object, name), Reflect.get(other as object, name)),
   );
 }
 
@@ -235,28 +258,12 @@ function isEqual(one: unknown, other: unknown): boolean {
   return one === other || (one instanceof Date && other instanceof Date && Number(one) === Number(other));
 }
 
-/** A two-level map, by owner (such as an entity) and key. */
-class NestedMap<Of, Value, Key = number> {
-  private readonly values = new Map<Of, Map<Key, Value>>();
-
-  get(of: Of, key: Key): Value | undefined {
-    return this.values.get(of)?.get(key);
+/** The value of a key, which is made if it is not there yet. */
+export function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
   }
-
-  set(of: Of, key: Key, value: Value): void {
-    let values = this.values.get(of);
-    if (values === undefined) {
-      values = new Map();
-      this.values.set(of, values);
-    }
-    values.set(key, value);
-  }
-
-  delete(of: Of, key: Key): void {
-    this.values.get(of)?.delete(key);
-  }
-
-  of(of: Of): ReadonlyMap<Key, Value> {
-    return this.values.get(of) ?? new Map<Key, Value>();
-  }
+  return value;
 }

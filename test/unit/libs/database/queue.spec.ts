@@ -1,5 +1,4 @@
-import { AsyncResource } from 'node:async_hooks';
-import { ConcurrencyLimiter, FairQueue } from '../../../../libs/database/src/engine/queue';
+import { FairQueue } from '../../../../libs/database/src/engine/queue';
 
 interface Item {
   name: string;
@@ -12,7 +11,7 @@ describe('A fair queue', () => {
   beforeEach(() => {
     // For all tests: the real timer of a queue that keeps items could end among those of the next test.
     jest.useFakeTimers();
-    queue = new FairQueue('Test', { max: 6, maxOfOwner: 4, timeoutMs: 5_000 });
+    queue = new FairQueue('Test', { max: 6, maxOfOwner: 4, timeoutMs: 5_000 }, () => undefined);
   });
 
   afterEach(() => jest.useRealTimers());
@@ -70,28 +69,5 @@ describe('A fair queue', () => {
     expect(take(5)).toEqual(['a2']);
     await jest.advanceTimersByTimeAsync(10_000);
     expect(jest.getTimerCount()).toBe(0);
-  });
-});
-
-describe('A concurrency limiter', () => {
-  afterEach(() => jest.useRealTimers());
-
-  it('starts a task beside another for as many as that wants to wait, or for anybody once that is slow', async () => {
-    jest.useFakeTimers();
-    const limiter = new ConcurrencyLimiter(() => undefined, 2);
-    const context = new AsyncResource('task');
-    const isFreeFor = (...waiting: number[]) => waiting.map((some) => limiter.isFreeFor(some));
-    let end = (): void => undefined;
-    const task = limiter.run(context, () => new Promise((resolve) => (end = resolve)), { minWaiting: 3 });
-    expect(isFreeFor(1, 2, 3, 4)).toEqual([false, false, true, true]);
-    await jest.advanceTimersByTimeAsync(200);
-    expect(isFreeFor(1)).toEqual([true]);
-    end();
-    await task;
-    const other = limiter.run(context, () => new Promise((resolve) => (end = resolve)), { minWaiting: 1 });
-    expect(isFreeFor(0, 1)).toEqual([false, true]);
-    end();
-    await other;
-    expect(isFreeFor(0)).toEqual([true]);
   });
 });

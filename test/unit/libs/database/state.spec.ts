@@ -7,16 +7,23 @@ class Thing {
 
 // What else commands of a batch see of each other is tested in test/http/modules/store-rules.spec.ts;
 // no request changes what another one of its batch has inserted, so only the engine's own state shows this.
-it('A batch inserts a row once, however often it changes, and deletes an existing one', () => {
+it('A batch writes what its commands have left of a row, once, and nothing of those that failed', () => {
+  const [one, seven] = [
+    { id: 1, name: 'one' },
+    { id: 7, name: 'seven' },
+  ];
   const state = new State(new Date(0));
-  state.batch.rows.set(Thing, 1, { id: 1, name: 'one' });
-  state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: 'seven' }) });
-  state.decide({ decide: (draft) => draft.update(Thing, 7, { id: 7, name: '7' }) });
+  [one, { id: 2, name: 'two' }, { id: 3, name: 'three' }].forEach((row) => state.load(Thing, row.id, row));
+  state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: '7' }) });
+  state.decide({ decide: (draft) => draft.update(Thing, 7, seven) });
   state.decide({ decide: (draft) => draft.delete(Thing, 1) });
-  expect([...state.batch.changes.of(Thing)]).toEqual([
-    [7, 'inserted'],
-    [1, 'deleted'],
-  ]);
-  expect(state.batch.rows.get(Thing, 7)).toEqual({ id: 7, name: '7' });
+  state.decide({ decide: (draft) => draft.update(Thing, 2, { id: 2, name: 'two' }) });
+  const failing = (draft: State) => {
+    draft.update(Thing, 3, { id: 3, name: '3' });
+    draft.insert(Thing, 8, { id: 8, name: 'eight' });
+    throw new Error('refused');
+  };
+  expect(() => state.decide({ decide: failing })).toThrow('refused');
+  expect(state.writesOf(Thing)).toEqual({ insert: [seven], update: [], delete: [one] });
   expect(state.decide({ decide: (draft) => draft.find(Thing, 1) })).toBeNull();
 });
