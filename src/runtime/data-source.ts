@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { PostgresNames, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
+import { detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
 import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import type { Settings } from '../settings';
@@ -30,7 +30,6 @@ export function dataSourceOptions(
   return {
     type: 'postgres',
     url: withoutStatementTimeout(url),
-    namingStrategy: new PostgresNames(),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,

@@ -1,11 +1,13 @@
 import { type DynamicModule, Injectable, Logger, Module } from '@nestjs/common';
 import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
+import type { PoolClient } from 'pg';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import { EntityTable } from './engine/entity-table';
-import { type Statement, StatementNames, type StoredRow } from './engine/pipeline';
-import { codeOf } from './engine/postgres-errors';
+import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
-import { Session, type SharedRead, poolOf, withRetries } from './engine/session';
+import { Session, type SharedRead, type Statement, StatementNames, type StoredRow } from './engine/session';
+import { entryOf } from './engine/state';
+import { poolOf, pooled } from './connections';
 
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
@@ -22,7 +24,7 @@ const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`
 const READ_ONLY = '25006';
 
 const WITHOUT_NAMES =
-  'Prepared statements were lost three times within a minute, as behind a pooler that does not know them: statements are planned each time now. The next attempt to prepare them is in ten minutes.';
+  'A prepared statement was lost, as behind a pooler that does not know them: statements are planned each time now. The next attempt to prepare them is in ten minutes.';
 
 export class ReadOnlyDatabaseError extends Error {
   readonly code = READ_ONLY;
@@ -34,6 +36,7 @@ export class Database {
   private readonly reads = new Reads((work) => this.session(work));
   private readonly logger = new Logger('Database');
   private readonly names = new StatementNames(() => this.logger.warn(WITHOUT_NAMES));
+  private readonly sessions = new WeakMap<PoolClient, Session>();
   private readonly tables = new Map<EntityTarget<object>, EntityTable<object>>();
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -72,8 +75,13 @@ export class Database {
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await poolOf(this.dataSource).connect();
+    let session = this.sessions.get(client);
+    if (session === undefined) {
+      session = new Session(client, this.names, pooled.has(client));
+      this.sessions.set(client, session);
+    }
     try {
-      const result = await work(new Session(client, this.names));
+      const result = await work(session);
       client.release();
       return result;
     } catch (error) {
@@ -103,12 +111,7 @@ export class Database {
   }
 
   table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {
-    let table = this.tables.get(entity);
-    if (table === undefined) {
-      table = new EntityTable(this.dataSource, entity);
-      this.tables.set(entity, table);
-    }
-    return table as unknown as EntityTable<Row>;
+    return entryOf(this.tables, entity, () => new EntityTable(this.dataSource, entity)) as EntityTable<Row>;
   }
 
   /**

@@ -12,9 +12,10 @@ export {
   type State,
   countById,
 } from './engine/state';
+export { detectPooler, giveUpSilentConnection, poolOf } from './connections';
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
-export { GeneratedId, Insert, MAINTAINED_BY_DATABASE, PostgresNames } from './engine/entity-table';
+export { GeneratedId, Insert, MAINTAINED_BY_DATABASE } from './engine/entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,
@@ -28,7 +29,6 @@ export {
   isSerializationConflict,
   violates,
 } from './engine/postgres-errors';
-export { type Statement, type StoredRow } from './engine/pipeline';
 export { SERVICE_CALLER } from './engine/reads';
-export { detectPooler, giveUpSilentConnection, poolOf, type SharedRead } from './engine/session';
+export type { SharedRead, Statement, StoredRow } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

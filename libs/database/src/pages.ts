@@ -1,6 +1,6 @@
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
-import type { StoredRow } from './engine/pipeline';
+import type { StoredRow } from './engine/session';
 import type { SharedRead } from './engine/session';
 
 /** A place in a list: after this id or, in a list by name, after this lower-case name and id. */

@@ -41,7 +41,7 @@ export const CommandOrigin = createParamDecorator((_data: unknown, context: Exec
  */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
-  /** The keys of this process' unfinished requests. Others are found by their claims. */
+  /** The keys of this process' unfinished requests, which claim them only while they run. Others are found by their claims. */
   private readonly running = new Set<string>();
 
   constructor(private readonly commands: CommandExecutor) {}

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
-import { EXPIRED, IdempotencyRecord } from './idempotency-records';
+import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
 export { CommandOrigin, SendsCommands } from './idempotency.interceptor';
 export { isRetryableStatus } from './keyed-request';

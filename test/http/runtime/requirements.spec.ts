@@ -1,6 +1,6 @@
 import { until } from '../../support/eventually';
 import { randomBytes } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import { DataSource, DefaultNamingStrategy, type Table } from 'typeorm';
 import { migrateToNewest } from '../../../src/runtime/data-source';
 import { describeFailure } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
@@ -49,6 +49,21 @@ it.each([
   }
 });
 
+/** Names constraints as PostgreSQL does for those without a name. */
+class PostgresNames extends DefaultNamingStrategy {
+  override primaryKeyName(table: Table | string): string {
+    return `${this.getTableName(table)}_pkey`;
+  }
+
+  override foreignKeyName(table: Table | string, columns: string[]): string {
+    return `${this.getTableName(table)}_${columns.join('_')}_fkey`;
+  }
+
+  override uniqueConstraintName(table: Table | string, columns: string[]): string {
+    return `${this.getTableName(table)}_${columns.join('_')}_key`;
+  }
+}
+
 describe('a database with settings that would change results', () => {
   const database = {} as TestDatabase;
   beforeAll(async () => {
@@ -74,7 +89,10 @@ describe('a database with settings that would change results', () => {
   const dataSource = () => service.app.get(DataSource);
 
   it('has the tables that the entities describe: TypeORM would change nothing', async () => {
-    const { upQueries } = await dataSource().driver.createSchemaBuilder().log();
+    const named = new DataSource({ ...dataSource().options, namingStrategy: new PostgresNames() });
+    await named.initialize();
+    const { upQueries } = await named.driver.createSchemaBuilder().log();
+    await named.destroy();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 

@@ -1,7 +1,6 @@
 import type { EntityTable, WhenLocked } from './entity-table';
-import type { Call } from './pipeline';
 import type { Waiting } from './queue';
-import type { Session, SharedRead } from './session';
+import type { Call, Session, SharedRead } from './session';
 import { type Command, type Entity, type Need, Rejection, type RowNeed, type State, entryOf } from './state';
 
 export interface Entry {

@@ -1,8 +1,8 @@
 import { type Entry, type QueuedCommand, type Tables, exclusiveRowsOf, runBatch } from './batch';
 import type { EntityTable, WhenLocked } from './entity-table';
-import { isRefusedStatement } from './postgres-errors';
 import { FairQueue, promptOf } from './queue';
-import { type Session, withRetries } from './session';
+import { isRefusedStatement, withRetries } from './postgres-errors';
+import type { Session } from './session';
 import { type Command, type Entity, type Origin, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */

@@ -1,13 +1,6 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import {
-  type DataSource,
-  DefaultNamingStrategy,
-  type EntityTarget,
-  PrimaryGeneratedColumn,
-  type Table,
-} from 'typeorm';
-import type { Call, Statement, StoredRow } from './pipeline';
-import type { SharedRead } from './session';
+import { type DataSource, type EntityTarget, PrimaryGeneratedColumn } from 'typeorm';
+import type { Call, SharedRead, Statement, StoredRow } from './session';
 import { entryOf } from './state';
 
 /** Rows that one statement reads by id. */
@@ -230,18 +223,3 @@ export function GeneratedId(): PropertyDecorator {
 
 /** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */
 export const MAINTAINED_BY_DATABASE = { select: false, insert: false, update: false } as const;
-
-/** Names constraints as PostgreSQL does for those without a name. */
-export class PostgresNames extends DefaultNamingStrategy {
-  override primaryKeyName(table: Table | string): string {
-    return `${this.getTableName(table)}_pkey`;
-  }
-
-  override foreignKeyName(table: Table | string, columns: string[]): string {
-    return `${this.getTableName(table)}_${columns.join('_')}_fkey`;
-  }
-
-  override uniqueConstraintName(table: Table | string, columns: string[]): string {
-    return `${this.getTableName(table)}_${columns.join('_')}_key`;
-  }
-}

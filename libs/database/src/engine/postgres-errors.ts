@@ -2,38 +2,16 @@ import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { OverloadedError } from './queue';
 
-/** Codes of the errors that PostgreSQL and Node report; source: PostgreSQL, appendix A, and Node's `errors`. */
-const CONNECTION_LOST = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  '53300', // too_many_connections
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P03', // cannot_connect_now
-  '57P04', // database_dropped
-  '57P05', // idle_session_timeout: a connection of the pool was not used for longer than the role may
-  '25P03', // idle_in_transaction_session_timeout
-  '25P04', // transaction_timeout
-  '57014', // query_canceled: the statement exceeded its timeout
-  '53100', // disk_full
-  '53200', // out_of_memory
-  '55P03', // lock_not_available: a row stayed locked beyond the timeout
-  '25006', // read_only_sql_transaction: a primary that became a standby
-  '55000', // object_not_in_prerequisite_state: the database accepts no connections
-  '28000', // invalid_authorization_specification
-  '28P01', // invalid_password: it was changed
-  '3D000', // invalid_catalog_name: the database is being replaced
-  '3F000', // invalid_schema_name: so is its schema
-  '42P01', // undefined_table: so are its tables
-  '42501', // insufficient_privilege: rights were revoked
-]);
+/** Node's codes of a connection that fails. */
+const CONNECTION_FAILED =
+  /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+
+/**
+ * PostgreSQL's codes, by class, of a connection that ends, a server without resources, a user or a database that is not accepted,
+ * a statement that took too long (57014), a lock that was not given (55P03), a database that takes no connections (55000), a
+ * primary that became a standby (25006), and schemas, tables and rights that were taken away. Source: PostgreSQL, appendix A.
+ */
+const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42501)/;
 
 /** Node's codes of a certificate that was refused, and of TLS that failed otherwise. */
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
@@ -45,28 +23,19 @@ const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
 
-interface ErrorFields {
-  code?: unknown;
-  syscall?: unknown;
-  routine?: unknown;
-  constraint?: unknown;
-  message?: unknown;
-  errors?: unknown;
-}
+type ErrorFields = Partial<
+  Record<'code' | 'syscall' | 'routine' | 'constraint' | 'message' | 'errors', unknown>
+>;
 
 /** The driver's error, which TypeORM wraps. */
-function reportOf(error: unknown): unknown {
-  return error instanceof QueryFailedError ? error.driverError : error;
-}
-
-function driverFieldsOf(error: unknown): ErrorFields {
-  const source = reportOf(error);
-  return typeof source === 'object' && source !== null ? source : {};
+function reportOf(error: unknown): ErrorFields {
+  const report: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  return typeof report === 'object' && report !== null ? report : {};
 }
 
 /** PostgreSQL's or Node's code of an error; '' if it has none. */
 export function codeOf(error: unknown): string {
-  const { code } = driverFieldsOf(error);
+  const { code } = reportOf(error);
   return typeof code === 'string' ? code : '';
 }
 
@@ -75,10 +44,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof OverloadedError) {
     return true;
   }
-  const { message, errors, syscall } = driverFieldsOf(error);
+  const { message, errors, syscall } = reportOf(error);
   const code = codeOf(error);
+  const isOutage = [CONNECTION_FAILED, UNAVAILABLE, TLS_FAILED].some((codes) => codes.test(code));
   // A Unix socket may be missing (ENOENT), or have too many connections waiting (EAGAIN).
-  if (CONNECTION_LOST.has(code) || code.startsWith('08') || TLS_FAILED.test(code) || syscall === 'connect') {
+  if (isOutage || syscall === 'connect') {
     return true;
   }
   // Node tries every address of a host name and reports the failures together.
@@ -109,11 +79,29 @@ export function isSerializationConflict(error: unknown): boolean {
  * is translated.
  */
 export function isUnusableStatement(error: unknown): boolean {
-  const isOutdated = codeOf(error) === '0A000' && driverFieldsOf(error).routine === 'RevalidateCachedQuery';
+  const isOutdated = codeOf(error) === '0A000' && reportOf(error).routine === 'RevalidateCachedQuery';
   return isOutdated || ['26000', '42P05'].includes(codeOf(error));
 }
 
 /** True if this constraint refused a statement: a foreign key (in either direction), a unique one or a check. */
 export function violates(error: unknown, constraint: string): boolean {
-  return codeOf(error).startsWith('23') && driverFieldsOf(error).constraint === constraint;
+  return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;
+}
+
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
+ * deadlock, a serialization failure, or a prepared statement that cannot be used.
+ */
+export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !(isSerializationConflict(error) || isUnusableStatement(error))) {
+        throw error;
+      }
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // Reads outside of transactions.
-import type { Statement, StoredRow } from './pipeline';
 import { FairQueue, type Waiting, promptOf } from './queue';
-import { type Session, type SharedRead, withRetries } from './session';
+import { withRetries } from './postgres-errors';
+import type { Session, SharedRead, Statement, StoredRow } from './session';
 
 /** The caller of the service's own reads. */
 export const SERVICE_CALLER = 0;

@@ -1,31 +1,33 @@
+// How statements get to PostgreSQL: all of a step in one message, and each parsed and described once for a connection.
+import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { type ClientBase, type Pool, type PoolClient, type Submittable, defaults, types } from 'pg';
-import type { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import { type Call, type CallResult, type StatementNames, Step, type StoredRow } from './pipeline';
-import { isSerializationConflict, isUnusableStatement } from './postgres-errors';
+import { type PoolClient, Query, type Submittable, types } from 'pg';
+import { serialize } from 'pg-protocol';
+import { codeOf, isUnusableStatement } from './postgres-errors';
+import { entryOf } from './state';
 
-// By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
-// (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
-defaults.parseInputDatesAsUTC = true;
+const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 
-/**
- * Turns a `bigint` into a number, for all queries; by default the driver leaves it as text.
- * @throws RangeError above 2^53 - 1, where a JSON number would silently lose precision; the query fails with it
- */
-function int8ToNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`The bigint ${text} cannot be carried exactly by a number.`);
-  }
-  return value;
+/** A statement that bypasses the ORM. Each connection parses and plans it once. */
+export interface Statement {
+  text: string;
+  /** Planned each time it runs. */
+  isUnprepared?: boolean;
 }
 
-types.setTypeParser(types.builtins.INT8, int8ToNumber);
+/** A statement with the values of `$1`, `$2`, … */
+export interface Call {
+  statement: Statement;
+  values?: readonly unknown[];
+}
 
-/** The pool of an open data source. */
-export function poolOf({ driver }: DataSource): Pool {
-  return (driver as PostgresDriver).master as Pool;
+/** The columns of a row, in the order in which they were selected. */
+export type StoredRow = readonly unknown[];
+
+/** What a call returns. */
+export interface CallResult {
+  columns: readonly string[];
+  rows: StoredRow[];
 }
 
 /**
@@ -41,32 +43,157 @@ export interface SharedRead<Key, Result> {
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
 
-/** Connections to a pooler. */
-const pooled = new WeakSet<ClientBase>();
+/** Characters of a name: 126 bits, so that no two texts get the same. */
+const NAME_LENGTH = 21;
+
+/** PostgreSQL's code of a statement that the connection has not prepared. */
+const LOST = '26000';
+const WITHOUT_NAMES_MS = 600_000;
 
 /**
- * For each new connection: finds out whether a pooler answers it, which may run each transaction in another session. A pooler gives
- * its clients process ids of its own.
+ * The names of prepared statements. They follow from the texts, because behind a pooler other programs use the same
+ * connections. A pooler that gives each transaction another connection, and does not know prepared statements, loses them: then
+ * the process goes on without names for ten minutes.
  */
-export async function detectPooler(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const { processID } = client as unknown as { processID: number };
-  if (rows[0]!.pid !== processID) {
-    pooled.add(client);
+export class StatementNames {
+  private readonly names = new Map<string, string>();
+  private unusableUntil = 0;
+
+  /** @param onLost called when statements begin to be sent without names, and planned each time */
+  constructor(private readonly onLost: () => void = () => undefined) {}
+
+  /** Undefined for a statement that is sent without a name. The texts are few. */
+  of({ text, isUnprepared }: Statement): string | undefined {
+    if (isUnprepared || (this.unusableUntil > 0 && performance.now() < this.unusableUntil)) {
+      return undefined;
+    }
+    return entryOf(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
+  }
+
+  /** A connection does not have a statement any more that it had prepared. */
+  lost(): void {
+    this.unusableUntil = performance.now() + WITHOUT_NAMES_MS;
+    this.onLost();
   }
 }
 
+type Parser = (text: string) => unknown;
+
+/** The columns of a statement's rows, and how their texts are read. */
+interface Description {
+  columns: string[];
+  parsers: Parser[];
+}
+
+const NO_ROWS: Description = { columns: [], parsers: [] };
+
+/**
+ * Calls that PostgreSQL runs one after the other, sent in one message and answered in one. The driver would send five
+ * messages for each, and have its rows described again. After a call that fails none is run; those before it are undone,
+ * unless a transaction was begun or ended among them.
+ * Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
+ */
+class Step {
+  private readonly results: CallResult[] = [];
+  private received: StoredRow[] = [];
+  /** Each call, as its connection knows it, or as PostgreSQL describes it before its rows. */
+  private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
+  private failure: Error | null = null;
+
+  /**
+   * @param prepared what the connection has prepared, by name
+   * @param callback called once, with the results of all calls or the error of one
+   */
+  constructor(
+    private readonly calls: readonly Call[],
+    private readonly prepared: Map<string, Description>,
+    private readonly names: StatementNames,
+    readonly callback: (error: Error | null, results: CallResult[]) => void,
+  ) {}
+
+  /** For traces, whose instrumentation reads it and replaces the callback. */
+  get text(): string {
+    return this.calls.map(({ statement }) => statement.text).join(';\n');
+  }
+
+  /** Called by the driver, as are all methods that follow. @returns the error of a value that cannot be sent */
+  submit({ stream }: { stream: Socket }): Error | null {
+    try {
+      const messages = this.calls.flatMap((call) => this.messagesOf(call));
+      stream.write(Buffer.concat([...messages, serialize.sync()]));
+      return null;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  private messagesOf({ statement, values = [] }: Call): Buffer[] {
+    const name = this.names.of(statement);
+    const description = name === undefined ? undefined : this.prepared.get(name);
+    this.sent.push({ name, description });
+    const bind = serialize.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });
+    if (description !== undefined) {
+      return [bind, serialize.execute()];
+    }
+    // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
+    const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
+    const parse = serialize.parse({ name, text: statement.text });
+    return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
+  }
+
+  handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
+    this.sent[this.results.length]!.description = {
+      columns: fields.map(({ name }) => name),
+      parsers: fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as Parser),
+    };
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const { parsers } = this.sent[this.results.length]!.description!;
+    try {
+      this.received.push(fields.map((text, index) => (text === null ? null : parsers[index]!(text))));
+    } catch (error) {
+      this.failure ??= error as Error;
+    }
+  }
+
+  handleCommandComplete(): void {
+    const { name, description = NO_ROWS } = this.sent[this.results.length]!;
+    if (name !== undefined) {
+      this.prepared.set(name, description);
+    }
+    this.results.push({ columns: description.columns, rows: this.received });
+    this.received = [];
+  }
+
+  handleError(error: Error): void {
+    if (isUnusableStatement(error)) {
+      this.prepared.clear();
+      if (codeOf(error) === LOST) {
+        this.names.lost();
+      }
+    }
+    this.callback(error, []);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(this.failure, this.results);
+  }
+}
+
+// Where several queries may be under way, the driver takes only its own kind; a step needs nothing that its constructor makes.
+Object.setPrototypeOf(Step.prototype, Query.prototype as object);
+
 /** One connection of the pool. */
 export class Session {
+  private readonly prepared = new Map<string, Description>();
+
+  /** @param isPooled whether the next transaction may not have what was set for the connection */
   constructor(
     private readonly client: PoolClient,
     private readonly names: StatementNames,
+    readonly isPooled: boolean,
   ) {}
-
-  /** True if the next transaction may not have what was set for the connection. */
-  get isPooled(): boolean {
-    return pooled.has(this.client);
-  }
 
   /**
    * Runs calls one after the other, in one round trip. Others may be sent before this one is answered.
@@ -75,20 +202,16 @@ export class Session {
    */
   execute(calls: readonly Call[]): Promise<CallResult[]> {
     return new Promise((resolve, reject) => {
-      const step = new Step(calls, this.names, (error, results) => {
-        if (error === null) {
-          resolve(results);
-        } else {
-          reject(error);
-        }
-      });
+      const step = new Step(calls, this.prepared, this.names, (error, results) =>
+        error === null ? resolve(results) : reject(error),
+      );
       this.client.query(step as unknown as Submittable);
     });
   }
 
-  /** Sends all that the work executes in one system call; not worth it for a single step. */
+  /** Sends all that the work executes in one system call. */
   corked<Result>(work: () => Result): Result {
-    const stream = streamOf(this.client);
+    const { stream } = (this.client as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();
     try {
       return work();
@@ -96,59 +219,4 @@ export class Session {
       stream.uncork();
     }
   }
-}
-
-const MAX_ATTEMPTS = 4;
-
-/**
- * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
- * deadlock, a serialization failure, or a prepared statement that cannot be used.
- */
-export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !(isSerializationConflict(error) || isUnusableStatement(error))) {
-        throw error;
-      }
-    }
-  }
-}
-
-function streamOf(client: ClientBase): Socket {
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
-}
-
-class SilentConnectionError extends Error {
-  readonly code = 'ETIMEDOUT';
-
-  constructor(silenceMs: number) {
-    super(`The database has not answered for ${silenceMs} ms`);
-  }
-}
-
-/**
- * For the pool's option `onConnect`: keeps the loss of a connection from ending the process, because its statements report it, and
- * closes a connection after the server has been silent for this long. Pending
- * statements fail with ETIMEDOUT, and the connection leaves the pool. With the driver's own `query_timeout` it would
- * stay in the pool, and the next request would wait again: forever, if a partition or a firewall has silently dropped
- * the connection.
- *
- * @param silenceMs longer than the server's `statement_timeout` and the pool's idle timeout
- */
-export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
-  return (client) => {
-    client.on('error', () => undefined);
-    const stream = streamOf(client);
-    stream.setTimeout(silenceMs, () => {
-      const { bytesRead } = stream;
-      // A reply may have arrived while this process was busy or halted: read it before giving up the connection.
-      setImmediate(() => {
-        if (stream.bytesRead === bytesRead) {
-          stream.destroy(new SilentConnectionError(silenceMs));
-        }
-      });
-    });
-  };
 }

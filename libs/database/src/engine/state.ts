@@ -1,7 +1,6 @@
 // Commands, and the state that they decide on.
 import type { RowLock } from './entity-table';
-import type { Call } from './pipeline';
-import type { SharedRead } from './session';
+import type { Call, SharedRead } from './session';
 
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;

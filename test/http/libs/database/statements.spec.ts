@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, Server } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Call } from '../../../../libs/database/src/engine/pipeline';
+import type { Call } from '../../../../libs/database/src/engine/session';
 import { Session } from '../../../../libs/database/src/engine/session';
 import { CategoriesService } from '../../../../src/modules/categories';
 import { InventoryService } from '../../../../src/modules/inventory';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Reads } from '../../../../libs/database/src/engine/reads';
-import type { StoredRow } from '../../../../libs/database/src/engine/pipeline';
+import type { StoredRow } from '../../../../libs/database/src/engine/session';
 import type { Session, SharedRead } from '../../../../libs/database/src/engine/session';
 
 /** A statement that was sent, and how the test answers it. */
