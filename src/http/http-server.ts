@@ -27,15 +27,12 @@ import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
 
-export interface ServerTimeouts {
-  /** How long a request may take to arrive; then the response is 408. */
-  headersMs: number;
-  requestMs: number;
-  /** How long a connection may make no progress before it is closed, because nobody reads its response. */
-  standstillMs: number;
-}
-
-const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
+/**
+ * How long the header fields and the whole of a request may take to arrive (then the response is 408), and how long a
+ * connection may make no progress before it is closed, because nobody reads its response.
+ */
+const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
+export type ServerTimeouts = typeof TIMEOUTS;
 
 /** The HTTP server. Overrides defaults of Node and Fastify that callers would notice. */
 export function createHttpAdapter(
@@ -43,7 +40,7 @@ export function createHttpAdapter(
   logger: FastifyBaseLogger,
   timeouts: Partial<ServerTimeouts> = {},
 ): FastifyAdapter {
-  const { headersMs, requestMs, standstillMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
+  const { headersMs, requestMs, standstillMs } = { ...TIMEOUTS, ...timeouts };
   return new FastifyAdapter({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -95,7 +92,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   watchRoutes(fastify);
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   adapter.setOnRequestHook((request, reply, done) => {
-    void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings));
+    void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     try {
       assertReadable(request.raw);
     } catch (error) {
@@ -170,10 +167,8 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = '600';
 
 /** Lets pages of the configured origins read the response. Requests without `Origin` do not need it. */
-function originHeaders(
-  { headers: { origin } }: FastifyRequest,
-  { corsOrigins: allowed }: Settings,
-): Record<string, string> {
+function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
+  const { origin } = headers;
   // Responses differ by origin, and caches must know.
   const always = { Vary: 'Origin' };
   if (origin === undefined || !(allowed.includes('*') || allowed.includes(origin))) {
@@ -195,21 +190,22 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   );
 }
 
-/** It is not counted. */
+/** Preflights are not counted. */
 async function answerPreflight(
   request: FastifyRequest,
   reply: FastifyReply,
   limiter: RequestLimiter,
 ): Promise<void> {
-  const limits = await limiter.headersFor(request, 204);
   const { 'access-control-request-headers': asked } = request.headers;
+  const headers = {
+    ...(await limiter.headersFor(request, 204)),
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Max-Age': PREFLIGHT_SECONDS,
+    Vary: 'Origin, Access-Control-Request-Headers',
+    ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),
+  };
   closeIfUnread(reply);
-  void reply
-    .status(204)
-    .headers({ ...limits, 'Access-Control-Allow-Methods': METHODS })
-    .headers({ 'Access-Control-Max-Age': PREFLIGHT_SECONDS, Vary: 'Origin, Access-Control-Request-Headers' })
-    .headers(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked })
-    .send();
+  void reply.status(204).headers(headers).send();
 }
 
 declare module 'fastify' {

@@ -28,8 +28,8 @@ interface RepeatingTaskOptions {
 }
 
 /**
- * Repeats work in the background until it is stopped. Runs never overlap. A failed run is repeated like any other; the
- * first failure in a row and the recovery are logged. The timer does not keep the process alive.
+ * Repeats work in the background until it is stopped. Runs never overlap. Of failed runs, the first in a row and the recovery
+ * are logged. The timer does not keep the process alive.
  */
 export class RepeatingTask {
   private readonly logger = new Logger('BackgroundTask');
@@ -75,7 +75,6 @@ export class RepeatingTask {
     if (this.isStopped) {
       return;
     }
-    clearTimeout(this.timer);
     this.running = this.attempt();
     await this.running;
     this.running = undefined;
@@ -86,17 +85,18 @@ export class RepeatingTask {
 
   private async attempt(): Promise<void> {
     const { name, work } = this.options;
+    clearTimeout(this.timer);
     try {
       await work();
       if (this.isFailing) {
-        this.isFailing = false;
         this.logger.log(`${name} works again.`);
       }
+      this.isFailing = false;
     } catch (error) {
       if (!this.isFailing && !this.isStopped) {
-        this.isFailing = true;
         this.logger.warn(`${name} failed; will retry: ${String(error)}`);
       }
+      this.isFailing = true;
     }
   }
 
@@ -110,56 +110,49 @@ export class RepeatingTask {
   }
 }
 
-/**
- * Writes one batch atomically. If the promise rejects, the batch is written again. So a batch is written at least once,
- * and twice if it was committed but the response was lost: a sum then has it twice.
- */
-type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
-
 interface WriteBehindOptions<Entry> {
   /** For the log, as the subject of a sentence: `Saving last uses of keys`. */
   name: string;
   /** How long an entry waits at most until it is written, in milliseconds. */
   intervalMs: number;
-  write: BatchWriter<Entry>;
+  /** Writes one batch atomically. After a failure it is written again: twice, if it was committed but the response was lost. */
+  write: (batch: Map<string, Entry>) => Promise<void>;
   /** Merges a pending entry with a later one of the same key. */
   merge: (earlier: Entry, later: Entry) => Entry;
 }
 
 /**
- * Collects small changes by key and writes them in batches, so that requests never wait for them. Entries of a failed
- * batch are merged back and retried. At most one batch is written at a time. Sleeps while nothing waits.
+ * Collects small changes by key and writes them in batches, one at a time, so that requests never wait for them. Sleeps while
+ * nothing is pending.
  */
 export class WriteBehind<Entry> {
-  private waiting = new Map<string, Entry>();
-  private batch: Map<string, Entry> | null = null;
+  private pending = new Map<string, Entry>();
+  /** Being written. */
+  private batch?: Map<string, Entry>;
   private readonly task: RepeatingTask;
 
   constructor(private readonly options: WriteBehindOptions<Entry>) {
     this.task = new RepeatingTask({
       name: options.name,
       work: () => this.write(),
-      everyMs: () => (this.waiting.size === 0 ? null : options.intervalMs),
+      everyMs: () => (this.pending.size === 0 ? null : options.intervalMs),
     });
   }
 
-  /** True while an entry of this key is pending or being written. */
+  /** Whether an entry of this key is pending or being written. */
   has(key: string): boolean {
-    return this.waiting.has(key) || (this.batch?.has(key) ?? false);
+    return this.pending.has(key) || (this.batch?.has(key) ?? false);
   }
 
   add(key: string, entry: Entry): void {
-    const earlier = this.waiting.get(key);
-    this.waiting.set(key, earlier === undefined ? entry : this.options.merge(earlier, entry));
-    if (this.waiting.size === 1 && earlier === undefined) {
+    const earlier = this.pending.get(key);
+    this.pending.set(key, earlier === undefined ? entry : this.options.merge(earlier, entry));
+    if (this.pending.size === 1 && earlier === undefined) {
       this.task.start();
     }
   }
 
-  /**
-   * Writes what is pending. Never rejects. Waits for two writes at most: those who ask while a batch is being written share
-   * the next one.
-   */
+  /** Writes what is pending, after the batch that is being written. Never rejects. */
   flush(): Promise<void> {
     return this.task.runNow();
   }
@@ -171,20 +164,21 @@ export class WriteBehind<Entry> {
   }
 
   private async write(): Promise<void> {
-    if (this.waiting.size === 0) {
+    const batch = this.pending;
+    if (batch.size === 0) {
       return;
     }
-    const batch = (this.batch = this.waiting);
-    this.waiting = new Map();
+    this.batch = batch;
+    this.pending = new Map();
     try {
       await this.options.write(batch);
     } catch (error) {
-      const later = this.waiting;
-      this.waiting = batch;
+      const later = this.pending;
+      this.pending = batch;
       later.forEach((entry, key) => this.add(key, entry));
       throw error;
     } finally {
-      this.batch = null;
+      this.batch = undefined;
     }
   }
 }

@@ -57,7 +57,7 @@ export function Field(
     ApiProperty({
       ...described,
       ...documented,
-      ...(nullable ? { nullable } : {}),
+      nullable: nullable || undefined,
       required,
     } as ApiPropertyOptions),
     ...(nullable ? [IsOptional()] : []),
@@ -104,14 +104,15 @@ interface IntegerOptions extends FieldOptions {
 }
 
 export function Integer({ min, max, except, ...options }: IntegerOptions): PropertyDecorator {
-  const hasGap = except !== undefined;
-  const range: SchemaObject = { type: 'integer', format: 'int32', minimum: min, maximum: max };
-  return Field(
-    options,
-    hasGap ? { ...range, not: { enum: [except] } } : range,
-    `an integer from ${min} to ${max}${hasGap ? `, but not ${except}` : ''}`,
-    (rule) => [IsInt(rule), Min(min, rule), Max(max, rule), ...(hasGap ? [NotEquals(except, rule)] : [])],
-  );
+  const gap = except === undefined ? {} : { not: { enum: [except] } };
+  const schema = { type: 'integer', format: 'int32', minimum: min, maximum: max, ...gap };
+  const expected = `an integer from ${min} to ${max}${except === undefined ? '' : `, but not ${except}`}`;
+  return Field(options, schema, expected, (rule) => [
+    IsInt(rule),
+    Min(min, rule),
+    Max(max, rule),
+    NotEquals(except, rule),
+  ]);
 }
 
 interface TextOptions extends FieldOptions {
@@ -125,13 +126,9 @@ interface TextOptions extends FieldOptions {
 export function Text({ min = 0, max, notBlank = false, ...options }: TextOptions): PropertyDecorator {
   const length = min === 0 ? `at most ${max} characters` : `${min} to ${max} characters`;
   const visible = notBlank ? ', at least one of them not white space' : '';
-  const schema: SchemaObject = {
-    type: 'string',
-    ...(min > 0 ? { minLength: min } : {}),
-    maxLength: max,
-    pattern: notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$',
-  };
   const expected = `${length}${visible}, without NUL or unpaired surrogates`;
+  const pattern = notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$';
+  const schema = { type: 'string', ...(min > 0 ? { minLength: min } : {}), maxLength: max, pattern };
   const validate = (value: unknown) => isText(value, min, max) && (!notBlank || /\S/.test(value));
   return Field(options, schema, expected, (rule) => [
     ValidateBy({ name: 'isText', validator: { validate } }, rule),
@@ -143,11 +140,11 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /** `Length` of class-validator does not count variation selectors, which the database does. */
 function isText(value: unknown, min: number, max: number): value is string {
-  // A string has at most as many characters as UTF-16 units, and at least half as many.
-  if (typeof value !== 'string' || value.length < min || value.length > 2 * max) {
+  if (typeof value !== 'string' || value.length < min || UNSTORABLE.test(value)) {
     return false;
   }
-  return (value.length <= max || [...value].length <= max) && !UNSTORABLE.test(value);
+  // Counting is only needed where there are pairs of UTF-16 units.
+  return value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 }
 
 export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
@@ -160,11 +157,7 @@ export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
 }
 
 const MAX_TIMESTAMP_LENGTH = 64;
-export const TIMESTAMP_SCHEMA: SchemaObject = {
-  type: 'string',
-  format: 'date-time',
-  maxLength: MAX_TIMESTAMP_LENGTH,
-};
+export const TIMESTAMP_SCHEMA = { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH };
 
 /** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
 export function Timestamp(options: FieldOptions): PropertyDecorator {
@@ -178,7 +171,7 @@ export function Timestamp(options: FieldOptions): PropertyDecorator {
 
 /**
  * Reads a timestamp of RFC 3339, to the millisecond. A leap second is the first second of the next day, as in POSIX time.
- * @returns null if the text is not one, with an offset, in the years 0001 to 9999, also in UTC
+ * @returns null for any other text, and outside of the years 0001 to 9999, also in UTC
  */
 export function parseTimestamp(text: string): Date | null {
   if (text.length > MAX_TIMESTAMP_LENGTH || !isRFC3339(text) || text[10] === ' ') {
@@ -186,13 +179,10 @@ export function parseTimestamp(text: string): Date | null {
   }
   const isLeap = text[17] === '6';
   const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
-  if (isLeap) {
-    const month = time.getUTCMonth();
-    time.setTime(time.getTime() + 1_000);
-    // Leap seconds are added at the end of a month in UTC.
-    if (time.getUTCMonth() === month) {
-      return null;
-    }
+  time.setTime(time.getTime() + (isLeap ? 1_000 : 0));
+  // Leap seconds are added at the end of a month in UTC.
+  if (isLeap && !time.toISOString().includes('-01T00:00:00')) {
+    return null;
   }
   const [date, year] = [text.slice(0, 10), time.getUTCFullYear()];
   const isInRange = !date.startsWith('0000') && year >= 1 && year <= 9999;

@@ -23,7 +23,7 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
 
 /**
  * What decorators note about an operation while they guard it, so that the OpenAPI document describes what the code does. Notes
- * travel through the document as this extension of the operation; `completeDocument` turns them into parts of it.
+ * travel through the document as this extension of the operation; `buildDocument` turns them into parts of it.
  */
 export const NOTES = 'x-operation-notes';
 

@@ -1,10 +1,30 @@
+import { STATUS_CODES } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import {
+  DocumentBuilder,
+  type OpenAPIObject,
+  type OperationObject,
+  type ParameterObject,
+  type ReferenceObject,
+  type RequestBodyObject,
+  type ResponseObject,
+  type SchemaObject,
+  SwaggerModule,
+} from '@nestjs/swagger';
+import { type ErrorDefinition, NOTES, type Notes, definedTags } from '#libs/http';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
-import { definedTags } from '#libs/http';
-import { completeDocument } from './complete-document';
-import { type GuideName, INDEX_PATH, guidePath } from './guides';
+import { type GuideName, INDEX_PATH, guidePath } from './pages';
+import {
+  BODY_ERRORS,
+  CONDITIONS,
+  EVERY_OPERATION,
+  EVERY_RESPONSE,
+  HEADERS,
+  idempotencyKeyOf,
+  isStoredStatus,
+  schemas,
+} from './shared-components';
 import { SHOWN_ADDRESS } from './shared-content';
 
 /** The links have the address of the service, because they have to work wherever the OpenAPI document is read. */
@@ -31,9 +51,6 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 
 **Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
 }
-
-/** Where callers find help. */
-const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
 /** The groups of tags in the order in which they are shown. One that is no parent must not have the name of a tag either. */
 const GROUPS = ['Pets', 'Store', 'Notifications', 'Access'];
@@ -77,7 +94,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
-    url: SHOWN_ADDRESS + CONTACT_GUIDE,
+    url: `${SHOWN_ADDRESS}${guidePath('getting-started')}#help`,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
   completeDocument(document);
@@ -92,4 +109,135 @@ export async function documentText(document: OpenAPIObject, format: 'json' | 'ya
   }
   const { stringify } = await import('yaml');
   return stringify(document, YAML_FORM);
+}
+
+type NotedOperation = OperationObject & { [NOTES]?: Notes };
+type Components = NonNullable<OpenAPIObject['components']>;
+type Responses = Record<string, ResponseObject | ReferenceObject>;
+type Schemas = Record<string, SchemaObject>;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
+
+/** Turns the notes of the decorators into parameters, responses and header fields of every operation. */
+function completeDocument({ paths, components = {} }: OpenAPIObject): void {
+  Object.assign(components, {
+    schemas: { ...components.schemas, ...schemas() },
+    headers: HEADERS,
+    parameters: CONDITIONS,
+    responses: {},
+  });
+  for (const item of Object.values(paths)) {
+    for (const method of METHODS) {
+      const operation = item[method] as NotedOperation | undefined;
+      if (operation) {
+        completeRequest(operation, method, components);
+        completeResponses(operation, method, components);
+        delete operation[NOTES];
+      }
+    }
+  }
+  addTypes(components.schemas as Schemas);
+}
+
+/** Adds parameters and examples, and forbids additional members of the body, which the service rejects. */
+function completeRequest(operation: NotedOperation, method: string, components: Components): void {
+  const { parameters = [], bodies = [], success = [] } = operation[NOTES]!;
+  const isConditional = method === 'get' && success.includes('ETag');
+  const noted = [...parameters, ...(isConditional ? ['If-None-Match'] : [])].map((name) =>
+    name === 'Idempotency-Key' ? idempotencyKeyOf(operation.operationId!) : reference('parameters', name),
+  );
+  operation.parameters = [...(operation.parameters as ParameterObject[]), ...noted];
+  const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
+  if (json) {
+    const { $ref } = json.schema as ReferenceObject;
+    (components.schemas as Schemas)[nameIn($ref)]!.additionalProperties = false;
+    Object.assign(json, bodies.length > 0 && { examples: Object.fromEntries(bodies) });
+  }
+}
+
+/** Adds the errors, 304, and the header fields of every response. Operations share all but what only they have. */
+function completeResponses(operation: NotedOperation, method: string, components: Components): void {
+  const { success = [], always = [] } = operation[NOTES]!;
+  const responses = operation.responses as Responses;
+  const shared = components.responses as Responses;
+  const respond = (status: number, name: string, response: ResponseObject): void => {
+    if (always.length > 0) {
+      responses[status] = response;
+    } else {
+      shared[name] ??= response;
+      responses[status] = reference('responses', name);
+    }
+  };
+  for (const response of Object.values(responses) as ResponseObject[]) {
+    response.headers = headerReferences([...success, ...always]);
+  }
+  if ('204' in responses) {
+    respond(204, 'NoContent', responses['204'] as ResponseObject);
+  }
+  if (method === 'get') {
+    const headers = headerReferences(['ETag', 'Link', ...always]);
+    respond(304, 'NotModified', { description: NOT_MODIFIED, headers });
+  }
+  const errors = possibleErrors(operation[NOTES]!, method);
+  for (const status of new Set(errors.map((error) => error.status))) {
+    const group = errors.filter((error) => error.status === status);
+    respond(status, nameOf(group), errorResponse(group, always));
+  }
+}
+
+/** The errors that an operation can return, its own before those that every one has. */
+function possibleErrors({ errors = [], never = [] }: Notes, method: string): ErrorDefinition[] {
+  const all = [...errors, ...(method === 'get' ? [] : BODY_ERRORS), ...EVERY_OPERATION];
+  const possible = all.filter((error) => !never.includes(error)).map(({ definition }) => definition);
+  return [...new Set(possible)].sort((a, b) => a.status - b.status);
+}
+
+function errorResponse(errors: ErrorDefinition[], always: readonly string[]): ResponseObject {
+  const examples = errors.map(({ code, example: message, status }) => {
+    return [code, { value: { code, message, status } }] as const;
+  });
+  const headers = errors.flatMap(({ exampleHeaders }) => Object.keys(exampleHeaders));
+  const replayed = isStoredStatus(errors[0]!.status) ? ['Idempotent-Replayed'] : [];
+  return {
+    description: errors.map(({ code, when }) => `\`${code}\`: ${when}`).join('\n\n'),
+    content: {
+      'application/json': {
+        schema: reference('schemas', 'Error'),
+        examples: Object.fromEntries(examples),
+      },
+    },
+    headers: headerReferences([...headers, ...always, ...replayed]),
+  };
+}
+
+/** `PetNotFound`, `InvalidCursor`; `BadRequest` if these are errors of every operation. */
+function nameOf(errors: ErrorDefinition[]): string {
+  const everywhere = EVERY_OPERATION.map(({ definition }) => definition);
+  const own = errors.filter((error) => errors.length === 1 || !everywhere.includes(error));
+  const text = own.length === 0 ? STATUS_CODES[errors[0]!.status]! : own.map(({ code }) => code).join(' or ');
+  return text.replace(/(?:^|[ _])(\w)/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function reference(section: keyof Components, name: string): ReferenceObject {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+function headerReferences(names: string[]): Record<string, ReferenceObject> {
+  return Object.fromEntries([...EVERY_RESPONSE, ...names].map((name) => [name, reference('headers', name)]));
+}
+
+function nameIn($ref: string): string {
+  return $ref.split('/').at(-1)!;
+}
+
+/** Scalar needs the type beside `allOf` and `oneOf`. */
+function addTypes(schemas: Schemas): void {
+  for (const schema of Object.values(schemas)) {
+    schema.type ??= 'object';
+    for (const property of Object.values(schema.properties ?? {}) as SchemaObject[]) {
+      const [whole] = (property.allOf ?? []) as ReferenceObject[];
+      property.type ??= whole && schemas[nameIn(whole.$ref)]!.type;
+    }
+  }
 }

@@ -1,7 +1,107 @@
+// The pages: the reference, and the guides of docs/guides.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Guide, INDEX_GUIDE, INDEX_PATH, guidePath } from './guides';
 import { HTML, SHOWN_ADDRESS, rootFrom } from './shared-content';
+
+/** The guide that lists the others. */
+const INDEX_GUIDE = 'README';
+
+/** In reading order. Each is a file of this name in docs/guides. */
+export const GUIDES = [
+  INDEX_GUIDE,
+  'getting-started',
+  'authentication',
+  'limits',
+  'errors',
+  'pagination',
+  'events',
+  'idempotency',
+  'clients',
+  'deprecation',
+] as const;
+
+export type GuideName = (typeof GUIDES)[number];
+
+export const INDEX_PATH = '/docs/guides';
+
+/** The path that serves a guide. */
+export function guidePath(name: GuideName): string {
+  return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
+}
+
+/** The used part of highlight.js. Its own types would add those of browsers to every file. */
+interface Highlighter {
+  registerLanguage(name: string, language: unknown): void;
+  getLanguage(name: string): unknown;
+  highlight(code: string, options: { language: string }): { value: string };
+}
+
+/** Loaded for the first page: the service itself does not need it. */
+async function createRenderer() {
+  const load = async <Part>(file: string) =>
+    ((await import(`highlight.js/lib/${file}`)) as { default: Part }).default;
+  const highlighter = await load<Highlighter>('core');
+  for (const name of ['bash', 'go', 'http', 'javascript', 'json', 'python']) {
+    highlighter.registerLanguage(name, await load(`languages/${name}`));
+  }
+  const highlight = (code: string, language: string) =>
+    highlighter.getLanguage(language) ? highlighter.highlight(code, { language }).value : '';
+  const { default: MarkdownIt } = await import('markdown-it');
+  return new MarkdownIt({ html: false, highlight });
+}
+
+/** Reads and renders all guides: docs/guides of the checkout or package, one level above the compiled files in dist/. */
+export async function readGuides() {
+  const markdown = await createRenderer();
+  const besideSources = join(__dirname, '../../../docs/guides');
+  const folder = existsSync(besideSources) ? besideSources : join(__dirname, '../../../../docs/guides');
+  return Promise.all(
+    GUIDES.map(async (name) => {
+      const tokens = markdown.parse(await readFile(join(folder, `${name}.md`), 'utf8'), {});
+      const headings = arrange(tokens);
+      const html = markdown.renderer.render(tokens, markdown.options, {});
+      const sections = headings.filter(({ level }) => level === 'h2');
+      return { name, title: headings[0]!.title, html, sections };
+    }),
+  );
+}
+
+type Guide = Awaited<ReturnType<typeof readGuides>>[number];
+// The package has different types for require; these are the types of the dynamic import.
+type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
+
+/** Gives anchors to headings and to rows that begin with a code, and leads links to the pages. @returns the headings */
+function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {
+  return tokens.flatMap((token, index) => {
+    const text = (distance: number) => tokens[index + distance]?.content ?? '';
+    const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
+    links.forEach((link) => link.attrSet('href', pageOf(link.attrGet('href')!)));
+    if (token.type === 'table_open') {
+      // A wide one can be scrolled with the keyboard.
+      token.attrSet('tabindex', '0');
+    } else if (token.type === 'tr_open' && /^`\w+`$/.test(text(2))) {
+      token.attrSet('id', text(2).slice(1, -1));
+    } else if (token.type === 'heading_open') {
+      const title = text(1).replaceAll('`', '');
+      // In the format of code hosts, so that links work in the sources as well.
+      const anchor = title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-');
+      token.attrSet('id', anchor);
+      return [{ title, anchor, level: token.tag }];
+    }
+    return [];
+  });
+}
+
+/** Sources link to `limits.md#bans`, pages to `/docs/guides/limits#bans`. */
+function pageOf(address: string): string {
+  return address.replace(/^([\w-]+)\.md/, (_all, name: GuideName) => guidePath(name));
+}
 
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -31,7 +131,7 @@ ${body}
 }
 
 /** All operations, by Scalar. It does not know the marker that turns off the panel to try one, but gives each operation an id. */
-export function referencePage({ paths }: OpenAPIObject, library: string): string {
+export function referencePage({ paths }: OpenAPIObject): string {
   const hidden = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, OperationObject>)
       .filter(([, operation]) => 'x-hideTryItPanel' in operation)
@@ -39,7 +139,7 @@ export function referencePage({ paths }: OpenAPIObject, library: string): string
   );
   const head = `<link rel="preload" href="/docs/openapi.json" as="fetch" crossorigin>
 <style>${hidden.join()} { display: none }</style>
-<script src="${library}" defer></script>
+<script src="/docs/scalar.js" defer></script>
 <script src="/docs/reference.js" defer></script>`;
   const body = `<div id="reference"></div>
 <noscript>This page needs JavaScript. <a href="${INDEX_PATH}">The guides</a> and <a href="/openapi.yaml">the OpenAPI document</a> do not.</noscript>`;
@@ -99,7 +199,6 @@ function protecting(styles: string) {
     'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
   };
 }
 

@@ -1,13 +1,22 @@
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, type ParameterObject, SwaggerModule } from '@nestjs/swagger';
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
-import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
-import { GUIDE_HEADERS, LIBRARY_HEADERS, guidePage, llmsText, referencePage, wantsPage } from './pages';
+import {
+  GUIDES,
+  GUIDE_HEADERS,
+  INDEX_PATH,
+  LIBRARY_HEADERS,
+  guidePage,
+  guidePath,
+  llmsText,
+  readGuides,
+  referencePage,
+  wantsPage,
+} from './pages';
 import { SHOWN_ADDRESS, rootFrom, serveContent } from './shared-content';
 
 /**
@@ -28,14 +37,22 @@ export function serveDocument(app: NestFastifyApplication): void {
   serveContent(fastify, '/openapi.yaml', async (address) =>
     servedAt(address, await (yaml ??= documentText(document, 'yaml'))),
   );
-  void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (_request, reply) => void reply.headers(GUIDE_HEADERS));
-    serveGuides(pages);
-  });
-  void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (_request, reply) => void reply.headers(LIBRARY_HEADERS));
+  withHeaders(fastify, GUIDE_HEADERS, serveGuides);
+  withHeaders(fastify, LIBRARY_HEADERS, (pages) => {
     serveReference(pages, document);
     serveSwaggerUi(pages, app);
+  });
+}
+
+/** Everything that is served below has these header fields. */
+function withHeaders(
+  fastify: FastifyInstance,
+  headers: object,
+  serve: (pages: FastifyInstance) => void,
+): void {
+  void fastify.register(async (pages) => {
+    pages.addHook('onRequest', async (_request, reply) => void reply.headers(headers));
+    serve(pages);
   });
 }
 
@@ -51,21 +68,19 @@ function withoutPrefilling(_key: string, value: unknown): unknown {
 
 /** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
-  const serve: RouteHandlerMethod = (request, reply) => {
+  fastify.get('/', (request, reply) => {
     const isPage = wantsPage(request);
     const isHeld = !isPage && isNotModified(request, null);
     const at = (path: string) => request.prefix + path;
-    const link = `<${at('/openapi.json')}>; rel="service-desc", <${at('/docs')}>; rel="service-doc"`;
-    void reply.headers({ Vary: 'Origin, Accept', Link: link });
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
+    const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
+    void reply.headers({ Vary: 'Origin, Accept', Link: link });
     if (isPage) {
       return reply.redirect(places.docs);
     }
-    return isHeld
-      ? reply.status(304).send()
-      : reply.send({ name: info.title, version: info.version, ...places });
-  };
-  fastify.get('/', serve);
+    const answer = { name: info.title, version: info.version, ...places };
+    return isHeld ? reply.status(304).send() : reply.send(answer);
+  });
 }
 
 /** The guides, `llms.txt`, and the files that pages load. */
@@ -89,14 +104,9 @@ function serveGuides(pages: FastifyInstance): void {
 
 /** Scalar's page. Of its package, only the file for browsers is used. */
 function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
-  const folder = dirname(require.resolve('@scalar/fastify-api-reference'));
-  const { version } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8')) as {
-    version: string;
-  };
-  const library = `/docs/scalar-${version}.js`;
-  const read = () => readFile(join(folder, 'js/standalone.js'));
-  serveContent(pages, library, read, { isFile: true, hasVersion: true });
-  serveContent(pages, '/docs', () => referencePage(document, library), { isFile: true });
+  const library = join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js');
+  serveContent(pages, '/docs/scalar.js', () => readFile(library), { isFile: true });
+  serveContent(pages, '/docs', () => referencePage(document), { isFile: true });
 }
 
 /** Of the paths that @nestjs/swagger has for its page and its settings, those from which relative links are right. */

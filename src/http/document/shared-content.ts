@@ -35,28 +35,19 @@ const TYPES: Record<string, string> = {
   '.yaml': 'text/yaml; charset=utf-8',
 };
 
-/** Cached copies are revalidated by their ETag after five minutes, but for those whose path has a version. */
-const FRESH = 'public, max-age=300';
-const UNCHANGING = 'public, max-age=31536000, immutable';
 /** A caller may send any `Host`: only what was made for the latest addresses is kept. */
 const MAX_ADDRESSES = 8;
-
-interface Options {
-  /** The content is the same at every address of the service. */
-  isFile?: boolean;
-  /** The path has a version. */
-  hasVersion?: boolean;
-}
 
 /**
  * Answers GET and HEAD of the path; 304 for a client that has the response.
  * @param write what is served to callers who reached the service at the address; called for the first of them
+ * @param isFile the content is the same at every address of the service
  */
 export function serveContent(
   pages: FastifyInstance,
   path: string,
   write: (address: string) => string | Buffer | Promise<string | Buffer>,
-  { isFile = false, hasVersion = false }: Options = {},
+  { isFile = false } = {},
 ): void {
   const contents = new LRUCache<string, ReturnType<typeof encode>>({ max: MAX_ADDRESSES });
   pages.get(path, async (request, reply) => {
@@ -70,7 +61,8 @@ export function serveContent(
     const isHeld = isNotModified(request, tag);
     void reply.headers({
       ETag: tag,
-      'Cache-Control': hasVersion ? UNCHANGING : FRESH,
+      // A copy is revalidated after five minutes.
+      'Cache-Control': 'public, max-age=300',
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
     });

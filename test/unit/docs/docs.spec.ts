@@ -4,7 +4,7 @@ import { ROOT, filesOf, read } from '../../support/files';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
 import { openapiDocument } from '../../../src/cli/openapi-document';
-import { type GuideName, GUIDES } from '../../../src/http/document/guides';
+import { type GuideName, GUIDES } from '../../../src/http/document/pages';
 import { EVENT_TYPES } from '../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
 import { settingNames } from '../../../src/settings';
