@@ -3,16 +3,16 @@ import { PETSTORE, printable, printableJson } from '../runtime/messages';
 import { serviceAddress } from '../runtime/presence';
 import { readSettings } from '../settings';
 import { type Commander, PetstoreCommand } from './command/command';
-import { CommandFailure, InvalidValue, UsageError } from './command/failure';
+import { CommandFailure, UsageError } from './command/failure';
 import { print } from './command/output';
 
 export function serviceUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new InvalidValue(`"${text}" is not an address such as https://petstore.example.`);
+    throw new UsageError(`"${text}" is not an address such as https://petstore.example.`);
   }
   const { username, password } = new URL(text);
   if (username !== '' || password !== '') {
-    throw new InvalidValue('an address has no user and password here: the key is in PETSTORE_KEY.');
+    throw new UsageError('an address has no user and password here: the key is in PETSTORE_KEY.');
   }
   return text.replace(/\/$/, '');
 }
@@ -27,46 +27,6 @@ export function noService(url: string, reason: string): CommandFailure {
     `No service answers at ${url} (${reason}). Start it with ${PETSTORE} serve, or name another with --url.`,
     { code: 'no_service' },
   );
-}
-
-/** Codes of Node's client for header fields that it keeps for itself. */
-const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
-const TIMEOUT_MS = 60_000;
-
-interface ServiceRequest {
-  method: string;
-  /** With its query. */
-  path: string;
-  body?: string;
-}
-
-/** @throws CommandFailure if no service answers */
-async function send(
-  url: string,
-  { method, body }: ServiceRequest,
-  headers: Field[],
-  key: string,
-): Promise<Response> {
-  try {
-    return await fetch(url, {
-      method,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      // The key is for this service only, not for wherever it points to.
-      redirect: 'manual',
-      headers: {
-        ...Object.fromEntries(headers),
-        'X-API-Key': key,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      body,
-    });
-  } catch (error) {
-    const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
-    if (NOT_SENT.includes(code ?? '')) {
-      throw new UsageError(`The request cannot be sent: ${message}.`);
-    }
-    throw noService(new URL(url).origin, message);
-  }
 }
 
 /** The key of commands that call the service. */
@@ -86,35 +46,24 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
 
 type Field = [name: string, text: string];
 
-function pairIn(text: string, pattern: RegExp, expected: string): Field {
-  const [, name, value] = pattern.exec(text) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new InvalidValue(`"${text}" is not ${expected}.`);
-  }
-  return [name, value];
-}
-
 function fieldIn(text: string, before: Field[] = []): Field[] {
-  return [...before, pairIn(text, /^([^=]+)=(.*)$/s, 'name=value')];
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new UsageError(`"${text}" is not name=value.`);
+  }
+  return [...before, [name, value]];
 }
 
 function headerIn(text: string, before: Field[] = []): Field[] {
-  const expected = `a header field such as 'If-Match: "3"'`;
-  const header = pairIn(text, /^([\w-]+): ?([ -~]*)$/, expected);
+  const [, name, value] = /^([\w-]+): ?([ -~]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new UsageError(`"${text}" is not a header field such as 'If-Match: "3"'.`);
+  }
   // With another length than the body's, fetch fails, or never ends.
-  if (header[0].toLowerCase() === 'content-length') {
-    throw new InvalidValue('Content-Length follows from the body.');
+  if (name.toLowerCase() === 'content-length') {
+    throw new UsageError('Content-Length follows from the body.');
   }
-  return [...before, header];
-}
-
-/** Numbers, true, false, null, arrays, objects and quoted texts as in JSON; anything else is a text. */
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return [...before, [name, value]];
 }
 
 /** The option of commands that call a service. */
@@ -172,17 +121,50 @@ export class ApiCommand extends PetstoreCommand {
 
   protected async execute([first, second]: [string, string?], options: ApiOptions): Promise<void> {
     const [method, path] = second === undefined ? ['GET', first] : [first.toUpperCase(), second];
-    const request = requestOf(method, path, options.field ?? []);
-    const key = keyInEnvironment(process.env);
-    let url: string | undefined = (await urlOf(options)) + request.path;
-    while (url !== undefined) {
-      const response: Response = await send(url, request, options.header ?? [], key);
+    if (!path.startsWith('/')) {
+      throw new UsageError(`[path] takes a path that begins with /, not "${path}".`);
+    }
+    if (!METHODS.includes(method)) {
+      throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
+    }
+    const headers = new Headers(options.header);
+    headers.set('X-API-Key', keyInEnvironment(process.env));
+    const url = new URL((await urlOf(options)) + path);
+    const { field: fields = [] } = options;
+    let body: string | undefined;
+    if (WITHOUT_BODY.includes(method)) {
+      fields.forEach(([name, text]) => url.searchParams.append(name, text));
+    } else if (fields.length > 0) {
+      headers.set('Content-Type', 'application/json');
+      body = JSON.stringify(Object.fromEntries(fields.map(([name, text]) => [name, jsonOrText(text)])));
+    }
+    let page: URL | undefined = url;
+    while (page !== undefined) {
+      const response: Response = await send(page, { method, headers, body });
       await show(response, options);
       if (!response.ok) {
         throw new CommandFailure(`the service answered ${response.status}.`, { code: 'refused' });
       }
-      url = options.paginate ? nextPage(response, url) : undefined;
+      page = options.paginate ? nextPage(response, page) : undefined;
     }
+  }
+}
+
+/** Codes of Node's client for header fields that it keeps for itself. */
+const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
+const TIMEOUT_MS = 60_000;
+
+/** @throws CommandFailure if no service answers */
+async function send(url: URL, request: RequestInit): Promise<Response> {
+  try {
+    // The key is for this service only, not for wherever it points to.
+    return await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (error) {
+    const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    if (NOT_SENT.includes(code ?? '')) {
+      throw new UsageError(`The request cannot be sent: ${message}.`);
+    }
+    throw noService(url.origin, message);
   }
 }
 
@@ -193,37 +175,25 @@ async function show(response: Response, { include, json }: ApiOptions): Promise<
     print('');
   }
   const text = await response.text();
+  // It is JSON, unless something other than the service answers.
+  const value = jsonOrText(text);
   if (text !== '') {
-    print(shown(text, process.stdout.isTTY && !json ? 2 : 0));
+    print(value === text ? printable(text) : printableJson(value, process.stdout.isTTY && !json ? 2 : 0));
+  }
+}
+
+/** Numbers, true, false, null, arrays, objects and quoted texts as in JSON; anything else is a text. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 
 /** The next page of the same service, which gets the key; at the end of the feed it is the same again. */
-function nextPage({ headers }: Response, url: string): string | undefined {
+function nextPage({ headers }: Response, url: URL): URL | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const next = target === undefined ? undefined : new URL(target, url);
-  return next === undefined || next.origin !== new URL(url).origin || next.href === url
-    ? undefined
-    : next.href;
-}
-
-function requestOf(method: string, path: string, fields: Field[]): ServiceRequest {
-  if (!path.startsWith('/')) {
-    throw new UsageError(`[path] takes a path that begins with /, not "${path}".`);
-  }
-  if (!METHODS.includes(method)) {
-    throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
-  }
-  if (!WITHOUT_BODY.includes(method)) {
-    const body = Object.fromEntries(fields.map(([name, text]) => [name, jsonOrText(text)]));
-    return { method, path, body: fields.length === 0 ? undefined : JSON.stringify(body) };
-  }
-  const query = new URLSearchParams(fields).toString();
-  return { method, path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}` };
-}
-
-/** A body is JSON, unless something other than the service answers. */
-function shown(body: string, indentation: number): string {
-  const value = jsonOrText(body);
-  return value === body ? printable(body) : printableJson(value, indentation);
+  return next?.origin === url.origin && next.href !== url.href ? next : undefined;
 }

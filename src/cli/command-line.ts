@@ -7,8 +7,8 @@ import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { COMMANDER_OPTIONS, type Commander, closeStores } from './command/command';
-import { CommandFailure, UsageError, reportFailure } from './command/failure';
-import { OutputFailure, writeOutput } from './command/files';
+import { CommandFailure, OutputFailure, UsageError, reportFailure } from './command/failure';
+import { writeOutput } from './command/files';
 import { finishUnlessInterrupted, listenForInterruption } from './command/interruption';
 import { operator } from './command/operator';
 

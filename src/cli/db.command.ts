@@ -55,16 +55,7 @@ export class SeedCommand extends StoreCommand {
   }
 }
 
-const isUrl = (target: string) => target.includes('://');
-
-/** A URL as settings have it, or a folder. */
-function copyTarget(text: string): string {
-  try {
-    return isUrl(text) ? databaseUrl(text, '--to') : text;
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-}
+const OUTCOME = 'the target was not changed';
 
 @SubCommand({
   name: 'copy',
@@ -79,34 +70,40 @@ export class CopyCommand extends ResultCommand {
   protected override declare(command: Commander): void {
     const to =
       'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password (required)';
-    command.requiredOption('--to <target>', to, copyTarget);
+    command.requiredOption('--to <target>', to);
   }
 
   protected async execute(_inputs: [], options: OutputOptions & { to: string }): Promise<void> {
     const { to } = options;
+    const url = to.includes('://') ? targetUrl(to) : undefined;
     const settings = readSettings(process.env);
     const files = FEATURES.flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
     const tables = await interruptible(OUTCOME, async (signal) =>
       withConnection((await openStore()).url, (source) =>
-        isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, files, source, signal),
+        url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),
       ),
     );
     printMany(tables, options, 'There are no tables.');
     if (!options.json) {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-      const next = isUrl(to)
-        ? 'Set DATABASE_URL to the new database.'
-        : `To run it: DATA_DIR=${to} ${PETSTORE} serve`;
+      const toRun = `To run it: DATA_DIR=${to} ${PETSTORE} serve`;
+      const next = url === undefined ? toRun : 'Set DATABASE_URL to the new database.';
       print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }
-    if (isUrl(to)) {
+    if (url !== undefined) {
       // Standard output may be for a program.
       files.forEach(({ hint }) => process.stderr.write(`${hint}\n`));
     }
   }
 }
 
-const OUTCOME = 'the target was not changed';
+function targetUrl(text: string): string {
+  try {
+    return databaseUrl(text, '--to');
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
 
 async function copyTo(url: string, source: DataSource, signal: AbortSignal): Promise<CopiedTable[]> {
   try {
@@ -120,7 +117,6 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
       }),
     );
   } catch (error) {
-    signal.throwIfAborted();
     // The error of a connection to several addresses has no message.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = (message || (code ?? String(error))).replace(/\.$/, '');
@@ -140,20 +136,14 @@ async function copyToFolder(
     throw new CommandFailure(`${folder} is there already; name a new folder.`);
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
-  let database: OpenDatabase | undefined;
   try {
-    const settings = { ...readSettings({}), dataDirectory: partial };
-    database = await openStore(settings, true);
-    const tables = await copyTo(database.url, source, signal);
-    await database.close();
+    const database = await openStore({ ...readSettings({}), dataDirectory: partial }, true);
+    const tables = await copyTo(database.url, source, signal).finally(() => database.close());
     await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
     await rename(partial, folder);
     return tables;
-  } catch (error) {
-    await database?.close();
+  } finally {
     await rm(partial, { recursive: true, force: true });
-    signal.throwIfAborted();
-    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'nest-commander';
+import type { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
 import { findEmbedded, withConnection } from '../runtime/data-source';
@@ -11,6 +12,8 @@ import { ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
 import { type OutputOptions, inUnits, print, printMany, printOne } from './command/output';
 
+type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
+
 @Command({
   name: 'status',
   description: 'show the state of the service and its database; starts and changes nothing',
@@ -20,57 +23,117 @@ export class StatusCommand extends ResultCommand {
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
   protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
-    const status = await inspectStore(readSettings(process.env));
-    const problems = problemsOf(status);
+    const settings = readSettings(process.env);
+    const { redisUrl } = settings;
+    const [store, redis] = await Promise.all([
+      inspectStore(settings),
+      redisUrl === undefined ? null : redisStatus(redisUrl),
+    ]);
+    const ofRedis = redis?.answers === false ? [`Redis does not answer: ${redis.reason}.`] : [];
+    const problems = [...store.problems, ...ofRedis];
     if (options.json) {
-      printOne({ ...status, problems }, options);
+      printOne({ version: VERSION, ...store, redis, problems }, options);
     } else {
-      this.show(status, options);
+      show(store, redis);
     }
     if (problems.length > 0) {
       throw new CommandFailure(problems.join(' '));
     }
   }
-
-  private show({ version, database, instances, redis }: StoreStatus, options: OutputOptions): void {
-    const { bytes, ...known } = database;
-    const fields = { version, ...known, size: bytes && inUnits(bytes), redis: redis && inWords(redis) };
-    printOne(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)), options);
-    print('');
-    // Operators wait for this sentence before they move a store, so it must not be a guess.
-    const none = instances === null ? NOT_KNOWN : 'No instance of the service runs.';
-    const rows = (instances ?? []).map(({ secondsAgo, ...instance }) => ({
-      ...instance,
-      lastSeen: new Date(Date.now() - secondsAgo * 1_000),
-    }));
-    printMany(rows, options, none);
-  }
 }
 
-const NOT_KNOWN = 'Whether an instance of the service runs is unknown.';
+function show({ database, instances }: StoreStatus, redis: RedisStatus | null): void {
+  const { bytes, ...known } = database;
+  const size = bytes && inUnits(bytes);
+  const fields = { version: VERSION, ...known, size, redis: redis && inWords(redis) };
+  printOne(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)), {});
+  print('');
+  const rows = (instances ?? []).map(({ secondsAgo, ...instance }) => ({
+    ...instance,
+    lastSeen: new Date(Date.now() - secondsAgo * 1_000),
+  }));
+  // Operators wait for the first sentence before they move a store, so it must not be a guess.
+  const none = 'No instance of the service runs.';
+  printMany(rows, {}, instances === null ? 'Whether an instance of the service runs is unknown.' : none);
+}
 
-function inWords({ answers, version, bytes }: NonNullable<StoreStatus['redis']>): string {
+function inWords({ answers, version, bytes }: RedisStatus): string {
   const details = [version, bytes === null ? null : inUnits(bytes)].filter((one) => one !== null);
   return answers ? details.join(', ') || 'answers' : 'does not answer';
 }
 
-/** Problems that need action, one sentence each. */
-function problemsOf({ database, instances, redis }: StoreStatus): string[] {
-  const { state, location, reason, pendingMigrations } = database;
-  if (state === 'missing') {
-    return [`There is no database in ${location}. The service creates one: ${PETSTORE} serve.`];
+/** What may be known of a database, in the order of the output. */
+const UNKNOWN = {
+  state: 'unreachable',
+  /** How to reach a running embedded one by hand. */
+  psql: null as string | null,
+  reason: null as string | null,
+  postgres: null,
+  bytes: null as number | null,
+  connections: null,
+  maxConnections: null,
+  pendingMigrations: null as number | null,
+};
+
+interface StoreStatus {
+  database: typeof UNKNOWN & { kind: 'embedded' | 'given'; location: string };
+  /** Null if they are not known. */
+  instances: InstanceStatus[] | null;
+  /** They need action; one sentence each. */
+  problems: string[];
+}
+
+/** The state of the service and its data. Starts and creates nothing. */
+async function inspectStore(settings: Settings): Promise<StoreStatus> {
+  const { databaseUrl, dataDirectory } = settings;
+  const embedded = databaseUrl === undefined ? findEmbedded(settings) : undefined;
+  const url = databaseUrl ?? embedded?.url;
+  const database: StoreStatus['database'] =
+    databaseUrl === undefined
+      ? { kind: 'embedded', location: embedded?.cluster ?? resolve(dataDirectory), ...UNKNOWN }
+      : { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN };
+  if (url === undefined) {
+    const problem = `There is no database in ${database.location}. The service creates one: ${PETSTORE} serve.`;
+    return { database: { ...database, state: 'missing' }, instances: null, problems: [problem] };
   }
-  if (state === 'unreachable') {
-    return [`The database cannot be reached: ${reason}.`];
+  try {
+    const running = { ...database, state: 'running', psql: embedded?.psql ?? null };
+    return await withConnection(url, (dataSource) => inspectRunning(running, dataSource));
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    // Nobody listens at its socket.
+    if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
+      return { database: { ...database, state: 'stopped' }, instances: [], problems: [NONE_RUNS] };
+    }
+    const reason = message || (code ?? String(error));
+    const problems = [`The database cannot be reached: ${reason}.`];
+    return { database: { ...database, reason }, instances: null, problems };
   }
-  return [
-    ...(instances?.length === 0 ? ['No instance of the service runs on this database.'] : []),
-    ...(instances ?? []).flatMap(problemOf),
-    ...(pendingMigrations
-      ? [`Migrations are missing. Apply them to see the instances: ${PETSTORE} db migrate.`]
-      : []),
-    ...(redis?.answers === false ? [`Redis does not answer: ${redis.reason}.`] : []),
-  ];
+}
+
+const NONE_RUNS = 'No instance of the service runs on this database.';
+
+/** SQL, because PostgreSQL's own tables and functions have no entities. */
+const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
+    pg_database_size(current_database()) AS bytes,
+    (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+    current_setting('max_connections')::int AS "maxConnections"`;
+
+async function inspectRunning(
+  running: StoreStatus['database'],
+  dataSource: DataSource,
+): Promise<StoreStatus> {
+  const [row] = await dataSource.query<object[]>(DATABASE);
+  const states = await migrationStates(dataSource);
+  const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
+  const database = { ...running, ...row, pendingMigrations };
+  if (pendingMigrations > 0) {
+    const problem = `Migrations are missing. Apply them to see the instances: ${PETSTORE} db migrate.`;
+    return { database, instances: null, problems: [problem] };
+  }
+  const instances = await instancesOn(dataSource);
+  const problems = instances.length === 0 ? [NONE_RUNS] : instances.flatMap(problemOf);
+  return { database, instances, problems };
 }
 
 function problemOf({ pid, host, state, degraded, secondsAgo }: InstanceStatus): string[] {
@@ -79,77 +142,4 @@ function problemOf({ pid, host, state, degraded, secondsAgo }: InstanceStatus): 
     return [`Whether ${name} still runs is unknown: its last sign was ${secondsAgo} s ago.`];
   }
   return degraded ? [`${name} counts limits alone: Redis is unavailable to it.`] : [];
-}
-
-/** What is not known of a database is null. */
-const UNKNOWN = {
-  state: 'unreachable' as 'running' | 'stopped' | 'unreachable' | 'missing',
-  /** How to reach a running embedded database by hand. */
-  psql: null as string | null,
-  /** Why it cannot be reached. */
-  reason: null as string | null,
-  postgres: null as string | null,
-  bytes: null as number | null,
-  connections: null as number | null,
-  maxConnections: null as number | null,
-  pendingMigrations: null as number | null,
-};
-
-type DatabaseStatus = typeof UNKNOWN & {
-  kind: 'embedded' | 'given';
-  /** A folder, or `host:port/name`. */
-  location: string;
-};
-
-/** SQL, because PostgreSQL's own tables and functions have no entities. */
-const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
-    pg_database_size(current_database()) AS bytes,
-    (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
-    current_setting('max_connections')::int AS "maxConnections"`;
-
-/** The state of the service and its data. Starts and creates nothing. */
-async function inspectStore(settings: Settings) {
-  const { redisUrl } = settings;
-  const [found, redis] = await Promise.all([
-    inspectDatabase(settings),
-    redisUrl === undefined ? null : redisStatus(redisUrl),
-  ]);
-  return { version: VERSION, ...found, redis };
-}
-
-type StoreStatus = Awaited<ReturnType<typeof inspectStore>>;
-
-/** A server that does not run has no instances; of any other that cannot be looked into, they are not known. */
-async function inspectDatabase(
-  settings: Settings,
-): Promise<{ database: DatabaseStatus; instances: InstanceStatus[] | null }> {
-  const { databaseUrl, dataDirectory } = settings;
-  const embedded = databaseUrl === undefined ? findEmbedded(settings) : undefined;
-  const url = databaseUrl ?? embedded?.url;
-  const database: DatabaseStatus =
-    databaseUrl === undefined
-      ? { kind: 'embedded', location: embedded?.cluster ?? resolve(dataDirectory), ...UNKNOWN }
-      : { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN };
-  if (url === undefined) {
-    return { database: { ...database, state: 'missing' }, instances: null };
-  }
-  try {
-    return await withConnection(url, async (dataSource) => {
-      const [row] = await dataSource.query<Partial<DatabaseStatus>[]>(DATABASE);
-      const states = await migrationStates(dataSource);
-      const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
-      const psql = embedded?.psql ?? null;
-      return {
-        database: { ...database, ...row, state: 'running', psql, pendingMigrations },
-        instances: pendingMigrations === 0 ? await instancesOn(dataSource) : null,
-      };
-    });
-  } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    // Nobody listens at its socket.
-    if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
-      return { database: { ...database, state: 'stopped' }, instances: [] };
-    }
-    return { database: { ...database, reason: message || (code ?? String(error)) }, instances: null };
-  }
 }

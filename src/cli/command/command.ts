@@ -5,14 +5,15 @@ import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { readSettings } from '../../settings';
-import { CommandFailure, writeUsageError } from './failure';
+import { CommandFailure, UsageError, writeUsageError } from './failure';
 import { writeOutput } from './files';
-import { unlessInterrupted } from './interruption';
+import { interrupted } from './interruption';
 import type { OutputOptions } from './output';
 
 /** A command as the package `commander` has it. */
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
 type Help = ReturnType<Commander['createHelp']>;
+type Option = Commander['options'][number];
 
 /** Descriptions narrower than this are not wrapped: half a terminal of fifty columns has to do. */
 const NARROWEST_COLUMN = 15;
@@ -37,6 +38,20 @@ export const COMMANDER_OPTIONS = {
   serviceErrorHandler: rethrow,
 };
 
+/** Of an invalid value, what its parser says is reported. Commander would say where it is from, and repeat it. */
+function nameInErrors(option: Option): void {
+  const { parseArg, long = `<${option.name()}>` } = option;
+  if (parseArg !== undefined) {
+    option.argParser((text, before) => {
+      try {
+        return parseArg(text, before);
+      } catch (error) {
+        throw new UsageError(`${long}: ${(error as Error).message}`);
+      }
+    });
+  }
+}
+
 /** Base of all commands. */
 export abstract class PetstoreCommand extends CommandRunner {
   /** Shown below the help, after the program's name. */
@@ -46,6 +61,7 @@ export abstract class PetstoreCommand extends CommandRunner {
     command.exitOverride();
     command.allowExcessArguments(false);
     this.declare(command);
+    [...command.options, ...command.registeredArguments].forEach((one) => nameInErrors(one as Option));
     const examples = this.examples.map((example) => `\n  ${PETSTORE} ${example}`).join('');
     command.addHelpText('after', examples && `\nExamples:${examples}`);
     return super.setCommand(command);
@@ -105,7 +121,7 @@ export class StoreConnection {
 
   /** Connects the services that the command injects. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
-    const { url, embedded } = await unlessInterrupted(openStore());
+    const { url, embedded } = await Promise.race([openStore(), interrupted]);
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }

@@ -23,13 +23,6 @@ export class UsageError extends CommandFailure {
   }
 }
 
-/** The text of an option or argument is invalid. Commander reports it with the option that it belongs to. */
-export class InvalidValue extends UsageError {
-  constructor(message: string) {
-    super(message, 'commander.invalidArgument');
-  }
-}
-
 /** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -37,18 +30,25 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
   return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
 }
 
-/** Writes commander's usage errors in our format: one line that says once what is wrong. */
+/**
+ * The output could not be written completely. Where the reader of a pipe has closed it, as in `petstore export | head`, it has
+ * what it wanted.
+ */
+export class OutputFailure extends CommandFailure {
+  constructor(error: NodeJS.ErrnoException) {
+    const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+    super(systemMessage('write to', 'standard output', error), { exitCode: isReaderGone ? 0 : 1 });
+  }
+}
+
+/** Writes commander's usage errors in our format, in one line. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  const line = text.replace(/^error: /, '').trim();
-  // Commander repeats the value, then says where it is from, and then what the parser says of it.
-  const [frame = '', invalid] = line.split("' is invalid");
-  const option = /^option '.*?(--[\w-]+)/.exec(frame)?.[1];
-  const argument = /^ for argument '(\w+)'/.exec(invalid ?? '')?.[1];
   // What was probably meant is on a second line.
-  const mistake = line.replace('\n(Did', ' (Did');
-  const hint = mistake.endsWith(')') ? '' : ' (see --help)';
-  const problem = invalid?.slice(invalid.indexOf('. ') + 2);
-  const message = problem === undefined ? mistake + hint : `${option ?? `<${argument}>`}: ${problem}`;
+  const mistake = text
+    .replace(/^error: /, '')
+    .trim()
+    .replace('\n(Did', ' (Did');
+  const message = mistake.endsWith(')') ? mistake : `${mistake} (see --help)`;
   write(inFormat({ code: 'usage_error', message }, formatError(message)));
 }
 
@@ -58,7 +58,7 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
  */
 export function reportFailure(error: unknown): number {
   const { code, exitCode = 1 } = error as { code?: unknown; exitCode?: number };
-  if (!(error instanceof CommandFailure) && String(code).startsWith('commander.')) {
+  if (String(code).startsWith('commander.')) {
     return exitCode === 0 ? 0 : BAD_USAGE;
   }
   if (exitCode !== 0) {

@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { problemOfPath } from '../../runtime/environment';
-import { CommandFailure, UsageError, systemMessage } from './failure';
+import { CommandFailure, OutputFailure, UsageError, systemMessage } from './failure';
 
 const STANDARD_OUTPUT = 1;
 const CHUNK_BYTES = 256 * 1024;
@@ -27,13 +27,13 @@ export async function typedPath(path: string): Promise<string> {
 
 /**
  * Reads a file, or standard input for `-`, until its end or an abort.
- * @param onBytes called with the bytes read so far and the file's; those of standard input are not known before its end
+ * @param onBytes called with the bytes read so far and the file's; the total of standard input is not known, and 0
  * @throws CommandFailure if reading fails
  */
 export async function* readInput(
   file: string,
   signal: AbortSignal,
-  onBytes: (done: number, total: number | undefined) => void,
+  onBytes: (done: number, total: number) => void,
 ): AsyncGenerator<Buffer> {
   assertComplete(file);
   const isStandardInput = file === '-';
@@ -43,7 +43,7 @@ export async function* readInput(
   const name = isStandardInput ? 'standard input' : file;
   let done = 0;
   try {
-    const total = isStandardInput ? undefined : (await stat(file)).size;
+    const total = isStandardInput ? 0 : (await stat(file)).size;
     const stream = isStandardInput ? process.stdin : createReadStream(file, { highWaterMark: CHUNK_BYTES });
     for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Buffer>) {
       yield chunk;
@@ -54,7 +54,6 @@ export async function* readInput(
     const isOfSystem = (error as NodeJS.ErrnoException).errno !== undefined;
     throw isOfSystem ? new CommandFailure(systemMessage('read', name, error)) : error;
   }
-  onBytes(done, done);
 }
 
 type Writing<Result> = (write: (text: string) => Promise<void>) => Promise<Result>;
@@ -95,17 +94,6 @@ export async function writeFile<Result>(
   } finally {
     await handle.close();
     await rm(partial, { force: true });
-  }
-}
-
-/**
- * The output could not be written completely. Where the reader of a pipe has closed it, as in `petstore export | head`, it has
- * what it wanted.
- */
-export class OutputFailure extends CommandFailure {
-  constructor(error: NodeJS.ErrnoException) {
-    const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
-    super(systemMessage('write to', 'standard output', error), { exitCode: isReaderGone ? 0 : 1 });
   }
 }
 

@@ -5,7 +5,7 @@ import { Format, SingleBar } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
 import { CommandFailure, UsageError } from './failure';
-import { unlessInterrupted } from './interruption';
+import { interrupted } from './interruption';
 
 /** Rejects forged values of SUDO_USER. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
@@ -49,8 +49,8 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
     process.stderr.write('\n');
     process.kill(process.pid, 'SIGINT');
   });
-  const asked = Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
-  const answer = await unlessInterrupted(asked).finally(() => terminal.close());
+  const answered = terminal.question(`${printable(question)} [y/N] `);
+  const answer = await Promise.race([answered, closed, interrupted]).finally(() => terminal.close());
   if (answer === '\n') {
     // Ctrl-D leaves the cursor behind the question.
     process.stderr.write(answer);

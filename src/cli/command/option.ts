@@ -1,12 +1,12 @@
-// How the texts of options and arguments are read. Each function throws InvalidValue for a text that is none.
-import { InvalidValue } from './failure';
+// How the texts of options and arguments are read. Each function throws a UsageError for a text that is none.
+import { UsageError } from './failure';
 
 /** A whole number, as decimal digits. */
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {
   return (text: string): number => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
     if (!(value >= min && value <= max)) {
-      throw new InvalidValue(`"${text}" is not ${name}.`);
+      throw new UsageError(`"${text}" is not ${name}.`);
     }
     return value;
   };
@@ -29,7 +29,7 @@ export function someOf<Known extends string>(known: readonly Known[]) {
     const given = new Set<string>([...before, ...text.split(',')]);
     const unknown = [...given].find((one) => !known.includes(one as Known));
     if (unknown !== undefined) {
-      throw new InvalidValue(`"${unknown}" is not one of ${known.join(', ')}.`);
+      throw new UsageError(`"${unknown}" is not one of ${known.join(', ')}.`);
     }
     return known.filter((one) => given.has(one));
   };
@@ -42,11 +42,11 @@ export function futureInstant(text: string): Date {
   const exists =
     !Number.isNaN(instant.getTime()) && new Date(text.slice(0, 10)).toJSON().startsWith(text.slice(0, 10));
   if (!exists || !/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
-    throw new InvalidValue(`"${text}" is not a day (2027-01-31) or a time (2027-01-31T12:00:00Z).`);
+    throw new UsageError(`"${text}" is not a day (2027-01-31) or a time (2027-01-31T12:00:00Z).`);
   }
   const end = text.length === 10 ? new Date(instant.getTime() + UNIT_MS.d!) : instant;
   if (end.getTime() <= Date.now()) {
-    throw new InvalidValue(`"${text}" is not in the future.`);
+    throw new UsageError(`"${text}" is not in the future.`);
   }
   return end;
 }
@@ -60,7 +60,7 @@ export function duration(minMs: number, maxMs: number) {
     const milliseconds = Number(count) * UNIT_MS[unit]!;
     if (!(milliseconds >= minMs && milliseconds <= maxMs)) {
       const most = maxMs / UNIT_MS.d!;
-      throw new InvalidValue(`"${text}" is not a time such as 90s, 10m, 2h or 3d, up to ${most}d.`);
+      throw new UsageError(`"${text}" is not a time such as 90s, 10m, 2h or 3d, up to ${most}d.`);
     }
     return milliseconds;
   };
@@ -70,7 +70,7 @@ export function duration(minMs: number, maxMs: number) {
 export function shortText(max: number) {
   return (text: string): string => {
     if (text.trim() === '' || text.length > max) {
-      throw new InvalidValue(`it has 1 to ${max} characters.`);
+      throw new UsageError(`it has 1 to ${max} characters.`);
     }
     return text;
   };
@@ -78,7 +78,7 @@ export function shortText(max: number) {
 
 export function clientName(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {
-    throw new InvalidValue(`a client name is 1 to 100 letters, digits, dots, dashes and underscores.`);
+    throw new UsageError(`a client name is 1 to 100 letters, digits, dots, dashes and underscores.`);
   }
   return text;
 }

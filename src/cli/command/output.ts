@@ -2,8 +2,8 @@
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
-import { CommandFailure } from './failure';
-import { OutputFailure, writeOutput } from './files';
+import { CommandFailure, OutputFailure } from './failure';
+import { writeOutput } from './files';
 
 /** One thing. Times are Dates: people see how long ago they were, and programs RFC 3339. */
 export type Row = object;

@@ -67,9 +67,9 @@ export class ImportCommand extends StoreCommand {
   }
 
   private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportOutcome> {
-    return interruptible('the import has ended early', (signal) =>
+    return interruptible('', (signal) =>
       withProgress('Importing', 'lines', (bar) => {
-        const source = readInput(file, signal, (done, total = 0) => {
+        const source = readInput(file, signal, (done, total) => {
           bar.setTotal(total);
           bar.update(done);
         });
