@@ -7,7 +7,7 @@ import { Command, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { type CopiedFile, FEATURES } from '../features';
-import { type OpenDatabase, migrateToNewest, withConnection } from '../runtime/data-source';
+import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../runtime/database-url';
 import { PETSTORE } from '../runtime/messages';
 import { SeedService } from '../runtime/seed';
