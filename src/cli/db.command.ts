@@ -138,7 +138,9 @@ async function copyToFolder(
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {
     const database = await openStore({ ...readSettings({}), dataDirectory: partial }, true);
-    const tables = await copyTo(database.url, source, signal).finally(() => database.close());
+    const copying = copyTo(database.url, source, signal);
+    await copying.then(database.close, database.close);
+    const tables = await copying;
     await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
     await rename(partial, folder);
     return tables;
