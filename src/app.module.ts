@@ -12,9 +12,6 @@ import { Actor } from './modules/audit';
 import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
-import { StockOperations } from './modules/inventory';
-import { OrderOperations } from './modules/orders';
-import { OrdersOfPets, StockOfPets } from './modules/pets';
 import { PlanThrottlerGuard } from './modules/quotas';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
@@ -93,8 +90,6 @@ function commonModule(settings: Settings, actor: Actor): DynamicModule {
     { provide: SETTINGS, useValue: settings },
     { provide: Actor, useValue: actor },
     { provide: Clock, useClass: SystemClock },
-    { provide: StockOfPets, useValue: StockOperations satisfies StockOfPets },
-    { provide: OrdersOfPets, useValue: OrderOperations satisfies OrdersOfPets },
     { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ ofClient = [] }) => ofClient) },
     {
       provide: CommandExecutor,

@@ -1,6 +1,6 @@
 // A store of any size, and the operations whose cost must not grow with it: docs/development/benchmark.md.
 import pg from 'pg';
-import { feedOf, get, send, tagsOf } from './operations.mjs';
+import { feedOf, get, tagsOf } from './operations.mjs';
 
 /** The newest pets, and no others, are sold. */
 const SOLD = 20;
@@ -55,7 +55,6 @@ export const GROWING = {
       ];
     }),
   ),
-  'delete-ordered-pet': { status: 409, requests: () => [send('DELETE', `/pets/${POPULAR}`)] },
   'feed-last': feed('limit=100', ({ last }) => last.events - 200),
   // It looks at 20,000 events at most.
   'feed-pet': feed('petId=7', () => 1, ['feed-last', 5]),
@@ -65,12 +64,11 @@ export const GROWING = {
 /** As much of everything as belongs to so many pets. The client of the benchmark has the number 1. */
 const filling = (pets) => [
   `INSERT INTO categories (name) SELECT 'Category ' || n FROM generate_series(1, ${1_000 + pets / 100}) n`,
-  `INSERT INTO pets (name, category_id, status)
+  `INSERT INTO pets (name, category_id, stock, status)
    SELECT CASE WHEN n % ${pets / 10} = 8 THEN 'Zephyr ' ELSE 'Pet ' END || n,
-     CASE WHEN n % 2 = 0 THEN ${BIG_CATEGORY} ELSE 1 + n / 2 % ${pets / 100} END,
+     CASE WHEN n % 2 = 0 THEN ${BIG_CATEGORY} ELSE 1 + n / 2 % ${pets / 100} END, ${DEAR},
      CASE WHEN n > ${pets - SOLD} THEN 'sold' WHEN n % 10 = 0 THEN 'pending' ELSE 'available' END
    FROM generate_series(1, ${pets}) n`,
-  `INSERT INTO inventory (pet_id, quantity) SELECT id, ${DEAR} FROM pets`,
   `INSERT INTO orders (pet_id, quantity, complete, cancelled_at)
    SELECT CASE WHEN n % 3 = 0 THEN ${POPULAR} ELSE 2 * n END, 1, n % 10 = 1, CASE WHEN n % 10 = 2 THEN now() END
    FROM generate_series(1, ${pets / 2}) n`,

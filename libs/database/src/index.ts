@@ -5,10 +5,10 @@ export {
   type Entity,
   type Journal,
   type Lookup,
-  MAX_COUNT,
   type Need,
   type Origin,
   Rejection,
+  type RowChange,
   type State,
   countById,
 } from './engine/state';

@@ -37,11 +37,7 @@ export class CategoriesService {
   }
 
   async get(id: number, caller?: number): Promise<CategoryDto> {
-    const category = await this.database.find(Category, id, caller);
-    if (category === null) {
-      throw new CategoryNotFoundError(id);
-    }
-    return toCategoryDto(category);
+    return toCategoryDto(existing(await this.database.find(Category, id, caller), id));
   }
 
   create(body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {
@@ -59,7 +55,7 @@ export class CategoriesService {
     return this.commands.execute(origin, {
       needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' }],
       decide: (state) => {
-        origin.precondition?.assertHolds(toCategoryDto(foundCategory(state, id)));
+        origin.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
         const category = categoryOf(id, body);
         state.update(Category, id, category);
         return toCategoryDto(category);
@@ -72,7 +68,7 @@ export class CategoriesService {
     return this.commands.execute(origin, {
       needs: [{ row: Category, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
-        origin.precondition?.assertHolds(toCategoryDto(foundCategory(state, id)));
+        origin.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
         state.delete(Category, id);
       },
       translateViolation: (error) =>
@@ -90,8 +86,7 @@ function categoryOf(id: number, { name, description }: NewCategoryDto): Category
   return { id, name, description: description ?? null };
 }
 
-function foundCategory(state: State, id: number): Category {
-  const category = state.find(Category, id);
+function existing(category: Category | null, id: number): Category {
   if (category === null) {
     throw new CategoryNotFoundError(id);
   }

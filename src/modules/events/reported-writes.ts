@@ -25,7 +25,8 @@ const EVENT_JOURNAL: Journal<NewEvent> = {
 
 /** A table whose rows commands change. */
 export interface ReportedTable {
-  readonly entity: Entity;
+  /** Absent if another module's table is reported once more, as another resource. */
+  readonly entity?: Entity;
   /** The events that report what a command did; the state is that after the command. */
   eventsOf?(state: State): NewEvent[];
 }
@@ -35,7 +36,7 @@ export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
   // Children report before their parents: an order, the stock that it took, the pet. What is new comes first.
   const reporting = tables.toReversed();
   return {
-    tables: tables.map(({ entity }) => entity),
+    tables: tables.flatMap(({ entity = [] }) => entity),
     afterCommand: (state) => {
       const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
       const created = events.filter(({ type }) => type.endsWith('.created'));

@@ -2,19 +2,19 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
 import { InventoryController } from './inventory.controller';
-import { STOCK_TABLE, InventoryService } from './inventory.service';
-import { InventoryItem, Stock } from './stock.entity';
+import { InventoryItem } from './inventory-item.entity';
+import { InventoryService, STOCK_REPORT } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
-export { INITIAL_STOCK, InventoryService, StockOperations } from './inventory.service';
+export { InventoryService, stockAfter } from './inventory.service';
 
 /** Stock. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Stock, InventoryItem])],
+  imports: [TypeOrmModule.forFeature([InventoryItem])],
   controllers: [InventoryController],
   providers: [InventoryService],
   exports: [InventoryService],
 })
 export class InventoryModule {}
 
-export const INVENTORY: Feature = { module: InventoryModule, tables: [STOCK_TABLE] };
+export const INVENTORY: Feature = { module: InventoryModule, tables: [STOCK_REPORT] };

@@ -1,7 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { defineError, Id, Integer, OneOf, PageQuery } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
-import type { InventoryItem } from './stock.entity';
 
 /** The maximum of an `integer` column. */
 export const MAX_QUANTITY = 2_147_483_647;
@@ -51,10 +50,6 @@ export class ListInventoryQuery extends PageQuery {
     enumName: 'PetStatus',
   })
   status?: PetStatus[];
-}
-
-export function toInventoryItemDto({ petId, quantity, status }: InventoryItem): InventoryItemDto {
-  return { petId, quantity, status };
 }
 
 export const InsufficientStockError = defineError({

@@ -6,7 +6,7 @@ import { OrdersController } from './orders.controller';
 import { ORDER_SCHEMAS } from './orders.dto';
 import { ORDERS_TABLE, OrdersService } from './orders.service';
 
-export { OrderOperations, OrdersService } from './orders.service';
+export { OrdersService } from './orders.service';
 
 /** Orders. */
 @Module({

@@ -2,19 +2,17 @@ import { Injectable } from '@nestjs/common';
 import {
   CommandExecutor,
   Database,
-  MAX_COUNT,
   type Need,
   type Origin,
   PageReader,
   type Parameter,
   type Selection,
   type State,
-  countById,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
-import { StockOperations } from '../inventory';
-import { PetOperations } from '../pets';
+import { stockAfter } from '../inventory';
+import { type KnownPet, PetOperations } from '../pets';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -28,23 +26,6 @@ import {
   toOrderDto,
   UnknownPetError,
 } from './orders.dto';
-
-/** In the order of the index, because PostgreSQL may otherwise collect all of a pet's orders before it counts the first. */
-const COUNT = countById(
-  'the number of open orders',
-  `SELECT asked.id, count(*) FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
-    (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
-     ORDER BY complete DESC, id LIMIT ${MAX_COUNT}) AS open
-    GROUP BY asked.id`,
-);
-
-/** The operations on orders that commands of pets and of their stock use. */
-export const OrderOperations = {
-  countOpen: (petId: number): Need => ({ lookup: COUNT, key: petId }),
-  hasOpen: (state: State, petId: number): boolean => state.lookUp(COUNT, petId) > 0,
-  opened: (state: State, petId: number): void => state.note(COUNT, petId, (count) => count + 1),
-  closed: (state: State, petId: number): void => state.note(COUNT, petId, (count) => count - 1),
-};
 
 /** The use cases of orders. */
 @Injectable()
@@ -61,38 +42,21 @@ export class OrdersService {
   }
 
   async get(id: number, caller?: number): Promise<OrderDto> {
-    const order = await this.database.find(Order, id, caller);
-    if (order?.cancelledAt !== null) {
-      throw new OrderNotFoundError(id);
-    }
-    return toOrderDto(order);
+    return toOrderDto(existing(await this.database.find(Order, id, caller), id));
   }
 
   /** Takes the stock at once. */
   place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
     return this.commands.execute(origin, {
-      needs: [
-        PetOperations.lock(petId),
-        StockOperations.load(petId),
-        ...(complete ? [OrderOperations.countOpen(petId)] : []),
-        { newId: Order },
-      ],
+      needs: [PetOperations.lock(petId), { newId: Order }],
       decide: (state) => {
-        assertAvailable(state, petId);
-        const taken = StockOperations.take(state, petId, quantity);
+        const pet = availablePet(state, petId);
+        const stock = stockAfter(pet, -quantity);
         const id = state.newId(Order);
         const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
         state.insert(Order, id, order);
-        if (!complete) {
-          OrderOperations.opened(state, petId);
-        }
-        PetOperations.followStock(
-          state,
-          petId,
-          taken,
-          () => !complete || OrderOperations.hasOpen(state, petId),
-        );
+        PetOperations.changeStock(state, petId, { stock, openOrders: pet.openOrders + (complete ? 0 : 1) });
         return toOrderDto(order);
       },
     });
@@ -102,8 +66,7 @@ export class OrdersService {
   async update(id: number, patch: OrderPatchDto, origin: Origin): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
     return this.commands.execute(origin, {
-      needs:
-        petId === undefined ? [lockOrder(id)] : [...orderNeeds(id, petId), OrderOperations.countOpen(petId)],
+      needs: [...(petId === undefined ? [] : [PetOperations.lock(petId)]), lockOrder(id)],
       decide: (state) => {
         const before = foundOrder(state, id, origin);
         const { complete = before.complete } = patch;
@@ -114,10 +77,8 @@ export class OrdersService {
         const after: Order = { ...before, complete, shipDate };
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
-          OrderOperations.closed(state, petId);
-          const left = StockOperations.left(state, petId);
-          const unchanged = { before: left, after: left };
-          PetOperations.followStock(state, petId, unchanged, () => OrderOperations.hasOpen(state, petId));
+          const { openOrders } = PetOperations.find(state, petId)!;
+          PetOperations.changeStock(state, petId, { openOrders: openOrders - 1 });
         }
         return toOrderDto(after);
       },
@@ -128,18 +89,17 @@ export class OrdersService {
   async cancel(id: number, origin: Origin): Promise<void> {
     const petId = await this.petOf(id, origin);
     return this.commands.execute(origin, {
-      needs: orderNeeds(id, petId),
+      needs: [PetOperations.lock(petId), lockOrder(id)],
       decide: (state) => {
         const order = foundOrder(state, id, origin);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
-        OrderOperations.closed(state, petId);
-        const returned = StockOperations.returnUnits(state, petId, order.quantity);
-        // The pet exists, because it cannot be deleted while an order is open. With units in stock, its status does not depend on
-        // other open orders.
-        PetOperations.followStock(state, petId, returned, () => true);
+        // It exists, because a pet cannot be deleted while an order is open.
+        const pet = PetOperations.find(state, petId)!;
+        const stock = stockAfter(pet, order.quantity);
+        PetOperations.changeStock(state, petId, { stock, openOrders: pet.openOrders - 1 });
       },
     });
   }
@@ -150,7 +110,7 @@ export class OrdersService {
   }
 }
 
-function assertAvailable(state: State, petId: number): void {
+function availablePet(state: State, petId: number): KnownPet {
   const pet = PetOperations.find(state, petId);
   if (pet === null) {
     throw new UnknownPetError(petId);
@@ -158,21 +118,22 @@ function assertAvailable(state: State, petId: number): void {
   if (pet.status !== 'available') {
     throw new PetNotAvailableError(petId, pet.status);
   }
-}
-
-function orderNeeds(id: number, petId: number): Need[] {
-  return [PetOperations.lock(petId), StockOperations.load(petId), lockOrder(id)];
+  return pet;
 }
 
 function lockOrder(id: number): Need {
   return { row: Order, id, lock: 'FOR NO KEY UPDATE' };
 }
 
-function foundOrder(state: State, id: number, origin: Origin): Order {
-  const order = state.find(Order, id);
+function existing(order: Order | null, id: number): Order {
   if (order?.cancelledAt !== null) {
     throw new OrderNotFoundError(id);
   }
+  return order;
+}
+
+function foundOrder(state: State, id: number, origin: Origin): Order {
+  const order = existing(state.find(Order, id), id);
   origin.precondition?.assertHolds(toOrderDto(order));
   return order;
 }

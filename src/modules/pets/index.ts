@@ -6,9 +6,9 @@ import { PetsController } from './pets.controller';
 import { PET_SCHEMAS } from './pets.dto';
 import { PETS_TABLE, PetsService } from './pets.service';
 
-export { PET_STATUSES, type PetStatus, type StockChange } from './pet-status';
+export { INITIAL_STOCK, PET_STATUSES, type PetStatus } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
-export { type KnownPet, OrdersOfPets, PetOperations, PetsService, StockOfPets } from './pets.service';
+export { type KnownPet, PetOperations, PetsService } from './pets.service';
 
 /** Pets. */
 @Module({

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import {
   CommandExecutor,
@@ -7,13 +8,14 @@ import {
   type PageRange,
   PageReader,
   type Parameter,
+  type RowChange,
   type Selection,
   type State,
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
 import type { NewEvent, ReportedTable } from '../events';
-import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
+import { INITIAL_STOCK, mayChangeByHand, PET_STATUSES, type Stocked, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {
   InvalidStatusTransitionError,
@@ -28,21 +30,7 @@ import {
 } from './pets.dto';
 
 /** What other modules may see of a pet. */
-export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
-
-/** What the commands of pets need of their stock. Stock depends on pets, so the assembly provides it. */
-export abstract class StockOfPets {
-  abstract load(petId: number): Need;
-  abstract left(state: State, petId: number): number;
-  /** Each new pet gets its stock. */
-  abstract create(state: State, pet: KnownPet, quantity?: number): void;
-}
-
-/** What the commands of pets and of their stock need of orders, which depend on both. */
-export abstract class OrdersOfPets {
-  abstract countOpen(petId: number): Need;
-  abstract hasOpen(state: State, petId: number): boolean;
-}
+export type KnownPet = Readonly<Pick<Pet, 'id' | keyof Stocked>>;
 
 /** The use cases of pets. */
 @Injectable()
@@ -52,16 +40,10 @@ export class PetsService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly stock: StockOfPets,
-    private readonly orders: OrdersOfPets,
   ) {}
 
   async get(id: number, caller?: number): Promise<PetDto> {
-    const pet = await this.database.find(Pet, id, caller);
-    if (pet?.deletedAt !== null) {
-      throw new PetNotFoundError(id);
-    }
-    return toPetDto(pet);
+    return toPetDto(existing(await this.database.find(Pet, id, caller), id));
   }
 
   /** With ids and without a limit, the page has all that were asked for. */
@@ -74,17 +56,24 @@ export class PetsService {
       : this.listById(id, range, query, caller);
   }
 
-  /** @param quantity units in stock; by default those of a new pet */
-  create(body: NewPetDto, origin: Origin, quantity?: number): Promise<PetDto> {
-    const { categoryId } = body;
+  /** @param stock units; by default those of a new pet */
+  create(body: NewPetDto, origin: Origin, stock?: number): Promise<PetDto> {
+    const { categoryId, status = 'available' } = body;
     return this.commands.execute(origin, {
       needs: [CategoryOperations.lockAgainstDeletion(categoryId), { newId: Pet }],
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
-        const pet: Pet = { status: 'available', ...body, id, formerCategoryId: null, deletedAt: null };
+        const pet: Pet = {
+          ...body,
+          id,
+          status,
+          stock: stock ?? INITIAL_STOCK[status],
+          openOrders: 0,
+          formerCategoryId: null,
+          deletedAt: null,
+        };
         state.insert(Pet, id, pet);
-        this.stock.create(state, pet, quantity);
         return toPetDto(pet);
       },
     });
@@ -97,12 +86,11 @@ export class PetsService {
       needs: [
         PetOperations.lock(id),
         ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
-        ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
         const pet = foundPet(state, id, origin);
         const changed: Pet = { ...pet, ...changes };
-        if (status !== undefined && !mayChangeByHand(pet.status, status, this.stock.left(state, id))) {
+        if (status !== undefined && !mayChangeByHand(pet, status)) {
           throw new InvalidStatusTransitionError(pet.status, status);
         }
         if (categoryId !== undefined) {
@@ -117,10 +105,10 @@ export class PetsService {
   /** The row is kept for the records, but no longer uses its category. */
   delete(id: number, origin: Origin): Promise<void> {
     return this.commands.execute(origin, {
-      needs: [PetOperations.lock(id), this.orders.countOpen(id)],
+      needs: [PetOperations.lock(id)],
       decide: (state) => {
         const pet = foundPet(state, id, origin);
-        if (this.orders.hasOpen(state, id)) {
+        if (pet.openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
         const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };
@@ -153,36 +141,35 @@ export class PetsService {
 
 /** The operations on pets that other modules may use in their commands. */
 export const PetOperations = {
-  /** Locks the pet, its stock and its orders against other changes, which keeps them consistent. */
+  /** Locks the pet and its orders against other changes, which keeps them consistent. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
-  find: (state: State, id: number): KnownPet | null => findPet(state, id),
-
-  /** For every change of the stock or of an order. @returns the status that follows from it: `statusAfter` */
-  followStock(state: State, id: number, change: StockChange, hasOpenOrders: () => boolean): PetStatus {
-    const pet = state.find(Pet, id)!;
-    const status = statusAfter(pet.status, change, hasOpenOrders);
-    state.update(Pet, id, { ...pet, status });
-    return status;
+  find(state: State, id: number): KnownPet | null {
+    const pet = state.find(Pet, id);
+    return pet?.deletedAt === null ? pet : null;
   },
 
-  /** The pets whose status the command has changed. */
-  withNewStatus: (state: State): KnownPet[] =>
-    state
-      .changesOf(Pet)
-      .flatMap(({ before, after }) => (before !== null && before.status !== after!.status ? after! : [])),
+  /** Changes units in stock or open orders; the status follows them. */
+  changeStock(state: State, id: number, change: Partial<Pick<Pet, 'stock' | 'openOrders'>>): KnownPet {
+    const before = state.find(Pet, id)!;
+    const after = { ...before, ...change };
+    const pet = { ...after, status: statusAfter(before, after) };
+    state.update(Pet, id, pet);
+    return pet;
+  },
+
+  changes: (state: State): RowChange<KnownPet>[] => state.changesOf(Pet),
 };
 
-function findPet(state: State, id: number): Pet | null {
-  const pet = state.find(Pet, id);
-  return pet?.deletedAt === null ? pet : null;
+function existing(pet: Pet | null, id: number): Pet {
+  if (pet?.deletedAt !== null) {
+    throw new PetNotFoundError(id);
+  }
+  return pet;
 }
 
 function foundPet(state: State, id: number, origin: Origin): Pet {
-  const pet = findPet(state, id);
-  if (pet === null) {
-    throw new PetNotFoundError(id);
-  }
+  const pet = existing(state.find(Pet, id), id);
   origin.precondition?.assertHolds(toPetDto(pet));
   return pet;
 }
@@ -196,17 +183,21 @@ function assertCategory(state: State, categoryId: number): void {
 /** The part of pets in writes. The row of a deleted pet is kept. */
 export const PETS_TABLE: ReportedTable = {
   entity: Pet,
-  eventsOf: (state) =>
-    state.changesOf(Pet).map(({ before, after }): NewEvent => {
-      const { id: petId, deletedAt } = after!;
-      if (before === null) {
-        return { type: 'pet.created', petId, data: toPetDto(after!) };
-      }
-      return deletedAt === null
-        ? { type: 'pet.updated', petId, data: toPetDto(after!) }
-        : { type: 'pet.deleted', petId, data: toPetDto(before) };
-    }),
+  eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOf(before, after!)),
 };
+
+function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
+  const { id: petId, deletedAt } = after;
+  const data = toPetDto(after);
+  if (before === null) {
+    return [{ type: 'pet.created', petId, data }];
+  }
+  if (deletedAt !== null) {
+    return [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
+  }
+  // The stock of a pet is reported by the inventory.
+  return isDeepStrictEqual(data, toPetDto(before)) ? [] : [{ type: 'pet.updated', petId, data }];
+}
 
 const IS_THERE = 'deleted_at IS NULL';
 

@@ -110,11 +110,11 @@ test('of 300 concurrent orders for a stock of 100 exactly 100 are placed', async
   ).toEqual([]);
   expect(
     await inDatabase(
-      `SELECT inventory.quantity, count(*)::int AS orders, sum(orders.quantity)::int AS units
-       FROM inventory JOIN orders USING (pet_id) WHERE pet_id = $1 GROUP BY inventory.quantity`,
+      `SELECT stock, open_orders, count(*)::int AS orders, sum(quantity)::int AS units
+       FROM pets JOIN orders ON pet_id = pets.id WHERE pets.id = $1 GROUP BY pets.id`,
       petId,
     ),
-  ).toEqual({ quantity: 0, orders: 100, units: 100 });
+  ).toEqual({ stock: 0, open_orders: 100, orders: 100, units: 100 });
 });
 
 /** Whether an instance waits for what the test has locked. */

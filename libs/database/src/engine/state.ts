@@ -74,9 +74,6 @@ export interface RowChange<Changed extends object = object> {
   after: Changed | null;
 }
 
-/** Rows are counted only up to this number: far more than one batch can change, and still quick. */
-export const MAX_COUNT = 1_001;
-
 /**
  * A number of rows for each id.
  * @param text reads them for the `bigint[]` `$1`: rows of an id and its number, without those whose number is 0

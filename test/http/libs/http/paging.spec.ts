@@ -22,7 +22,7 @@ describe('a list', () => {
   }
 
   beforeEach(async () => {
-    await service.database.pool.query('TRUNCATE categories, pets, inventory, orders RESTART IDENTITY');
+    await service.database.pool.query('TRUNCATE categories, pets, orders RESTART IDENTITY');
   });
   async function categories(...names: string[]): Promise<void> {
     for (const name of names) {

@@ -84,8 +84,9 @@ export class InsistentOrders {
     );
     expect(events.map(({ event }) => event).sort()).toEqual(happened.sort());
     const left = booked.reduce((sum, one) => sum - (one.cancelled ? 0 : one.quantity), stock);
-    const quantity = 'SELECT quantity FROM inventory WHERE pet_id = $1';
-    expect((await pool.query(quantity, [this.petId])).rows).toEqual([{ quantity: left }]);
+    const open = booked.filter((one) => !one.cancelled).length;
+    const pet = 'SELECT stock, open_orders AS open FROM pets WHERE id = $1';
+    expect((await pool.query(pet, [this.petId])).rows).toEqual([{ stock: left, open }]);
   }
 
   private async work(worker: number): Promise<void> {

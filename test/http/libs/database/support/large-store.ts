@@ -37,7 +37,7 @@ const FILLING = [
   `INSERT INTO categories (name)
    SELECT CASE WHEN n % 2 = 0 THEN 'Common ' ELSE substr(md5(n::text), 1, 6) END || n FROM generate_series(1, ${categories}) n`,
 
-  `INSERT INTO pets (name, category_id, former_category_id, status, deleted_at)
+  `INSERT INTO pets (name, category_id, former_category_id, status, deleted_at, stock)
    SELECT
      CASE WHEN n % ${rareNameEvery} = 0 THEN 'Zephyr ' WHEN n % 2 = 0 THEN 'Common ' ELSE substr(md5(n::text), 1, 6) END || n,
      CASE WHEN n > ${gone} THEN category END,
@@ -48,11 +48,10 @@ const FILLING = [
        WHEN category = ${bigCategory} AND n > ${pets - pending - 3 * EXCEPTIONS} THEN 'sold'
        ELSE 'available'
      END,
-     CASE WHEN n <= ${gone} THEN now() END
+     CASE WHEN n <= ${gone} THEN now() END,
+     100
    FROM (SELECT n, CASE WHEN n % 3 = 0 THEN ${bigCategory} ELSE n % ${categories} + 1 END AS category
          FROM generate_series(1, ${pets}) n) AS numbered ORDER BY n`,
-
-  `INSERT INTO inventory (pet_id, quantity) SELECT id, 100 FROM pets`,
 
   `INSERT INTO orders (pet_id, quantity, complete, cancelled_at)
    SELECT pet, 1,
