@@ -62,9 +62,7 @@ const CLIENTS = [
     per_day integer CHECK (per_day >= 1),
     created_at timestamptz NOT NULL DEFAULT now(),
     deleted_at timestamptz,
-    -- Usage stays in usage_days; these requests of the day of the reset no longer count against the limit.
-    reset_at timestamptz,
-    reset_requests bigint NOT NULL DEFAULT 0
+    reset_at timestamptz
   )`,
   // The row of a deleted client is kept for its history, but another client may have its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
@@ -94,8 +92,9 @@ const CLIENTS = [
     day date NOT NULL,
     requests bigint NOT NULL,
     refunds bigint NOT NULL DEFAULT 0,
-    minute_start timestamptz,
-    minute_requests integer,
+    forgiven bigint NOT NULL DEFAULT 0,
+    minute_start timestamptz NOT NULL DEFAULT 'epoch',
+    minute_requests integer NOT NULL DEFAULT 0,
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)
   )`,

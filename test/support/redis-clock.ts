@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/stores/redis-connection';
-import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/quota-script';
+import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/redis-counters';
 
 /** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
 export class RedisOnClock extends RedisConnection {
@@ -13,8 +13,9 @@ export class RedisOnClock extends RedisConnection {
     super(url, QUOTA_SCRIPT);
   }
 
-  override run(keys: string[], [here, , ...values]: (string | number)[]): Promise<unknown> {
-    return super.run(keys, [here!, this.clock.now() + this.aheadMs, ...values]);
+  override run(keys: [string, string], argument: string): Promise<unknown> {
+    const given = JSON.parse(argument) as object;
+    return super.run(keys, JSON.stringify({ ...given, redisNow: this.clock.now() + this.aheadMs }));
   }
 }
 

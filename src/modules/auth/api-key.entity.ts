@@ -44,10 +44,6 @@ export class Client {
   /** The last reset of its limits, for the quotas. */
   @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
   resetAt!: Date | null;
-
-  /** Requests of the day of the reset that no longer count against the limit. */
-  @Column('bigint', { name: 'reset_requests', default: 0 })
-  resetRequests!: number;
 }
 
 /** A key that identifies a client. Only its digest and its last four characters are stored. */

@@ -52,11 +52,6 @@ export class ClientsService {
     return found(await reader.findOneBy(Client, { name }), name);
   }
 
-  /** The last reset of a client's limits, for the quotas. */
-  lastReset(id: number): Promise<Pick<Client, 'resetAt' | 'resetRequests'>> {
-    return this.clients.findOneOrFail({ where: { id }, withDeleted: true });
-  }
-
   /** Applies from the client's next request, on every instance within a second. */
   setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
     return this.change(name, 'client.plan_changed', { plan, perMinute, perDay });

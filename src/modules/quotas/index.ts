@@ -13,13 +13,12 @@ import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import { RedisWithLocalFallback } from './stores/redis-with-local-fallback';
-import { MemoryQuotaStore } from './stores/memory-quota-store';
+import { MemoryCounters } from './stores/memory-counters';
 import { QuotaRecords } from './stores/quota-records';
-import { QuotaStore } from './stores/quota-store';
+import { Counters, QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
-import { QUOTA_SCRIPT } from './stores/quota-script';
 import { RedisConnection } from './stores/redis-connection';
-import { RedisQuotaStore } from './stores/redis-quota-store';
+import { QUOTA_SCRIPT, RedisCounters } from './stores/redis-counters';
 
 export { QuotasService } from './quotas.service';
 export {
@@ -53,23 +52,24 @@ const QUOTA_STORE: Provider[] = [
       redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
   },
   {
-    provide: QuotaStore,
+    provide: Counters,
     inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION],
     useFactory: (
       { instances }: Settings,
       records: QuotaRecords,
       clock: Clock,
       redis: RedisConnection | null,
-    ): QuotaStore | Promise<QuotaStore> => {
+    ): Counters | Promise<Counters> => {
       if (redis === null) {
-        return new MemoryQuotaStore(records, clock);
+        return new MemoryCounters(records, clock);
       }
       // While Redis is unavailable, an instance allows only its share of the limits.
-      const local = new MemoryQuotaStore(records, clock, instances);
-      const shared = new RedisQuotaStore(redis, records, clock, (...counted) => local.startFrom(...counted));
+      const local = new MemoryCounters(records, clock, instances);
+      const shared = new RedisCounters(redis, records, clock);
       return new RedisWithLocalFallback(redis, shared, local, instances).start();
     },
   },
+  QuotaStore,
 ];
 
 /** Bans, resets and reports for operators, without the counting that requests need. */

@@ -43,8 +43,8 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
         const { decision } = client.admission;
         const subject = client.key === null ? 'address' : 'client';
         decisions.inc({ subject, decision: decision.exhausted ?? decision.outcome });
-        if (decision.earnedBanLevel > 0) {
-          bans.inc({ level: decision.earnedBanLevel });
+        if (decision.isNewlyBanned) {
+          bans.inc({ level: decision.ban!.level });
         }
       }
       done();

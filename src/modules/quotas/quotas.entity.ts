@@ -19,15 +19,19 @@ export class UsageDay {
   requests!: number;
 
   /** How many requests were refunded: a day refunds at most as many as its limit. */
-  @Column({ type: 'bigint', default: 0 })
+  @Column('bigint', { default: 0 })
   refunds!: number;
 
-  /** When the last minute of the day started; null until a version that saves it has counted. */
-  @Column({ name: 'minute_start', type: 'timestamptz', nullable: true })
-  minuteStart!: Date | null;
+  /** Requests before a reset, which no longer count against the limit. */
+  @Column('bigint', { default: 0 })
+  forgiven!: number;
 
-  @Column({ name: 'minute_requests', type: 'int', nullable: true })
-  minuteRequests!: number | null;
+  /** The last minute of the day in which the client was counted. */
+  @Column('timestamptz', { name: 'minute_start', default: () => `'epoch'` })
+  minuteStart!: Date;
+
+  @Column('int', { name: 'minute_requests', default: 0 })
+  minuteRequests!: number;
 
   @Column('int', { name: 'minute_refunds', default: 0 })
   minuteRefunds!: number;

@@ -8,7 +8,7 @@ import { banEndOf, ClientsService, describeKey, type IssuedKey, KeysService } fr
 import { UsageDay } from './quotas.entity';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
-import { QuotaRecords, saveBans } from './stores/quota-records';
+import { QuotaRecords, writeBan } from './stores/quota-records';
 
 type StoredKey = IssuedKey['record'];
 
@@ -34,7 +34,7 @@ export class QuotasService {
     return this.database.transaction(async (transaction) => {
       const ban = banStateOf(await this.keys.locked(transaction, keyId));
       banByOperator(ban, this.clock.now(), durationMs);
-      await saveBans(transaction, [{ keyId, ...ban }]);
+      await writeBan(transaction, keyId, ban);
       const details = { level: ban.level, bannedUntil: toText(ban.bannedUntil) };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
       return new Date(ban.bannedUntil);
@@ -50,7 +50,7 @@ export class QuotasService {
       const before = { level: ban.level, bannedUntil: toText(ban.bannedUntil) };
       unban(ban, now);
       // Always written: an instance may hold a ban that is older than this change.
-      await saveBans(transaction, [{ keyId, ...ban }]);
+      await writeBan(transaction, keyId, ban);
       if (!wasBanned) {
         return;
       }
@@ -71,13 +71,12 @@ export class QuotasService {
     const now = this.clock.now();
     const day = utcDate(now);
     return this.database.transaction(async (transaction) => {
-      const used = await transaction.findOneBy(UsageDay, { clientId, day });
       // Later than the last one: instances apply each reset once.
       await transaction.query(
-        `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond'), reset_requests = $3 WHERE id = $1`,
-        [clientId, toText(now), used?.requests ?? 0],
+        `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
+        [clientId, toText(now)],
       );
-      await transaction.update(UsageDay, { clientId, day }, { refunds: 0 });
+      await transaction.update(UsageDay, { clientId, day }, { forgiven: () => 'requests', refunds: 0 });
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
     });
   }
@@ -100,13 +99,14 @@ export class QuotasService {
     const keys = await this.keys.list(name);
     const now = this.clock.now();
     const limits = limitsOf(client);
-    const { windows } = await this.records.usageOf(client.id);
+    const resetAt = client.resetAt?.getTime() ?? 0;
+    const windows = await this.records.usageOf({ clientId: client.id, resetAt });
     const [minute, day] = windowStatuses(windows, limits, now);
     return {
       client: client.name,
       plan: client.plan,
-      minute: windowOf(minute!, windows.minuteCount),
-      day: { ...windowOf(day!, windows.dayCount), resetAt: new Date(day!.resetAt) },
+      minute: windowOf(minute!, windows.minute.count),
+      day: { ...windowOf(day!, windows.day.count), resetAt: new Date(day!.resetAt) },
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
         const bannedUntil = banEndOf(key, now);

@@ -1,5 +1,5 @@
 import { type ApiError, defineError } from '#libs/http';
-import { type Decision, nextBanMs } from './rules/decision';
+import { nextBanMs, type QuotaStatus } from './rules/decision';
 
 /** Warns a key before a ban. */
 function warning(refusalsLeft: number, banMs: number): string {
@@ -45,13 +45,15 @@ export const ApiKeyBannedError = defineError({
 });
 
 /** The error for a request that is not allowed. */
-export function limitErrorOf(decision: Decision): ApiError {
-  const { outcome, exhausted, ban, refusalsBeforeBan, decidedAt, retryAfterSeconds } = decision;
+export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
+  const { windows, acceptedAt, decidedAt, refusalsBeforeBan } = decision;
+  const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
+  // Rounded up, so that waiting this long is always enough.
+  const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));
   if (outcome === 'banned') {
-    return new ApiKeyBannedError(retryAfterSeconds, ban!.byOperator);
+    return new ApiKeyBannedError(seconds, ban!.byOperator);
   }
   const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
   // Addresses are never banned.
-  const text = ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt));
-  return new LimitError(retryAfterSeconds, text);
+  return new LimitError(seconds, ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt)));
 }

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
-import { type Decision, NOTHING_TAKEN, type QuotaStatus, rateLimitHeaders } from './rules/decision';
+import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf, UnknownPlanError } from './rules/limits';
 import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
@@ -18,7 +18,7 @@ type RequestClient = Identity &
 
 /** The decision on a request, for the header fields of its response. */
 interface Admission {
-  decision: Decision;
+  decision: QuotaStatus;
   /** Whether the request has been refunded, which happens at most once. */
   isRefunded: boolean;
 }
@@ -54,7 +54,7 @@ export class RequestLimiter {
   }
 
   /** Takes the request from both windows in one step, and remembers the decision. */
-  async admit(client: RequestClient): Promise<Decision> {
+  async admit(client: RequestClient): Promise<QuotaStatus> {
     const decision = await this.store.take(client);
     client.admission = { decision, isRefunded: false };
     return decision;
@@ -69,7 +69,7 @@ export class RequestLimiter {
   async headersFor({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {
     if (client?.admission !== undefined) {
       const current = await this.statusAfter(client, client.admission, status);
-      return rateLimitHeaders(current, this.clock.now(), client.admission.decision.exhausted);
+      return rateLimitHeaders(current, this.clock.now());
     }
     try {
       return await this.headersOf(client ?? addressClient(ip));
@@ -86,7 +86,7 @@ export class RequestLimiter {
 
   private async headersOf(client: LimitedClient): Promise<Record<string, string>> {
     const current = await this.store.read(client);
-    return rateLimitHeaders(current, current.decidedAt, null);
+    return rateLimitHeaders(current, current.decidedAt);
   }
 
   private async statusAfter(
@@ -95,7 +95,7 @@ export class RequestLimiter {
     status: number,
   ): Promise<QuotaStatus> {
     const { decision } = admission;
-    const isTaken = decision.takenAt !== NOTHING_TAKEN;
+    const isTaken = decision.outcome === 'allowed';
     try {
       // 304 and 5xx responses use no quota.
       if (isTaken && !admission.isRefunded && (status === 304 || status >= 500)) {

@@ -1,15 +1,15 @@
 // Bans: a key whose refusals in one series exceed half of its plan's minute is banned, each time for longer. And the decision on
 // one request, in one step: first the ban, then both windows, then the refusal.
 import {
-  DAY_MS,
-  endOf,
   type Limits,
   MINUTE_MS,
+  refund,
   take,
+  WINDOW_MS,
   type WindowName,
+  type Windows,
   type WindowStatus,
   windowStatuses,
-  type WindowState,
 } from './limits';
 
 const HOUR_MS = 3_600_000;
@@ -123,10 +123,75 @@ export function unban(ban: BanState, now: number): void {
   ban.bannedUntil = now;
 }
 
+/** What the counters do: take one request, refund it, or only read. */
+export type Step = 'take' | 'refund' | 'read';
 export type Outcome = 'allowed' | 'limited' | 'banned';
 
-/** What a client or an address has left. */
-export interface QuotaStatus {
+/** The counts of a client or an address, and the bans of a key. */
+export interface QuotaState {
+  windows: Windows;
+  /** Null for an address. */
+  ban: BanState | null;
+  /** What is allowed here: the plan, or this instance's share of it. */
+  limits: Limits;
+  /** What the plan allows in a minute. */
+  perMinute: number;
+  now: number;
+}
+
+/** The state after a step, and what the step has done. */
+export interface StepResult extends QuotaState {
+  /** `refunded` if the count of the day is lower now. */
+  outcome: Outcome | 'refunded' | 'unchanged';
+  /** On `limited`, the exhausted window with the longest wait. */
+  exhausted: WindowName | null;
+  isNewlyBanned: boolean;
+  /** For a refund: when the request was taken, on the clock of the counters, and whether by this instance alone. */
+  takenAt: number;
+  isLocal: boolean;
+}
+
+/** What a refund needs to know of a request that was taken. */
+export type TakenRequest = Pick<StepResult, 'takenAt' | 'isLocal'>;
+
+/** Changes the state in one step: first the ban is checked, then both windows, then a refusal is counted. */
+export function applyStep(state: QuotaState, step: Step, takenAt: number): StepResult {
+  const { windows, ban, limits, perMinute, now } = state;
+  if (step === 'read') return resultOf(state, 'unchanged');
+  if (step === 'refund') {
+    const isOfDay = refund(windows, limits, takenAt, now).includes('day');
+    return resultOf(state, isOfDay ? 'refunded' : 'unchanged');
+  }
+  if (ban !== null && isBanned(ban, now)) return resultOf(state, 'banned');
+  const exhausted = take(windows, limits, now);
+  if (exhausted === null) return resultOf(state, 'allowed');
+  const isNewlyBanned = ban !== null && countRefusal(ban, now, exhausted.resetAt, perMinute);
+  return isNewlyBanned ? resultOf(state, 'banned', null, true) : resultOf(state, 'limited', exhausted.name);
+}
+
+/** A copy: others may change the state before this is read. Field by field, because spreading takes ten times as long. */
+function resultOf(
+  { windows: { minute, day }, ban, limits, perMinute, now }: QuotaState,
+  outcome: StepResult['outcome'],
+  exhausted: WindowName | null = null,
+  isNewlyBanned = false,
+): StepResult {
+  return {
+    windows: { minute: { ...minute }, day: { ...day } },
+    ban: ban && { ...ban },
+    limits,
+    perMinute,
+    now,
+    outcome,
+    exhausted,
+    isNewlyBanned,
+    takenAt: now,
+    isLocal: false,
+  };
+}
+
+/** What a client or an address has left after a step, and what the step has done. */
+export interface QuotaStatus extends Omit<StepResult, keyof QuotaState> {
   windows: WindowStatus[];
   /** The ban state of the key; null for an address. */
   ban: Readonly<BanState> | null;
@@ -138,87 +203,23 @@ export interface QuotaStatus {
   decidedAt: number;
 }
 
-export interface Decision extends QuotaStatus {
-  outcome: Outcome;
-  /** On `limited`, the exhausted window with the longest wait. */
-  exhausted: WindowName | null;
-  /** Whole seconds, at least 1; 0 when allowed. */
-  retryAfterSeconds: number;
-  /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
-  earnedBanLevel: number;
-  /** For a refund, on the clock of the counter; -1 if nothing was taken. */
-  takenAt: number;
-  /** True if this instance counted the request by its share, because Redis was unavailable. */
-  takenLocally?: boolean;
-}
-
-export const NOTHING_TAKEN = -1;
-
-/** The counts of a client or an address, and the bans of a key. */
-export interface QuotaState {
-  windows: WindowState;
-  ban: BanState | null;
-  /** What is allowed here: the plan, or this instance's share of it. */
-  limits: Limits;
-  /** What the plan allows in a minute. */
-  perMinute: number;
-  now: number;
-}
-
-export function decide(state: QuotaState): Decision {
-  const { windows, ban, limits, perMinute, now } = state;
-  if (ban !== null && isBanned(ban, now)) return decisionAfter('banned', null, false, state);
-  const exhausted = take(windows, limits, now);
-  if (exhausted === null) return decisionAfter('allowed', null, false, state);
-  const isNewlyBanned = ban !== null && countRefusal(ban, now, endOf(windows, exhausted, now), perMinute);
-  return isNewlyBanned
-    ? decisionAfter('banned', null, true, state)
-    : decisionAfter('limited', exhausted, false, state);
-}
-
-/**
- * The decision, from the state after it, whether it was made here or by the same rules in Redis.
- * @param exhausted on `limited`, the full window with the longest wait
- */
-export function decisionAfter(
-  outcome: Outcome,
-  exhausted: WindowName | null,
-  isNewlyBanned: boolean,
-  state: QuotaState,
-): Decision {
-  const status = statusOf(state);
-  const waitEnd = status.acceptedAt ?? status.windows.find(({ name }) => name === exhausted)?.resetAt;
-  return Object.assign(status, {
-    outcome,
-    exhausted,
-    retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - state.now),
-    earnedBanLevel: isNewlyBanned ? state.ban!.level : 0,
-    takenAt: outcome === 'allowed' ? state.now : NOTHING_TAKEN,
-  });
-}
-
-export function statusOf({ windows, ban, limits, perMinute, now }: QuotaState): QuotaStatus {
-  const current = windowStatuses(windows, limits, now);
-  const isBan = ban !== null && isBanned(ban, now);
-  const ends = current.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
+export function statusOf(result: StepResult): QuotaStatus {
+  const { ban, limits, perMinute, now } = result;
+  const windows = windowStatuses(result.windows, limits, now);
+  const exhaustedEnds = windows.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
   return {
-    windows: current,
-    ban: ban && { ...ban },
+    outcome: result.outcome,
+    exhausted: result.exhausted,
+    isNewlyBanned: result.isNewlyBanned,
+    takenAt: result.takenAt,
+    isLocal: result.isLocal,
+    windows,
+    ban,
     refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, perMinute, now),
-    acceptedAt: isBan ? Math.max(ban.bannedUntil, ...ends) : null,
+    acceptedAt: ban !== null && isBanned(ban, now) ? Math.max(ban.bannedUntil, ...exhaustedEnds) : null,
     decidedAt: now,
   };
 }
-
-/** Rounded up, so that waiting this long is always enough. */
-function wholeSeconds(durationMs: number): number {
-  return Math.max(1, Math.ceil(durationMs / 1000));
-}
-
-const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
-  minute: MINUTE_MS / 1000,
-  day: DAY_MS / 1000,
-};
 
 /**
  * `X-RateLimit-*` describe one window, or during a ban its end, with `Reset` in unix seconds. `RateLimit-Policy` and `RateLimit`
@@ -226,15 +227,14 @@ const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
  * request at the reported time is never early.
  */
 export function rateLimitHeaders(
-  { windows, acceptedAt }: Pick<QuotaStatus, 'windows' | 'acceptedAt'>,
+  { windows, acceptedAt, exhausted }: Pick<QuotaStatus, 'windows' | 'acceptedAt' | 'exhausted'>,
   now: number,
-  exhausted: WindowName | null,
 ): Record<string, string> {
   let policy = '';
   let state = '';
   for (const { name, limit, remaining, resetAt } of windows) {
     const separator = policy === '' ? '"' : ', "';
-    policy += `${separator}${name}";q=${limit};w=${WINDOW_SECONDS[name]}`;
+    policy += `${separator}${name}";q=${limit};w=${WINDOW_MS[name] / 1000}`;
     // The window may have ended while the request ran.
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
@@ -248,14 +248,10 @@ export function rateLimitHeaders(
   };
 }
 
-/** The exhausted window on a refusal, else the one with the least remaining; a tie goes to the longer one. */
+/** The exhausted window on a refusal, else the one with the least remaining; a tie goes to the longer one, which comes last. */
 function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
-  let reported: WindowStatus | undefined;
-  for (const window of windows) {
-    if (window.name === exhausted) return window;
-    // The shortest window comes first.
-    if (reported === undefined || window.remaining <= reported.remaining) reported = window;
-  }
-  if (reported === undefined) throw new Error('There is no window to report');
-  return reported;
+  return (
+    windows.find(({ name }) => name === exhausted) ??
+    windows.reduce((one, longer) => (longer.remaining <= one.remaining ? longer : one))
+  );
 }

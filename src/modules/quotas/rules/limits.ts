@@ -65,38 +65,9 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
   return { perMinute, perDay };
 }
 
-/**
- * What each instance may allow while the instances cannot share their counts: an equal share of the minute, and of what was
- * left of the day when this instance started to count locally; at least one request. The day's earlier usage is part of the
- * limit, because it is part of the count.
- */
-export function shareOf(limits: Limits, instances: number, usedOfDay: number): Limits {
-  const { perMinute, perDay } = limits;
-  return {
-    perMinute: part(perMinute, instances),
-    perDay: perDay === null || perDay <= usedOfDay ? perDay : usedOfDay + part(perDay - usedOfDay, instances),
-  };
-}
-
-/** The windows in which an instance that counts alone goes on: of the minute, it allows what was left, but at most its share. */
-export function shareOfRest(windows: WindowState, { perMinute }: Limits, instances: number): WindowState {
-  const left = Math.max(0, perMinute - windows.minuteCount);
-  return { ...windows, minuteCount: Math.max(0, part(perMinute, instances) - left) };
-}
-
-function part(limit: number, instances: number): number {
-  return Math.max(1, Math.floor(limit / instances));
-}
-
 // Fixed windows: a minute that starts with its first request, and a UTC day. A request takes from both or from neither.
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
-
-/** How far the clock may step back before midnight without leaving the new day. */
-export const CLOCK_STEP_MS = 3_600_000;
-
-/** A start whose minute is always over, so that "not started" needs no special case. */
-const NOT_STARTED = -MINUTE_MS;
 
 /** `perDay` is null for an address, which has no day window. */
 export interface Limits {
@@ -104,20 +75,16 @@ export interface Limits {
   perDay: number | null;
 }
 
-/** Mutable and flat for speed: there may be 100,000 of these, updated a million times a second. */
-export interface WindowState {
-  /** Unix milliseconds of the first request in the minute. */
-  minuteStart: number;
-  minuteCount: number;
-  /** Requests of the minute that were refunded. */
-  minuteRefunds: number;
-  /** Days since 1970-01-01 UTC. */
-  day: number;
-  dayCount: number;
-  dayRefunds: number;
+export type WindowName = 'minute' | 'day';
+
+/** Its start in unix milliseconds, and how many requests were counted and refunded since. The next request starts one that is over. */
+export interface Window {
+  start: number;
+  count: number;
+  refunds: number;
 }
 
-export type WindowName = 'minute' | 'day';
+export type Windows = Record<WindowName, Window>;
 
 export interface WindowStatus {
   name: WindowName;
@@ -127,98 +94,83 @@ export interface WindowStatus {
   resetAt: number;
 }
 
-export function newWindowState(now: number): WindowState {
-  return {
-    minuteStart: NOT_STARTED,
-    minuteCount: 0,
-    minuteRefunds: 0,
-    day: Math.floor(now / DAY_MS),
-    dayCount: 0,
-    dayRefunds: 0,
-  };
+export const WINDOW_MS: Readonly<Record<WindowName, number>> = { minute: MINUTE_MS, day: DAY_MS };
+
+export function newWindows(): Windows {
+  const neverStarted = { start: 0, count: 0, refunds: 0 };
+  return { minute: { ...neverStarted }, day: { ...neverStarted } };
 }
 
-/** Takes from both windows and returns null, or takes nothing and returns the exhausted window with the longest wait. */
-export function take(state: WindowState, limits: Limits, now: number): WindowName | null {
-  settle(state, now);
-  const minuteFull = state.minuteCount >= limits.perMinute;
-  const dayFull = limits.perDay !== null && state.dayCount >= limits.perDay;
-  if (minuteFull && dayFull) return endOf(state, 'minute', now) > endOf(state, 'day', now) ? 'minute' : 'day';
-  if (minuteFull) return 'minute';
-  if (dayFull) return 'day';
+export function startOfDay(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS;
+}
 
-  if (state.minuteStart === NOT_STARTED) state.minuteStart = now;
-  state.minuteCount += 1;
-  if (limits.perDay !== null) state.dayCount += 1;
+/** Takes from all windows and returns null, or takes nothing and returns the exhausted window with the longest wait. */
+export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
+  const current = windowStatuses(windows, limits, now);
+  const exhausted = current.filter(({ remaining }) => remaining === 0);
+  if (exhausted.length > 0) {
+    return exhausted.reduce((one, other) => (other.resetAt >= one.resetAt ? other : one));
+  }
+  for (const { name, resetAt } of current) {
+    windows[name].start = resetAt - WINDOW_MS[name];
+    windows[name].count += 1;
+  }
   return null;
 }
 
 /**
  * Refunds a request taken at that time, in the windows that still contain it. A window refunds at most its limit;
  * otherwise free requests would be unlimited. The minute stays started, because its end has been announced.
+ * @returns the windows in which it was refunded
  */
-export function refund(state: WindowState, { perMinute, perDay }: Limits, takenAt: number): void {
-  const inMinute = takenAt >= state.minuteStart && takenAt < state.minuteStart + MINUTE_MS;
-  if (inMinute && state.minuteCount > 0 && state.minuteRefunds < perMinute) {
-    state.minuteCount -= 1;
-    state.minuteRefunds += 1;
-  }
-  const inDay = perDay !== null && Math.floor(takenAt / DAY_MS) === state.day;
-  if (inDay && state.dayCount > 0 && state.dayRefunds < perDay) {
-    state.dayCount -= 1;
-    state.dayRefunds += 1;
-  }
+export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
+  const refunded = windowStatuses(windows, limits, now).filter(({ name, limit, resetAt }) => {
+    const { start, count, refunds } = windows[name];
+    return takenAt >= start && takenAt < resetAt && count > 0 && refunds < limit;
+  });
+  refunded.forEach(({ name }) => {
+    windows[name].count -= 1;
+    windows[name].refunds += 1;
+  });
+  return refunded.map(({ name }) => name);
 }
 
-/** True if a new day has started since the last request. */
-export function isDayOver(state: WindowState, now: number): boolean {
-  return Math.floor(now / DAY_MS) > state.day;
+/** The shortest window comes first. Starts none, but empties what is over. */
+export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
+  const minute = statusOf('minute', windows.minute, perMinute, now, now);
+  return perDay === null ? [minute] : [minute, statusOf('day', windows.day, perDay, now, startOfDay(now))];
 }
 
-/** Takes nothing, but settles the state, because the end announced here must hold for the next request. */
-export function windowStatuses(state: WindowState, limits: Limits, now: number): WindowStatus[] {
-  settle(state, now);
-  const minute: WindowStatus = {
-    name: 'minute',
-    limit: limits.perMinute,
-    remaining: Math.max(0, limits.perMinute - state.minuteCount),
-    resetAt: endOf(state, 'minute', now),
+/** @param start where the window would start now */
+function statusOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
+  const isOver = now >= window.start + WINDOW_MS[name];
+  if (isOver) {
+    Object.assign(window, { count: 0, refunds: 0 });
+  } else if (now < window.start) {
+    // The clock was set back: the window keeps its count.
+    window.start = start;
+  }
+  const remaining = Math.max(0, limit - window.count);
+  return { name, limit, remaining, resetAt: (isOver ? start : window.start) + WINDOW_MS[name] };
+}
+
+/** What each instance may allow while the instances cannot share their counts; at least one request. */
+export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
+  const part = (limit: number) => Math.max(1, Math.floor(limit / instances));
+  return { perMinute: part(perMinute), perDay: perDay === null ? null : part(perDay) };
+}
+
+/**
+ * The windows in which an instance that counts alone goes on, with its share of the limits. Of the minute it allows what was
+ * left, but at most its share. Of the day it allows its share of what was left: outages are no new day.
+ */
+export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
+  const share = shareOf(limits, instances);
+  const minuteLeft = limits.perMinute - minute.count;
+  const dayLeft = Math.ceil(((limits.perDay ?? 0) - day.count) / instances);
+  return {
+    minute: { ...minute, count: Math.max(0, share.perMinute - minuteLeft) },
+    day: { ...day, count: (share.perDay ?? 0) - dayLeft },
   };
-  if (limits.perDay === null) return [minute];
-  const day: WindowStatus = {
-    name: 'day',
-    limit: limits.perDay,
-    remaining: Math.max(0, limits.perDay - state.dayCount),
-    resetAt: endOf(state, 'day', now),
-  };
-  return [minute, day];
-}
-
-/** Closes windows that are over, and corrects windows in the future after the clock was set back. */
-function settle(state: WindowState, now: number): void {
-  if (now < state.minuteStart) {
-    // Keeps the count; the new end is at most a minute away.
-    state.minuteStart = now;
-  } else if (now >= state.minuteStart + MINUTE_MS) {
-    state.minuteStart = NOT_STARTED;
-    state.minuteCount = 0;
-    state.minuteRefunds = 0;
-  }
-
-  const today = Math.floor(now / DAY_MS);
-  if (isDayOver(state, now)) {
-    state.day = today;
-    state.dayCount = 0;
-    state.dayRefunds = 0;
-  } else if (now < state.day * DAY_MS - CLOCK_STEP_MS) {
-    // After a small step back across midnight, the later day stays current. After a larger one the count moves to the
-    // current day, so that a wrong clock does not lock anyone out for days.
-    state.day = today;
-  }
-}
-
-/** The exact end of a window. */
-export function endOf({ minuteStart, day }: WindowState, name: WindowName, now: number): number {
-  if (name === 'day') return (day + 1) * DAY_MS;
-  return (minuteStart === NOT_STARTED ? now : minuteStart) + MINUTE_MS;
 }

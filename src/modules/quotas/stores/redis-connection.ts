@@ -26,11 +26,12 @@ const OPTIONS = {
 } as const;
 
 type Client = Redis | Cluster;
-type Script = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
+/** The script as a command of its own, for which ioredis knows the first key, and with it the node of a cluster. */
+type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
-/** Runs one script in Redis. A URL of one node of a cluster, or of several, means the cluster. */
+/** Runs one script on two keys in Redis. A URL of one node of a cluster, or of several, means the cluster. */
 export class RedisConnection {
-  private client: Client | null = null;
+  private connection: Promise<Scripted> | null = null;
   private isCluster: boolean;
   private readonly patienceMs: number;
   private deadline: Promise<never> | null = null;
@@ -47,62 +48,52 @@ export class RedisConnection {
 
   /** Connects, unless it is connected. Rejects if that is impossible, or if a node of the cluster does not answer. */
   async open(): Promise<void> {
-    if (this.client?.status === 'end') this.client = null;
-    this.client ??= await this.connect();
-    if (this.client instanceof Cluster) {
-      await this.inTime(Promise.all(this.client.nodes('master').map((node) => node.ping())));
+    const client = await (this.connection ??= this.connect());
+    if (client instanceof Cluster) {
+      await this.inTime(Promise.all(client.nodes('master').map((node) => node.ping())));
     }
   }
 
   /** Closes the connection, healthy or not; the next `open` makes another one. */
   close(): void {
-    this.client?.disconnect();
-    this.client = null;
+    void this.connection?.then((client) => client.disconnect()).catch(() => undefined);
+    this.connection = null;
   }
 
   /** Runs the script. Rejects if Redis returns an error, or does not answer in time. */
-  async run(keys: string[], values: (string | number)[]): Promise<unknown> {
-    if (this.client === null) throw new Error('There is no connection');
-    const script = (this.client as unknown as Record<string, Script>)[nameOf(keys.length)]!;
+  async run(keys: [string, string], argument: string): Promise<unknown> {
+    const { connection } = this;
+    if (connection === null) throw new Error('There is no connection');
+    const client = await connection;
     try {
-      return await this.inTime(script.call(this.client, ...keys, ...values));
+      return await this.inTime(client.quotaStep(...keys, argument));
     } catch (error) {
-      // A node of a cluster whose user may not ask it what it is.
-      if (!this.isCluster && (error as Error).message.startsWith('MOVED ')) {
+      if (client instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
+      // What the URL names is a node of a cluster.
+      if (this.connection === connection) {
         this.isCluster = true;
-        this.close();
+        this.connection = this.connect();
+        // Others wait for its answers.
+        setTimeout(() => client.disconnect(), this.patienceMs).unref();
       }
-      throw error;
+      return this.run(keys, argument);
     }
   }
 
-  private async connect(): Promise<Client> {
-    let client = await connected(clientOf(this.url, this.isCluster));
-    try {
+  private connect(): Promise<Scripted> {
+    const client = clientOf(this.url, this.isCluster) as Scripted;
+    client.defineCommand('quotaStep', { numberOfKeys: 2, lua: this.lua });
+    const connection = connected(client).then(async () => {
       await this.inTime(selectDatabase(client));
-      if (client instanceof Redis && (await this.isNodeOfCluster(client))) {
-        client.disconnect();
-        client = await connected(clientOf(this.url, true));
-      }
-    } catch (error) {
+      return client;
+    });
+    const forget = () => {
       client.disconnect();
-      throw error;
-    }
-    // One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster.
-    for (const numberOfKeys of [1, 2]) {
-      client.defineCommand(nameOf(numberOfKeys), { numberOfKeys, lua: this.lua });
-    }
-    return client;
-  }
-
-  private async isNodeOfCluster(client: Redis): Promise<boolean> {
-    try {
-      return (await this.inTime(client.info('cluster'))).includes('cluster_enabled:1');
-    } catch (error) {
-      // The user may not ask, or a proxy does not know the command.
-      if (/^(NOPERM|ERR) /.test((error as Error).message)) return false;
-      throw error;
-    }
+      if (this.connection === connection) this.connection = null;
+    };
+    client.once('end', forget);
+    connection.catch(forget);
+    return connection;
   }
 
   /** Rejects if the command takes too long, and the event loop is not what it waits for. */
@@ -126,10 +117,6 @@ export class RedisConnection {
     }
     throw new Error('Command timed out');
   }
-}
-
-function nameOf(numberOfKeys: number): string {
-  return `petstoreWith${numberOfKeys}`;
 }
 
 function clientOf(url: string, isCluster = url.includes(',')): Client {

@@ -1,10 +1,10 @@
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
-import type { Decision, QuotaStatus } from '../rules/decision';
-import type { MemoryQuotaStore } from './memory-quota-store';
-import { type LimitedClient, QuotaStore, type TakenRequest } from './quota-store';
+import type { Step, StepResult, TakenRequest } from '../rules/decision';
+import type { MemoryCounters } from './memory-counters';
+import { Counters, type LimitedClient } from './quota-store';
 import type { RedisConnection } from './redis-connection';
-import { type RedisQuotaStore, RedisUnavailableError } from './redis-quota-store';
+import { type RedisCounters, RedisUnavailableError } from './redis-counters';
 
 /** How often Redis is probed while it works, and while it does not. A request that fails is followed by a probe at once. */
 const PROBE_MS = 1_000;
@@ -20,10 +20,8 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
  * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
  * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
  */
-export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
+export class RedisWithLocalFallback extends Counters implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  /** True if requests were counted in Redis since this instance last counted locally. */
-  private hasShared = true;
   private failedProbes = 0;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
@@ -33,8 +31,8 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
 
   constructor(
     private readonly connection: RedisConnection,
-    private readonly shared: RedisQuotaStore,
-    private readonly local: MemoryQuotaStore,
+    private readonly shared: RedisCounters,
+    private readonly local: MemoryCounters,
     private readonly instances: number,
   ) {
     super();
@@ -46,32 +44,24 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
     return this;
   }
 
-  take(client: LimitedClient): Promise<Decision> {
-    return this.inRedisOr<Decision>(
-      () => this.shared.take(client),
-      () => this.takeLocally(client),
-    );
-  }
-
-  async refund(client: LimitedClient, taken: TakenRequest): Promise<QuotaStatus> {
-    if (taken.takenLocally) {
-      return this.local.refund(client, taken);
+  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<StepResult> {
+    if (!this.isDegraded && !taken?.isLocal) {
+      try {
+        const result = await this.shared.step(client, step, taken);
+        this.local.startFrom(client, result.windows);
+        return result;
+      } catch (error) {
+        // If the database fails, the response is 503; that is no reason to count locally.
+        if (!(error instanceof RedisUnavailableError)) {
+          throw error;
+        }
+        void this.prober.runNow();
+      }
     }
-    return this.inRedisOr(
-      () => this.shared.refund(client, taken),
-      () => this.local.read(client),
-    );
-  }
-
-  read(client: LimitedClient): Promise<QuotaStatus> {
-    return this.inRedisOr(
-      () => this.shared.read(client),
-      () => this.local.read(client),
-    );
-  }
-
-  flush(): Promise<void> {
-    return this.local.flush();
+    // What was taken in Redis cannot be refunded here.
+    const isElsewhere = step === 'refund' && !taken?.isLocal;
+    const result = await this.local.step(client, isElsewhere ? 'read' : step, taken);
+    return { ...result, isLocal: true };
   }
 
   onModuleDestroy(): void {
@@ -83,39 +73,11 @@ export class RedisWithLocalFallback extends QuotaStore implements OnModuleDestro
     this.connection.close();
   }
 
-  private async inRedisOr<Result>(
-    inRedis: () => Promise<Result>,
-    locally: () => Promise<Result>,
-  ): Promise<Result> {
-    if (!this.isDegraded) {
-      try {
-        const result = await inRedis();
-        this.hasShared = true;
-        return result;
-      } catch (error) {
-        // If the database fails, the response is 503; that is no reason to count locally.
-        if (!(error instanceof RedisUnavailableError)) {
-          throw error;
-        }
-        void this.prober.runNow();
-      }
-    }
-    return locally();
-  }
-
-  private async takeLocally(client: LimitedClient): Promise<Decision> {
-    if (this.hasShared) {
-      this.hasShared = false;
-      this.local.rereadDays();
-    }
-    return { ...(await this.local.take(client)), takenLocally: true };
-  }
-
   private async probe(): Promise<void> {
     try {
       await this.connection.open();
       // A step that writes, because a replica refuses only those.
-      await this.shared.take(PROBE);
+      await this.shared.step(PROBE, 'take');
       this.failedProbes = 0;
       if (this.isDegraded) {
         // Also a warning, so that a log of warnings shows when an outage ended.

@@ -63,24 +63,6 @@ describe('what a client has used, read from outside the server', () => {
   });
 });
 
-it('the latest state of a minute is kept, although each answer of Redis tells its start a little differently', async () => {
-  const { client } = await service.issueKey();
-  const { id } = await service.app.get(ClientsService).named(client);
-  const records = service.app.get(QuotaRecords);
-  const start = service.clock.now();
-  const day = Math.floor(start / (24 * 60 * MINUTE));
-  for (const [minuteStart, minuteCount, kept] of [
-    [start, 5, 5],
-    [start - 3, 9, 9],
-    [start + 3, 7, 9],
-    [start + MINUTE, 1, 1],
-    [start, 10, 1],
-  ] as const) {
-    records.count(id, { minuteStart, minuteCount, minuteRefunds: 0, day, dayCount: 0, dayRefunds: 0 }, 1);
-    expect((await records.usageOf(id)).windows.minuteCount).toBe(kept);
-  }
-});
-
 describe('the top clients', () => {
   it('are ranked by the requests of the last days', async () => {
     await service.database.pool.query('DELETE FROM usage_days');

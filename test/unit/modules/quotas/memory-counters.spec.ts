@@ -1,52 +1,50 @@
 import { ManualClock } from '../../../support/manual-clock';
-import type { BanState } from '../../../../src/modules/quotas/rules/decision';
-import { newWindowState, type WindowState } from '../../../../src/modules/quotas/rules/limits';
-import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
-import type { QuotaRecords, StoredUsage } from '../../../../src/modules/quotas/stores/quota-records';
+import { newWindows, startOfDay, type Windows } from '../../../../src/modules/quotas/rules/limits';
+import { MemoryCounters } from '../../../../src/modules/quotas/stores/memory-counters';
+import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
-import type { LimitedClient, LimitedKey } from '../../../../src/modules/quotas/stores/quota-store';
+import {
+  type LimitedClient,
+  type LimitedKey,
+  QuotaStore,
+} from '../../../../src/modules/quotas/stores/quota-store';
 
 const MINUTE = 60_000;
 
-/** What the store remembers beyond itself, in memory: how it is written down is tested over HTTP. */
+/** What is saved of each client, in memory: how it is written down is tested over HTTP. */
 class Records {
-  readonly counts = new Map<number, number>();
-  readonly unsavedBans = new Set<number>();
-  readonly refunds = new Map<number, number>();
-  minute: Partial<WindowState> = {};
+  readonly saved = new Map<number, Windows>();
   lookUps = 0;
 
-  count(clientId: number, _windows: object, requests: number): void {
-    this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
-    if (requests < 0) this.refunds.set(clientId, (this.refunds.get(clientId) ?? 0) + 1);
+  count(clientId: number, windows: Windows): void {
+    this.saved.set(clientId, structuredClone(windows));
   }
-  saveBan(keyId: number, _bans: BanState): void {
-    this.unsavedBans.add(keyId);
-  }
-  hasUnsavedBan(keyId: number): boolean {
-    return this.unsavedBans.has(keyId);
-  }
-  usageOf(clientId: number): Promise<StoredUsage> {
+  saveBan(): void {}
+  usageOf({ clientId }: LimitedKey): Promise<Windows> {
     this.lookUps += 1;
-    const windows = { ...newWindowState(clock.now()), ...this.minute };
-    windows.dayCount = this.counts.get(clientId) ?? 0;
-    windows.dayRefunds = this.refunds.get(clientId) ?? 0;
-    return Promise.resolve({ windows, resetAt: 0 });
+    return Promise.resolve(structuredClone(this.saved.get(clientId)) ?? newWindows());
   }
 }
 
 let clock: ManualClock;
 let records: Records;
-let store: MemoryQuotaStore;
+let counters: MemoryCounters;
+let store: QuotaStore;
+
+/** Counts in this process, as one of so many that count alone. */
+function countIn(instances: number): void {
+  counters = new MemoryCounters(records as unknown as QuotaRecords, clock, instances);
+  store = new QuotaStore(counters, records as unknown as QuotaRecords);
+}
 
 beforeEach(() => {
   jest.useFakeTimers();
   clock = new ManualClock();
   records = new Records();
-  store = new MemoryQuotaStore(records as unknown as QuotaRecords, clock);
+  countIn(1);
 });
 afterEach(() => {
-  store.onModuleDestroy();
+  counters.onModuleDestroy();
   jest.useRealTimers();
 });
 
@@ -80,16 +78,13 @@ it('A client that returns after ten idle minutes is read again, and keeps the co
   expect([records.lookUps > 1, ...remaining]).toEqual([true, 2, 2, 1, 0]);
 });
 
-it('What the database says of a key lifts no earned ban until that is saved, and then only with a later change', async () => {
+it('What the database says of a key applies only if it is a later change', async () => {
   const client = aClient(1, 1);
   await takeTimes(2, client);
   clock.advance(2_000);
   await takeTimes(11, client);
   expect((await store.take(client)).outcome).toBe('banned');
   const unbanned = changed(client, { ban: { ...NEVER_BANNED, changedAt: 8 } });
-  expect((await store.take(unbanned)).outcome).toBe('banned');
-  records.unsavedBans.clear();
-  expect((await store.take(client)).outcome).toBe('banned');
   expect((await store.take(unbanned)).outcome).toBe('limited');
   const stale = { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 };
   expect((await store.take(changed(client, { ban: stale }))).outcome).toBe('limited');
@@ -107,19 +102,20 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
 
 describe('one of three instances that count alone', () => {
   const free: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
-  let share: MemoryQuotaStore;
 
-  beforeEach(() => (share = new MemoryQuotaStore(records as unknown as QuotaRecords, clock, 3)));
-  afterEach(() => share.onModuleDestroy());
+  beforeEach(() => {
+    counters.onModuleDestroy();
+    countIn(3);
+  });
 
   /** How many of these requests are let in when each is answered 304. */
   async function letInRefunded(requests: number): Promise<number> {
     let letIn = 0;
     for (let sent = 0; sent < requests; sent += 1) {
-      const taken = await share.take(free);
+      const taken = await store.take(free);
       if (taken.outcome === 'allowed') {
         letIn += 1;
-        await share.refund(free, taken);
+        await store.refund(free, taken);
       }
     }
     return letIn;
@@ -129,12 +125,11 @@ describe('one of three instances that count alone', () => {
     expect(await letInRefunded(45)).toBe(40);
   });
 
-  it('refunds at most its share of the whole day, whatever was used before', async () => {
-    records.counts.set(1, 30);
+  it('refunds at most its share of the day', async () => {
     expect(await letInRefunded(40)).toBe(40);
     clock.advance(MINUTE);
-    // A third of the day's 90 is refunded, of which 20 were before, and a third of the 60 that were left of it counts.
-    expect(await letInRefunded(40)).toBe(30 + 20 - 40);
+    // A third of the day's 90 is refunded, of which 20 were before, and a third counts.
+    expect(await letInRefunded(60)).toBe(30 + 30 - 40);
   });
 
   it.each([
@@ -144,37 +139,34 @@ describe('one of three instances that count alone', () => {
     ['one', 1, 0],
     ['nothing', 0, 0],
   ])(
-    'begins with what Redis has left of the minute, as seen or as saved by others, but at most its share: %s',
+    'begins with what Redis has left of the minute, as seen or as saved by others, but at most its share, and its share of what is left of the day: %s',
     async (_what, left, remaining) => {
       const now = clock.now();
-      records.counts.set(1, 60);
-      const counted = {
-        ...newWindowState(now),
-        minuteStart: now - 1_000,
-        minuteCount: 60 - left,
-        dayCount: 40,
-      };
-      share.startFrom(free, counted);
-      const { outcome, windows } = await share.take(free);
+      const minute = { start: now - 1_000, count: 60 - left, refunds: 0 };
+      const day = { start: startOfDay(now), count: 0, refunds: 0 };
+      records.saved.set(1, { minute: { ...minute, count: 1 }, day: { ...day, count: 60 } });
+      counters.startFrom(free, { minute, day: { ...day, count: 40 } });
+      const { outcome, windows } = await store.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
       expect(windows).toMatchObject([
         { limit: 20, remaining, resetAt: now - 1_000 + MINUTE },
-        { limit: 70, remaining: left === 0 ? 10 : 9 },
+        { limit: 30, remaining: left === 0 ? 10 : 9 },
       ]);
-      records.minute = { minuteStart: counted.minuteStart, minuteCount: counted.minuteCount };
-      share.clear();
-      expect((await share.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
+      records.saved.set(1, { minute, day });
+      counters.clear();
+      expect((await store.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
       const address = addressClient('192.0.2.1');
-      share.startFrom(address, counted);
-      expect((await share.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
+      counters.startFrom(address, { minute, day });
+      expect((await store.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
   );
 
   it('has its share of a new day from its first request on', async () => {
-    records.counts.set(1, 89);
-    expect((await share.take(free)).outcome).toBe('allowed');
+    const day = { start: startOfDay(clock.now()), count: 89, refunds: 0 };
+    records.saved.set(1, { ...newWindows(), day });
+    expect((await store.take(free)).outcome).toBe('allowed');
     clock.advance(24 * 60 * MINUTE);
-    const { windows } = await share.take(free);
+    const { windows } = await store.take(free);
     expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
       [20, 19],
       [30, 29],

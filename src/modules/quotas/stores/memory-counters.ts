@@ -1,0 +1,131 @@
+import type { OnModuleDestroy } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { type Clock, RepeatingTask } from '#libs/clock';
+import {
+  applyStep,
+  applyStoredBan,
+  type BanState,
+  newBanState,
+  type QuotaState,
+  type Step,
+  type StepResult,
+  type TakenRequest,
+} from '../rules/decision';
+import { MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
+import type { QuotaRecords } from './quota-records';
+import { Counters, type LimitedClient } from './quota-store';
+
+const SWEEP_MS = MINUTE_MS;
+/** Idle entries leave after this long: windows are over, or in the database. */
+const IDLE_MS = 10 * MINUTE_MS;
+/** Entries of a kind. Callers without a key can use any number of addresses; the least recently used leave first. */
+const MAX_ENTRIES = 200_000;
+
+interface ClientEntry {
+  windows: Windows;
+  /** False if the minute is what Redis reported last, and the day has to be read from the database before use. */
+  isComplete: boolean;
+  /** The last reset applied to the windows, in unix milliseconds; 0 for none. */
+  resetAt: number;
+}
+
+/** Counts in this process. The counts of a client are read from the database on first use. */
+export class MemoryCounters extends Counters implements OnModuleDestroy {
+  /** `fetch` reads once for all who ask meanwhile: a second copy would be a second quota. */
+  private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
+  private readonly bans: LRUCache<number, BanState>;
+  private readonly addresses: LRUCache<string, Windows>;
+  private readonly sweeper: RepeatingTask;
+
+  constructor(
+    private readonly records: QuotaRecords,
+    private readonly clock: Clock,
+    /** Number of instances that count separately; each allows its share. */
+    private readonly instances = 1,
+  ) {
+    super();
+    // `performance` is the default, but looked up when the module is loaded, before a test replaces it.
+    const bounds = {
+      max: MAX_ENTRIES,
+      ttl: IDLE_MS,
+      ttlResolution: SWEEP_MS,
+      updateAgeOnGet: true,
+      perf: performance,
+    };
+    this.clients = new LRUCache<number, ClientEntry, LimitedClient>({
+      ...bounds,
+      fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
+      noDeleteOnFetchRejection: true,
+      // Whoever waits for it still counts in it.
+      ignoreFetchAbort: true,
+    });
+    this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
+    this.addresses = new LRUCache<string, Windows>({ ...bounds, memoMethod: newWindows });
+    const caches = [this.clients, this.bans, this.addresses];
+    const work = () => caches.forEach((cache) => cache.purgeStale());
+    this.sweeper = new RepeatingTask({ name: 'Evicting idle counters', work, everyMs: SWEEP_MS }).start();
+  }
+
+  onModuleDestroy(): void {
+    void this.sweeper.stop();
+  }
+
+  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<StepResult> {
+    const { key, tracker, limits } = client;
+    const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(client);
+    // From here to the end is one step: nobody else changes the state meanwhile.
+    const ban = key && this.bans.memo(key.id);
+    const state: QuotaState = {
+      windows,
+      ban: step === 'read' ? ban && { ...ban } : ban,
+      limits: this.instances === 1 ? limits : shareOf(limits, this.instances),
+      perMinute: limits.perMinute,
+      now: this.clock.now(),
+    };
+    if (key !== null) {
+      applyStoredBan(state.ban!, key.ban);
+    }
+    return applyStep(state, step, taken?.takenAt ?? 0);
+  }
+
+  /** What the instances have counted together: a count of this one alone would begin there, with its share of what is left. */
+  startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
+    const windows = shareOfRest(counted, limits, this.instances);
+    if (key === null) {
+      this.addresses.set(tracker, windows);
+    } else {
+      this.clients.set(key.clientId, { windows, isComplete: false, resetAt: key.resetAt });
+    }
+  }
+
+  /** The instances count together again, so what this one has counted alone is over. */
+  clear(): void {
+    this.clients.clear();
+    this.addresses.clear();
+  }
+
+  private async windowsOf(client: LimitedClient): Promise<Windows> {
+    const { clientId, resetAt } = client.key!;
+    let entry = this.clients.get(clientId);
+    if (!entry?.isComplete) {
+      entry = (await this.clients.fetch(clientId, { context: client, forceRefresh: true }))!;
+    }
+    if (resetAt > entry.resetAt) {
+      Object.assign(entry, { windows: newWindows(), resetAt });
+    }
+    return entry.windows;
+  }
+
+  /** @param before what Redis reported, whose minute goes on, unless it was reset */
+  private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
+    const { resetAt } = key!;
+    const counted = await this.records.usageOf(key!);
+    const { minute, day } = this.instances === 1 ? counted : shareOfRest(counted, limits, this.instances);
+    const isSameMinute = before !== undefined && before.resetAt >= resetAt;
+    return {
+      windows: { minute: isSameMinute ? before.windows.minute : minute, day },
+      isComplete: true,
+      resetAt,
+    };
+  }
+}
