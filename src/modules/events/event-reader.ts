@@ -12,14 +12,6 @@ import {
 /** How long events are kept at least. */
 export const EVENT_RETENTION_DAYS = 30;
 
-/** The database has no event at this position any more, which it once had: see `EventReader.after`. */
-export class EventsLost extends Error {
-  /** @param continueAt the last position before the loss, or earlier */
-  constructor(readonly continueAt: FeedPosition) {
-    super('The database has lost events.');
-  }
-}
-
 export interface EventPage {
   /** In the order of the feed. */
   events: StoredEvent[];
@@ -27,6 +19,8 @@ export interface EventPage {
   reached: FeedPosition;
   /** False at the end of the feed. */
   hasMore: boolean;
+  /** The database has lost what the page was to follow: it is empty, and the feed goes on from the last position before. */
+  isLost?: boolean;
 }
 
 /** Maximum events that a read looks at, whether they match or not. */
@@ -120,7 +114,6 @@ export class EventReader {
    * Events after a position: at most `most`, and at most 256 KiB. With a filter, fewer may be returned although more follow.
    * Whoever returns to events that have expired continues with the oldest one.
    * @param caller the id of the client that reads; by default the service itself
-   * @throws EventsLost if the event at the position is not there, or another one
    */
   async after(
     from: FeedPosition,
@@ -134,16 +127,16 @@ export class EventReader {
     const mayReadThousands = type !== undefined || petId !== undefined;
     const [row] = await this.database.read(PAGE, values, caller, mayReadThousands);
     const [newest, isKnown, events, ...reachedPlace] = row!;
-    if (!isKnown && position > FEED_START.position) {
-      if (time > (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
-        const [again] = await this.database.read(AGAIN, [position, time], caller);
-        throw new EventsLost(placeOf(again) ?? FEED_START);
-      }
+    if (isKnown || position === FEED_START.position) {
+      const reached = placeOf(reachedPlace) ?? from;
+      const hasMore = newest !== null && reached.position < (newest as number);
+      return { events: (JSON.parse(events as string) as StoredRow[]).map(toEvent), reached, hasMore };
+    }
+    if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.after(FEED_START, { type, petId }, most, caller);
     }
-    const reached = placeOf(reachedPlace) ?? from;
-    const hasMore = newest !== null && reached.position < (newest as number);
-    return { events: (JSON.parse(events as string) as StoredRow[]).map(toEvent), reached, hasMore };
+    const [again] = await this.database.read(AGAIN, [position, time], caller);
+    return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
   /** Those of the newest 20,000 events that match, in feed order. */

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
 import { ServiceUnavailableError } from '#libs/http';
 import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event.entity';
-import { type EventPage, EventReader, EventsLost } from './event-reader';
+import { type EventPage, EventReader } from './event-reader';
 
 /** How often the feed is read while a request waits. */
 const POLL_MS = 200;
@@ -23,8 +23,9 @@ export interface Waiting {
 }
 
 interface Wait extends Waiting {
-  /** Ends the wait, with what was found. May be called again, without effect. */
-  end: (found: StoredEvent[]) => void;
+  found: StoredEvent[];
+  /** Ends the wait. May be called again, without effect. */
+  end: () => void;
 }
 
 /**
@@ -55,7 +56,7 @@ export class EventTail implements OnModuleDestroy {
   /** Ends all waits and prevents new ones. */
   end(): void {
     this.isOver = true;
-    this.endWithoutEvents(this.waits);
+    this.waits.forEach((wait) => wait.end());
   }
 
   /**
@@ -65,35 +66,32 @@ export class EventTail implements OnModuleDestroy {
    * @throws ApiError 503 if the client waits too often already, or the instance has no place left
    */
   async next(waiting: Waiting, milliseconds: number, signal: AbortSignal): Promise<EventPage> {
-    const wait = { ...waiting };
-    const found = this.isOver || signal.aborted ? [] : await this.wait(wait, milliseconds, signal);
-    const last = found.at(-1);
-    const reached = last === undefined ? wait.after : await this.events.placeAt(last.position, wait.client);
-    return { events: found, reached, hasMore: false };
-  }
-
-  private wait(wait: Waiting, milliseconds: number, signal: AbortSignal): Promise<StoredEvent[]> {
-    const ofClient = [...this.waits].filter(({ client }) => client === wait.client).length;
+    const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
     if (ofClient >= MAX_OF_CLIENT || this.waits.size >= MAX_WAITS) {
       throw new ServiceUnavailableError();
     }
-    return new Promise((resolve) => {
-      const giveUp = (): void => entry.end([]);
-      const timer = setTimeout(giveUp, milliseconds);
-      const entry: Wait = Object.assign(wait, {
-        end: (found: StoredEvent[]) => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', giveUp);
-          this.waits.delete(entry);
-          resolve(found);
-        },
-      });
-      signal.addEventListener('abort', giveUp);
-      this.waits.add(entry);
-      if (this.waits.size === 1) {
-        this.task.start();
-      }
-    });
+    const wait: Wait = { ...waiting, found: [], end: () => undefined };
+    if (!this.isOver && !signal.aborted) {
+      await this.untilEnd(wait, milliseconds, signal);
+    }
+    const { found, after, client } = wait;
+    const last = found.at(-1);
+    const reached = last === undefined ? after : await this.events.placeAt(last.position, client);
+    return { events: found, reached, hasMore: false };
+  }
+
+  private async untilEnd(wait: Wait, milliseconds: number, signal: AbortSignal): Promise<void> {
+    const ended = new Promise<void>((resolve) => (wait.end = () => resolve()));
+    const timer = setTimeout(wait.end, milliseconds);
+    signal.addEventListener('abort', wait.end);
+    this.waits.add(wait);
+    if (this.waits.size === 1) {
+      this.task.start();
+    }
+    await ended;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', wait.end);
+    this.waits.delete(wait);
   }
 
   /** Starts where the request stands that has seen least. Those that come meanwhile may have seen less: the next run is theirs. */
@@ -101,23 +99,12 @@ export class EventTail implements OnModuleDestroy {
     const waits = [...this.waits];
     const positions = waits.map(({ after }) => after);
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
-    try {
-      for (let more = waits.length > 0; more; ) {
-        const page = await this.events.after(from, {}, BATCH);
-        waits.forEach((wait) => show(wait, page));
-        from = page.reached;
-        more = page.hasMore;
-      }
-    } catch (error) {
-      if (!(error instanceof EventsLost)) {
-        throw error;
-      }
-      this.endWithoutEvents(waits);
+    for (let more = waits.length > 0; more; ) {
+      const page = await this.events.after(from, {}, BATCH);
+      waits.forEach((wait) => (page.isLost ? wait.end() : show(wait, page)));
+      from = page.reached;
+      more = page.hasMore && !page.isLost;
     }
-  }
-
-  private endWithoutEvents(waits: Iterable<Wait>): void {
-    [...waits].forEach((wait) => wait.end([]));
   }
 }
 
@@ -125,7 +112,8 @@ function show(wait: Wait, { events, reached }: EventPage): void {
   const { after, filter, most } = wait;
   const found = events.filter((event) => event.position > after.position && matches(event, filter));
   if (found.length > 0) {
-    wait.end(found.slice(0, most));
+    wait.found = found.slice(0, most);
+    wait.end();
   } else if (reached.position > after.position) {
     wait.after = reached;
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { EVENT_TYPES, type EventType } from './event.entity';
-import { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
+import { EventReader, MAX_SEARCHED } from './event-reader';
 import { type EventDto, toEventDto } from './events.dto';
 import { formatError, printableJson } from '../../runtime/messages';
 import { type Commander, ResultCommand, StoreConnection } from '../../cli/command/command';
@@ -85,19 +85,14 @@ export class EventsCommand extends ResultCommand {
       }
       for (;;) {
         signal.throwIfAborted();
-        try {
-          const { events: found, reached, hasMore } = await this.events.after(place, filter, BATCH);
-          found.forEach(report);
-          place = reached;
-          if (!hasMore) {
-            await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
-          }
-        } catch (error) {
-          if (!(error instanceof EventsLost)) {
-            throw error;
-          }
+        const { events: found, reached, hasMore, isLost } = await this.events.after(place, filter, BATCH);
+        if (isLost) {
           process.stderr.write(formatError(LOST));
-          place = error.continueAt;
+        }
+        found.forEach(report);
+        place = reached;
+        if (!hasMore) {
+          await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
         }
       }
     });

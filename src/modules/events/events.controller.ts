@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, disconnectSignalOf } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { FEED_START } from './event.entity';
-import { type EventPage, EventReader, EventsLost } from './event-reader';
-import { EVENT_EXAMPLE } from './event-schemas';
+import { type EventPage, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import {
+  EVENT_EXAMPLE,
   type EventDto,
   EventsLostError,
   ListEventsQuery,
@@ -48,16 +48,12 @@ export class EventsController {
     @ClientId() clientId: number,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventDto>> {
-    try {
-      const { events, reached } = await this.read(query, clientId, request);
-      return { entries: events.map(toEventDto), cursor: cursorAt(reached) };
-    } catch (error) {
-      if (error instanceof EventsLost) {
-        const cursor = cursorAt(error.continueAt);
-        throw new EventsLostError(cursor, nextLink(request, cursor));
-      }
-      throw error;
+    const { events, reached, isLost } = await this.read(query, clientId, request);
+    const cursor = cursorAt(reached);
+    if (isLost) {
+      throw new EventsLostError(cursor, nextLink(request, cursor));
     }
+    return { entries: events.map(toEventDto), cursor };
   }
 
   private async read(query: ListEventsQuery, client: number, request: FastifyRequest): Promise<EventPage> {

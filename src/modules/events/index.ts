@@ -4,15 +4,14 @@ import { DAY_MS } from '#libs/clock';
 import type { Feature } from '../../features';
 import { EventRow } from './event.entity';
 import { EVENT_RETENTION_DAYS, EventReader } from './event-reader';
-import { EVENT_SCHEMAS } from './event-schemas';
 import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
+import { EVENT_SCHEMAS } from './events.dto';
 
 export { EVENT_TYPES, type EventType, type StoredEvent } from './event.entity';
-export { EventReader, EventsLost, MAX_SEARCHED } from './event-reader';
-export { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from './event-schemas';
+export { EventReader } from './event-reader';
 export { EventTail } from './event-tail';
-export { type EventDto, toEventDto } from './events.dto';
+export { EVENT_EXAMPLE, EVENT_SCHEMAS, type EventDto, eventSchema, toEventDto } from './events.dto';
 export { type NewEvent, type ReportedTable, reportedWrites } from './reported-writes';
 
 /** Reading events. */

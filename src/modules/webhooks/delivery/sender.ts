@@ -12,11 +12,9 @@ import { type FindAddresses, checkedLookup, systemLookup, errorWithCode } from '
 import type { Attempt } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
-/** How much of a response body is read, and for how long, so that the connection can be reused. */
+/** How much of a response body is read, and for how long. */
 const BODY_BYTES = 16_384;
 const BODY_MS = 1_000;
-/** Maximum number of 1xx responses before the final one. */
-const INTERIM_RESPONSES = 10;
 /** Idle connections close after 10 seconds. With `autoSelectFamily`, a lookup is asked for all addresses. */
 const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32, autoSelectFamily: true };
 
@@ -26,7 +24,6 @@ const FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name in the URL has no address.',
   ELOOKUP: 'The name in the URL could not be looked up.',
   ESILENT: `There was no response within ${TIMEOUT_MS / 1_000} seconds.`,
-  EINTERIM: 'There were too many interim responses (1xx).',
   ESTATUS: 'The response had an invalid status.',
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was closed before a response.',
@@ -92,19 +89,12 @@ export class Sender {
 /** Rejects with an error that has a code. */
 async function attemptOf(request: ClientRequest, body: string): Promise<Attempt> {
   const deadline = setTimeout(() => request.destroy(errorWithCode('ESILENT')), TIMEOUT_MS);
-  let interim = 0;
-  request.on('information', () => {
-    interim += 1;
-    if (interim > INTERIM_RESPONSES) {
-      request.destroy(errorWithCode('EINTERIM'));
-    }
-  });
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   try {
     const answered = once(request.end(body), 'response') as Promise<[IncomingMessage]>;
     const [response] = await Promise.race([answered, closed]);
     const { statusCode: status = 0, headers } = response;
-    await drain(response);
+    drain(response);
     if (status < 100 || status > 599) {
       throw errorWithCode('ESTATUS');
     }
@@ -114,19 +104,16 @@ async function attemptOf(request: ClientRequest, body: string): Promise<Attempt>
   }
 }
 
-/** Reads the rest of the response; closes the connection if it is too large or too slow. */
-async function drain(response: IncomingMessage): Promise<void> {
+/** Reads the rest, so that the connection can be reused; closes it if the rest is too large or too slow. The status counts. */
+function drain(response: IncomingMessage): void {
   const deadline = setTimeout(() => response.destroy(), BODY_MS);
   let bytes = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > BODY_BYTES) {
-        break;
-      }
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES) {
+      response.destroy();
     }
-  } catch {
-    // The status counts, even if the rest has not arrived.
-  }
-  clearTimeout(deadline);
+  });
+  response.on('error', () => undefined);
+  response.on('close', () => clearTimeout(deadline));
 }
