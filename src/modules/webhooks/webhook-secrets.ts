@@ -1,5 +1,5 @@
 // Signing secrets: their format, how long a replaced one stays valid, and the key that encrypts them in the database.
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
@@ -54,11 +54,8 @@ export class SecretVault {
     this.key = webhookKey;
   }
 
-  /** Prefix of everything sealed with this key. Identifies the key without revealing it. Undefined without a key. */
-  get fingerprint(): string | undefined {
-    return (
-      this.key && hash('sha256', Buffer.concat([Buffer.from('petstore webhook key '), this.key])).slice(0, 16)
-    );
+  get hasKey(): boolean {
+    return this.key !== undefined;
   }
 
   /** A new secret, sealed. @throws UnavailableError without a key */
@@ -67,13 +64,12 @@ export class SecretVault {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
     const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-    const bytes = Buffer.concat([iv, cipher.getAuthTag(), text]);
-    return `${this.fingerprint}.${bytes.toString('base64')}`;
+    return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
   }
 
   /** @throws Error if it was sealed with another key or for another webhook; the message does not contain the secret */
   open(sealed: string, webhookId: number): string {
-    const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64');
+    const bytes = Buffer.from(sealed, 'base64');
     const iv = bytes.subarray(0, IV_BYTES);
     const decipher = createDecipheriv(ALGORITHM, this.requireKey(), iv, { authTagLength: TAG_BYTES })
       .setAAD(boundTo(webhookId))
@@ -122,14 +118,15 @@ export class WebhookKeyCheck implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const { fingerprint } = this.vault;
-    if (fingerprint === undefined) {
+    if (!this.vault.hasKey) {
       new Logger('Webhooks').warn(NO_KEY);
       return;
     }
-    const isUnreadable = (secrets: string) => `${secrets} <> '[]' AND strpos(${secrets}, :sealed) = 0`;
-    const sealed = `"${fingerprint}.`;
-    if (await this.webhooks.existsBy({ secrets: Raw(isUnreadable, { sealed }) })) {
+    const where = { secrets: Raw((secrets) => `${secrets} <> '[]'`) };
+    const newest = await this.webhooks.findOne({ where, order: { id: 'DESC' } });
+    try {
+      newest?.secrets.forEach(({ sealed }) => this.vault.open(sealed, newest.id));
+    } catch {
       throw new OperatorError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
           'All instances need the same key; docs/operations/runbooks.md says what to do if it is lost.',

@@ -28,7 +28,7 @@ const DUE: DeliveryDto = {
   createdAt: '2026-11-21T09:30:00.000Z',
   nextAttemptAt: '2026-11-21T09:30:00.000Z',
 };
-const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
+const WebhookId = () => IdParam('webhookId', 'Identifier of the webhook (Webhook.id).');
 
 @Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.', group: 'Notifications' })
 @Controller('webhooks')
@@ -78,7 +78,7 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  get(@IdParam('webhookId', WEBHOOK_ID) id: number, @ClientId() clientId: number): Promise<WebhookDto> {
+  get(@WebhookId() id: number, @ClientId() clientId: number): Promise<WebhookDto> {
     return this.webhooks.get(id, clientId);
   }
 
@@ -93,7 +93,7 @@ export class WebhooksController {
     bodies: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
   })
   update(
-    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @WebhookId() id: number,
     @Body() body: WebhookPatchDto,
     @CommandOrigin() origin: Origin,
   ): Promise<WebhookDto> {
@@ -108,7 +108,7 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  delete(@IdParam('webhookId', WEBHOOK_ID) id: number, @CommandOrigin() origin: Origin): Promise<void> {
+  delete(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<void> {
     return this.webhooks.remove(id, origin);
   }
 
@@ -126,10 +126,7 @@ export class WebhooksController {
     errors: [WebhookNotFoundError, TooManySecretsError],
     stability: 'experimental',
   })
-  rotate(
-    @IdParam('webhookId', WEBHOOK_ID) id: number,
-    @CommandOrigin() origin: Origin,
-  ): Promise<WebhookWithSecretDto> {
+  rotate(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<WebhookWithSecretDto> {
     return this.webhooks.rotate(id, origin);
   }
 
@@ -143,7 +140,7 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  test(@IdParam('webhookId', WEBHOOK_ID) id: number, @CommandOrigin() origin: Origin): Promise<DeliveryDto> {
+  test(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<DeliveryDto> {
     return this.webhooks.test(id, origin);
   }
 
@@ -157,7 +154,7 @@ export class WebhooksController {
     stability: 'experimental',
   })
   listDeliveries(
-    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @WebhookId() id: number,
     @Query() query: ListDeliveriesQuery,
     @ClientId() clientId: number,
   ): Promise<Page<DeliveryDto>> {
@@ -174,7 +171,7 @@ export class WebhooksController {
     stability: 'experimental',
   })
   retry(
-    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @WebhookId() id: number,
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
     @CommandOrigin() origin: Origin,
   ): Promise<DeliveryDto> {

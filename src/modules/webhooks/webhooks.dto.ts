@@ -98,7 +98,6 @@ export class WebhookDto extends WebhookFields {
   enabled!: boolean;
 
   @Text({
-    min: 0,
     max: 500,
     description: 'Why the service disabled the webhook; left out if it did not.',
     optional: true,
@@ -190,7 +189,6 @@ export class DeliveryDto {
   responseStatus?: number;
 
   @Text({
-    min: 0,
     max: 300,
     description: 'Why the last attempt failed.',
     optional: true,

@@ -3,7 +3,7 @@ import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { type StoredSecret, switchWebhook } from '../webhook.entity';
-import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, errorOf, slowDownMs } from './retry-schedule';
+import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
@@ -44,9 +44,9 @@ const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
     < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * Finds the webhooks that may have one more delivery, in turns by client: each has its turn after those with fewer deliveries
- * under way, and takes only so many places that one client more would find some. By a loose index scan, so that webhooks
- * without work, and the size of a backlog, cost nothing.
+ * Finds webhooks of a kind, `$4`, that may have one more delivery, in turns by client: each has its turn after those with fewer
+ * deliveries under way, `$3`, and takes only so many places that one client more would find some. By a loose index scan, so that
+ * webhooks without work, and the size of a backlog, cost nothing.
  */
 const FIND = {
   text: `WITH RECURSIVE waiting (id) AS (
@@ -55,19 +55,16 @@ const FIND = {
       SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending' AND webhook_id > waiting.id)
       FROM waiting WHERE id IS NOT NULL
     ), busy AS (
-      SELECT client_id, quick, count(*) AS deliveries FROM unnest($3::bigint[], $4::boolean[]) AS one (client_id, quick)
-      GROUP BY client_id, quick
+      SELECT client_id, count(*) AS deliveries FROM unnest($3::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
-      SELECT id, client_id, quick,
-        coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id, quick ORDER BY random()) AS turn
-      FROM waiting JOIN webhooks USING (id) LEFT JOIN busy USING (client_id, quick)
-      WHERE ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
-    ), placed AS (
-      SELECT id, quick, row_number() OVER (PARTITION BY quick ORDER BY turn, random()) AS place
-      FROM ready JOIN (SELECT quick, count(DISTINCT client_id) AS clients FROM ready GROUP BY quick) AS all_of USING (quick)
-      WHERE turn <= greatest(1, ${PLACES_OF_A_KIND} / (clients + 1))
+      SELECT id, client_id,
+        coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id ORDER BY random()) AS turn
+      FROM waiting JOIN webhooks USING (id) LEFT JOIN busy USING (client_id)
+      WHERE quick = $4 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
     )
-    SELECT id FROM placed WHERE place <= CASE WHEN quick THEN $5::int ELSE $6::int END`,
+    SELECT id FROM ready
+    WHERE turn <= greatest(1, ${PLACES_OF_A_KIND} / (SELECT 1 + count(DISTINCT client_id) FROM ready))
+    ORDER BY turn, random() LIMIT $5`,
 };
 
 /** Those that another instance has locked are left to it. */
@@ -161,23 +158,23 @@ export class DeliveryQueue {
    * @param current those that this process sends already
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
-    const quick = current.filter((one) => one.quick).length;
-    const freeQuick = Math.min(PLACES_OF_A_KIND - quick, 2 * PLACES_OF_A_KIND - current.length);
-    const freeOthers = PLACES_OF_A_KIND - (current.length - quick);
-    if (freeQuick <= 0 && freeOthers <= 0) {
-      return [];
-    }
-    const ids = current.map(({ id }) => id);
-    const clients = current.map(({ clientId }) => clientId);
-    const kinds = current.map((one) => one.quick);
     const now = this.timeIn(0);
-    const values = [now, ids, clients, kinds, freeQuick, freeOthers];
-    const found = await this.database.query<{ id: number }>(FIND, values);
+    const ids = current.map(({ id }) => id);
+    const found: number[] = [];
+    for (const kind of [true, false]) {
+      const ofKind = current.filter(({ quick }) => quick === kind);
+      const places = Math.min(PLACES_OF_A_KIND - ofKind.length, 2 * PLACES_OF_A_KIND - current.length);
+      if (places > 0) {
+        const values = [now, ids, ofKind.map(({ clientId }) => clientId), kind, places];
+        const webhooks = await this.database.query<{ id: number }>(FIND, values);
+        found.push(...webhooks.map(({ id }) => id));
+      }
+    }
     if (found.length === 0) {
       return [];
     }
     return this.database.transaction(async (transaction) => {
-      const locked = await transaction.query<{ id: number }[]>(LOCK, [found.map(({ id }) => id)]);
+      const locked = await transaction.query<{ id: number }[]>(LOCK, [found]);
       const webhooks = locked.map(({ id }) => id);
       return transaction.query<LeasedDelivery[]>(LEASE, [now, ids, webhooks, this.timeIn(LEASE_MS)]);
     });
@@ -222,7 +219,7 @@ function outcomeOf(
     webhook: webhookId,
     url,
     answer: attempt.status,
-    error: errorOf(attempt),
+    error: attempt.error,
     gone: attempt.status === 410,
     // Until when the receiver wants nothing.
     paused: slowMs > 0 ? new Date(now + slowMs) : null,

@@ -5,7 +5,7 @@ import { EventReader, type StoredEvent, toEventDto } from '../../events';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
-import { type Attempt, errorOf } from './retry-schedule';
+import type { Attempt } from './retry-schedule';
 import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
@@ -55,7 +55,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
     // Without a key nothing can be signed; an instance with a key will send.
-    if (this.vault.fingerprint !== undefined && (await this.begin()) > 0) {
+    if (this.vault.hasKey && (await this.begin()) > 0) {
       void this.task.runNow();
     }
   }
@@ -77,7 +77,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async attempt(delivery: LeasedDelivery, event?: StoredEvent): Promise<void> {
     delivery.attempt = await this.send(delivery, bodyOf(delivery, event));
     delivery.quick = this.isQuick(delivery);
-    this.counts[errorOf(delivery.attempt) === null ? 'delivered' : 'failed'] += 1;
+    this.counts[delivery.attempt.error === null ? 'delivered' : 'failed'] += 1;
     void this.task.runNow();
   }
 
@@ -88,12 +88,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Never rejects. */
   private async send(delivery: LeasedDelivery, body: string | undefined): Promise<Attempt> {
     if (body === undefined) {
-      return { status: null, failure: EXPIRED };
+      return { status: null, error: EXPIRED };
     }
     const now = new Date(this.clock.now());
     const signature = this.vault.sign(delivery, body, now);
     if (signature === undefined) {
-      return { status: null, failure: UNREADABLE };
+      return { status: null, error: UNREADABLE };
     }
     const headers = {
       'Content-Type': 'application/json',

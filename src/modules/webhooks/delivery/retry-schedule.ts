@@ -31,14 +31,14 @@ const SLOW_STATUSES = [429, 502, 503, 504];
 export interface Attempt {
   /** The status of the response; null when there was none. */
   status: number | null;
-  /** Why there was no response. */
-  failure?: string;
+  /** Why it failed; null on success. */
+  error: string | null;
   /** The response's `Retry-After`. */
   retryAfter?: string;
 }
 
 /** How long to pause a receiver that asked to slow down; 0 if it did not. */
-export function slowDownMs({ status, retryAfter = '' }: Attempt, now: number): number {
+export function slowDownMs({ status, retryAfter = '' }: Omit<Attempt, 'error'>, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
   }
@@ -58,15 +58,11 @@ function retryAfterMs(text: string, now: number): number {
 const HTTP_DATE =
   /^(?:\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT|\w{6,9}, \d\d-\w{3}-\d\d \d\d:\d\d:\d\d GMT|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
 
-/** Why an attempt failed, for the delivery's `error`; null on success. */
-export function errorOf({ status, failure }: Attempt): string | null {
-  if (status === null) {
-    return failure ?? 'There was no response.';
-  }
+/** Why a response with this status is a failure; null for a success. */
+export function errorOf(status: number): string | null {
   if (status >= 200 && status < 300) {
     return null;
   }
-  return status >= 300 && status < 400
-    ? `The response was ${status}; redirects are not followed.`
-    : `The response was ${status}.`;
+  const isRedirect = status >= 300 && status < 400;
+  return `The response was ${status}${isRedirect ? '; redirects are not followed' : ''}.`;
 }

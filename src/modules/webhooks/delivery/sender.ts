@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Injectable, Optional } from '@nestjs/common';
 import { AddressPolicy } from './address-policy';
 import { type FindAddresses, checkedLookup, systemLookup, errorWithCode } from './name-lookup';
-import type { Attempt } from './retry-schedule';
+import { type Attempt, errorOf } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, and for how long. */
@@ -54,7 +54,7 @@ export class Sender {
   /** Never rejects. Retries once, immediately, if an idle connection turns out to be closed. */
   async send(message: Message, mayRetry = true): Promise<Attempt> {
     if (this.policy.objection(message.url) !== undefined) {
-      return { status: null, failure: FAILURES.EFORBIDDEN };
+      return { status: null, error: FAILURES.EFORBIDDEN! };
     }
     let request: ClientRequest | undefined;
     try {
@@ -68,7 +68,7 @@ export class Sender {
       const unnamed = /^[A-Z0-9_]{1,60}$/.test(code)
         ? `The connection failed (${code}).`
         : 'The connection failed.';
-      return { status: null, failure: FAILURES[code] ?? unnamed };
+      return { status: null, error: FAILURES[code] ?? unnamed };
     }
   }
 
@@ -94,18 +94,18 @@ async function attemptOf(request: ClientRequest, body: string): Promise<Attempt>
     const answered = once(request.end(body), 'response') as Promise<[IncomingMessage]>;
     const [response] = await Promise.race([answered, closed]);
     const { statusCode: status = 0, headers } = response;
-    drain(response);
+    await drain(response);
     if (status < 100 || status > 599) {
       throw errorWithCode('ESTATUS');
     }
-    return { status, retryAfter: headers['retry-after'] };
+    return { status, error: errorOf(status), retryAfter: headers['retry-after'] };
   } finally {
     clearTimeout(deadline);
   }
 }
 
-/** Reads the rest, so that the connection can be reused; closes it if the rest is too large or too slow. The status counts. */
-function drain(response: IncomingMessage): void {
+/** Reads the rest, so that the connection can be reused; closes it if the rest is too large or too slow. */
+async function drain(response: IncomingMessage): Promise<void> {
   const deadline = setTimeout(() => response.destroy(), BODY_MS);
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
@@ -114,6 +114,7 @@ function drain(response: IncomingMessage): void {
       response.destroy();
     }
   });
-  response.on('error', () => undefined);
-  response.on('close', () => clearTimeout(deadline));
+  // The status counts, even if the rest has not arrived.
+  await once(response, 'close').catch(() => undefined);
+  clearTimeout(deadline);
 }

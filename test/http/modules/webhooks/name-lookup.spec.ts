@@ -132,9 +132,9 @@ it('The failure of a name server is not blamed on the receiver', async () => {
   const policy = new AddressPolicy(['127.0.0.0/8']);
   const failureWith = async (ports: number[], name: string) => {
     const sender = new Sender(policy, machine({ ports }).find);
-    const { failure } = await sender.send({ url: `http://${name}:8080/`, headers: {}, body: '{}' });
+    const { error } = await sender.send({ url: `http://${name}:8080/`, headers: {}, body: '{}' });
     sender.close();
-    return failure;
+    return error;
   };
   const failed = 'The name in the URL could not be looked up.';
   expect(await failureWith([port], 'shop.test')).toBe(failed);

@@ -7,7 +7,7 @@ import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { Receiver } from '../../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);
-const FORBIDDEN = { status: null, failure: 'The URL leads to an address that webhooks may not be sent to.' };
+const FORBIDDEN = { status: null, error: 'The URL leads to an address that webhooks may not be sent to.' };
 const message = (url: string) => ({ url, headers: { 'webhook-id': 'evt_1' }, body: '{}' });
 
 /** Every name has these addresses. */
@@ -68,7 +68,7 @@ it('Of the addresses of a name, two of each family at most are tried, after the 
 });
 
 describe('after fifteen seconds', () => {
-  const LATE = { status: null, failure: 'There was no response within 15 seconds.' };
+  const LATE = { status: null, error: 'There was no response within 15 seconds.' };
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await Receiver.start();
@@ -168,17 +168,17 @@ describe('receivers that misbehave', () => {
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
       'The connection was closed before a response.',
     ],
-  ])('%s: a failure with a readable reason', async (_name, text, failure) => {
+  ])('%s: a failure with a readable reason', async (_name, text, error) => {
     const answer = (socket: Socket) =>
       socket.once('data', () => (text === '' ? socket.end() : socket.write(text)));
-    expect(await attempt(answer)).toEqual({ status: null, failure });
+    expect(await attempt(answer)).toEqual({ status: null, error });
   });
 
   it('refuses the connection: a failure that does not reveal its address', async () => {
     const { url, server } = await rawReceiver(() => undefined);
     server.close();
     await once(server, 'close');
-    expect(await sender.send(message(url))).toEqual({ status: null, failure: 'The connection was refused.' });
+    expect(await sender.send(message(url))).toEqual({ status: null, error: 'The connection was refused.' });
   });
 
   it('closes a kept-alive connection: retried at once', async () => {
