@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** One entry of the error catalogue, for the documentation and the tests. */
+/** One entry of the error catalogue. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
@@ -41,10 +41,7 @@ export interface ErrorDefinition {
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
 
-interface ErrorTemplate<Details extends unknown[]> {
-  code: string;
-  status: number;
-  when: string;
+interface ErrorTemplate<Details extends unknown[]> extends Pick<ErrorDefinition, 'code' | 'status' | 'when'> {
   /** What people read; a function of what its constructor is given. */
   message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;
@@ -75,13 +72,8 @@ export function defineError<Details extends unknown[] = []>(
   if (catalogue.has(code)) {
     throw new Error(`The error code ${code} is defined twice.`);
   }
-  const definition: ErrorDefinition = {
-    code,
-    status,
-    when,
-    example: messageOf(example),
-    exampleHeaders: headers?.(...example) ?? {},
-  };
+  const examples = { example: messageOf(example), exampleHeaders: headers?.(...example) ?? {} };
+  const definition: ErrorDefinition = { code, status, when, ...examples };
   catalogue.set(code, definition);
   return class extends ApiError {
     static readonly definition = definition;

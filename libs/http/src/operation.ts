@@ -1,6 +1,5 @@
 import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import {
-  ApiExtension,
   ApiExtraModels,
   ApiOperation,
   ApiResponse,
@@ -11,7 +10,7 @@ import {
 import type { AnyDefinedError } from './errors';
 import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
 import { type RepresentationOptions, RepresentedBy } from './representation';
-import { type Deprecation, Deprecated, Documented, type Examples } from './routes';
+import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationGoneError } from './routes';
 
 /** A class, or the name of a shared schema of the OpenAPI document. */
 type Schema = Type<unknown> | string;
@@ -52,26 +51,59 @@ interface OperationOptions {
 
 /** Names an operation, says what it returns, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, response, bodies = {}, errors, stability } = options;
-  const { deprecated, hideTryItPanel, callbacks } = options;
+  const { id, summary, description, response, bodies = {}, errors } = options;
+  const { stability, deprecated, hideTryItPanel, callbacks } = options;
   // Scalar and Redoc show badges, not our markers.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
+  const described = {
+    operationId: id,
+    summary,
+    description,
+    callbacks,
+    deprecated: deprecated && true,
+    'x-deprecated-sunset': deprecated?.sunset,
+    'x-stability': stability,
+    'x-badges': badges.length > 0 ? badges.map((name) => ({ name })) : undefined,
+    'x-hideTryItPanel': hideTryItPanel,
+  };
   return applyDecorators(
-    ApiOperation({ operationId: id, summary, description, callbacks, deprecated: deprecated && true }),
+    ApiOperation(described),
     Documented({ errors, bodies: Object.entries(bodies) }),
-    ...(deprecated ? [Deprecated(deprecated)] : []),
+    ...(deprecated ? announcing(deprecated) : []),
     ...(response ? responding(response) : noContent),
-    ...(stability ? [ApiExtension('x-stability', stability)] : []),
-    ...(badges.length > 0
-      ? [
-          ApiExtension(
-            'x-badges',
-            badges.map((name) => ({ name })),
-          ),
-        ]
-      : []),
-    ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
   );
+}
+
+/** Announces the removal in the header fields of every response, for which the route's configuration has it. */
+function announcing(deprecation: Deprecation): MethodDecorator[] {
+  return [
+    AddRouteConfig({ deprecation }),
+    Documented({ always: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
+  ];
+}
+
+const noContent = [HttpCode(204), ApiResponse({ status: 204, description: 'Done; there is no body.' })];
+
+function responding(response: ResponseOptions): MethodDecorator[] {
+  const { status = 200, description, resource, page, body, single, example, examples } = response;
+  const type = resource ?? page ?? body!;
+  const entry = { $ref: getSchemaPath(type) };
+  const array = response.schema
+    ? { $ref: getSchemaPath(response.schema) }
+    : { type: 'array', maxItems: MAX_PAGE_SIZE, items: entry };
+  const content = { schema: page ? array : entry, ...(examples ? { examples } : { example }) };
+  const success = [
+    ...(page ? ['Link'] : []),
+    ...(resource || single ? ['ETag'] : []),
+    ...(status === 201 ? ['Location'] : []),
+  ];
+  return [
+    HttpCode(status),
+    ApiResponse({ status, description, content: { 'application/json': content } }),
+    Documented({ success, errors: page ? [InvalidCursorError] : [] }),
+    ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
+    ...(body ? [] : [RepresentedBy({ ...response, isPage: page !== undefined })]),
+  ];
 }
 
 /**
@@ -88,37 +120,4 @@ export function storedSchema(
     description: `${name} as every response has it.`,
     allOf: [{ $ref: getSchemaPath(name) }, { type: 'object', required, properties }],
   };
-}
-
-const noContent = [HttpCode(204), ApiResponse({ status: 204, description: 'Done; there is no body.' })];
-
-function responding(response: ResponseOptions): MethodDecorator[] {
-  const { status = 200, description, resource, page, body, example, examples } = response;
-  const type = resource ?? page ?? body!;
-  const entry = { $ref: getSchemaPath(type) };
-  const array = response.schema
-    ? { $ref: getSchemaPath(response.schema) }
-    : { type: 'array', maxItems: MAX_PAGE_SIZE, items: entry };
-  const content = { schema: page ? array : entry, ...(examples ? { examples } : { example }) };
-  return [
-    HttpCode(status),
-    ApiResponse({ status, description, content: { 'application/json': content } }),
-    ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
-    ...(page || resource
-      ? [RepresentedBy({ ...response, isPage: page !== undefined }), noted(response)]
-      : []),
-  ];
-}
-
-/** The header fields that a resource or a page has, and what their requests may ask. */
-function noted({ status, resource, page, single }: ResponseOptions): MethodDecorator {
-  const success = [
-    ...(page ? ['Link'] : []),
-    ...(resource || single ? ['ETag'] : []),
-    ...(status === 201 ? ['Location'] : []),
-  ];
-  return Documented({
-    success,
-    errors: page ? [InvalidCursorError] : [],
-  });
 }

@@ -1,8 +1,8 @@
 // What decorators say of an operation: to the router, to the OpenAPI document, and to callers of what will be removed.
-import { type RequestMethod, applyDecorators } from '@nestjs/common';
+import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
-import { ApiExtension, ApiTags, DECORATORS } from '@nestjs/swagger';
+import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { type AnyDefinedError, defineError } from './errors';
 
@@ -139,15 +139,6 @@ export const OperationGoneError = defineError({
   when: 'The operation was deprecated and its sunset has passed. `Link` names its successor.',
   message: 'This operation is gone. The Link header names its successor.',
 });
-
-/** Announces the removal in the document and, through the route's configuration, in the header fields of every response. */
-export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  return applyDecorators(
-    AddRouteConfig({ deprecation }),
-    ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    Documented({ always: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
-  );
-}
 
 const NO_HEADERS = {};
 
