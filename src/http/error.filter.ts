@@ -57,10 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /**
-   * What failed before any guard (an unknown path, a body that cannot be read) is counted here, and refused for the limits or
-   * the key first.
-   */
+  /** What failed before any guard (an unknown path, an unreadable body) is counted here, and refused for limits or key first. */
   private async refusalBefore(failure: unknown, request: FastifyRequest): Promise<unknown> {
     if (request.client !== undefined || request.isOutsideApi || statusOf(failure) >= 500) {
       return null;
@@ -121,7 +118,6 @@ function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): vo
   void reply.type(JSON_TYPE).send(JSON.stringify(error.toBody()));
 }
 
-/** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
 function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;

@@ -67,7 +67,6 @@ export function createHttpAdapter(
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The caller's `X-Request-Id` if it is 1 to 128 of `A-Za-z0-9._-`, otherwise a new random one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : randomUUID();
@@ -181,7 +180,6 @@ function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]):
   };
 }
 
-/** An OPTIONS request with these two header fields, as the Fetch standard defines it. */
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   return (
     method === 'OPTIONS' &&
@@ -190,7 +188,6 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   );
 }
 
-/** Preflights are not counted. */
 async function answerPreflight(
   request: FastifyRequest,
   reply: FastifyReply,

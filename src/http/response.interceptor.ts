@@ -5,7 +5,6 @@ import { type Observable, from, lastValueFrom, map } from 'rxjs';
 import { deprecationHeadersOf, represent } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 
-/** The header fields of every response that do not depend on the caller. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'X-Request-Id': requestId,
@@ -14,10 +13,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/**
- * Writes the header fields of every response of the API: the client's limits, and the deprecation of the operation. Call it
- * when the status is known, which decides whether the request is refunded.
- */
+/** The header fields of every response of the API. Call it when the status is known, which decides on a refund. */
 export async function writeHeaders(
   limiter: RequestLimiter,
   request: FastifyRequest,
@@ -33,9 +29,8 @@ export async function writeHeaders(
 }
 
 /**
- * Outermost interceptor: turns the result of an operation into the response body (with its ETag or Link), and adds the
- * rate limit and deprecation headers. It is one interceptor for all of these, because each interceptor costs as much as
- * all guards together. The exception filter does the same for failures.
+ * Outermost interceptor: turns the result of an operation into the response. It is one for everything, because each interceptor
+ * costs as much as all guards together. The exception filter does the same for failures.
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {

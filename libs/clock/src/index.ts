@@ -49,10 +49,7 @@ export class RepeatingTask {
     return this;
   }
 
-  /**
-   * Starts a run now, or after the current one, whether or not the task was started. Never rejects.
-   * @returns when that run has ended, successful or not
-   */
+  /** Resolves when a run that starts now, or after the current one, has ended, successful or not. Needs no `start`. */
   runNow(): Promise<void> {
     if (this.running === undefined) {
       return this.run();
@@ -117,7 +114,6 @@ interface WriteBehindOptions<Entry> {
   intervalMs: number;
   /** Writes one batch atomically. After a failure it is written again: twice, if it was committed but the response was lost. */
   write: (batch: Map<string, Entry>) => Promise<void>;
-  /** Merges a pending entry with a later one of the same key. */
   merge: (earlier: Entry, later: Entry) => Entry;
 }
 
@@ -127,7 +123,6 @@ interface WriteBehindOptions<Entry> {
  */
 export class WriteBehind<Entry> {
   private pending = new Map<string, Entry>();
-  /** Being written. */
   private batch?: Map<string, Entry>;
   private readonly task: RepeatingTask;
 
@@ -139,7 +134,6 @@ export class WriteBehind<Entry> {
     });
   }
 
-  /** Whether an entry of this key is pending or being written. */
   has(key: string): boolean {
     return this.pending.has(key) || (this.batch?.has(key) ?? false);
   }
@@ -157,7 +151,6 @@ export class WriteBehind<Entry> {
     return this.task.runNow();
   }
 
-  /** Writes what is pending, and stops. */
   async close(): Promise<void> {
     await this.flush();
     await this.task.stop();

@@ -22,7 +22,6 @@ const LINGER_MS = 1_000;
 interface Connection {
   /** The response to its newest request, finished or not. */
   newest?: ServerResponse;
-  /** How many of its requests have arrived and not started. */
   waiting: number;
 }
 
@@ -175,7 +174,6 @@ export class Connections {
     clearTimeout(patience);
   }
 
-  /** Closes every connection immediately, even during a request. */
   destroyAll(): void {
     this.server.closeAllConnections();
   }

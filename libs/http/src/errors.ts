@@ -1,4 +1,3 @@
-/** The body of every error response: exactly these three members. */
 export interface ErrorBody {
   code: string;
   message: string;
@@ -6,15 +5,14 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that is reported to the caller: its machine-readable code, its HTTP status and a message for people. It is
- * a response, not a defect, and has no stack trace, which would cost as much as the rest of a refused request.
+ * A failure that is reported to the caller: a response, not a defect. It has no stack trace, which would cost as much as the
+ * rest of a refused request.
  */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
     readonly status: number,
     message: string,
-    /** Header fields of this failure, such as `Retry-After` or `Allow`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     const { stackTraceLimit } = Error;
@@ -29,7 +27,6 @@ export class ApiError extends Error {
   }
 }
 
-/** One entry of the error catalogue. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
@@ -60,10 +57,7 @@ export type AnyDefinedError = DefinedError<any[]>;
 
 const catalogue = new Map<string, ErrorDefinition>();
 
-/**
- * Defines an error class and adds it to the catalogue, so that each code is defined in one place.
- * @throws Error if the catalogue already has the code
- */
+/** Defines an error class and adds it to the catalogue, so that each code is defined in one place. */
 export function defineError<Details extends unknown[] = []>(
   template: ErrorTemplate<Details>,
 ): DefinedError<Details> {
@@ -84,7 +78,6 @@ export function defineError<Details extends unknown[] = []>(
   };
 }
 
-/** Every error defined so far, ordered by status and then by code. */
 export function errorCatalogue(): ErrorDefinition[] {
   return [...catalogue.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }

@@ -67,7 +67,6 @@ export function Field(
   );
 }
 
-/** Largest identifier: the largest integer that a JSON number carries exactly, 2^53 - 1. */
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID };
 const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
@@ -116,7 +115,6 @@ export function Integer({ min, max, except, ...options }: IntegerOptions): Prope
 }
 
 interface TextOptions extends FieldOptions {
-  /** By default 0. */
   min?: number;
   max: number;
   notBlank?: boolean;
@@ -159,7 +157,6 @@ export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
 const MAX_TIMESTAMP_LENGTH = 64;
 export const TIMESTAMP_SCHEMA = { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH };
 
-/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
 export function Timestamp(options: FieldOptions): PropertyDecorator {
   const expected =
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';

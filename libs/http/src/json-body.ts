@@ -1,4 +1,3 @@
-// How the body of a request is read.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MalformedJsonError, UnsupportedMediaTypeError } from './errors';
 import { headerValuesOf } from './message';
@@ -6,10 +5,7 @@ import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/**
- * Each body that Fastify has read is parsed as JSON. Its own parsers would take other types and character sets, and refuse an
- * empty body.
- */
+/** Bodies are parsed as JSON. Fastify's own parsers would take other types and character sets, and refuse an empty body. */
 export function acceptJson(fastify: FastifyInstance): void {
   // Also that of a read, which nobody takes: of chunks, only their content tells whether there is one.
   for (const method of ['GET', 'HEAD']) {
@@ -45,12 +41,10 @@ function parseBody(request: FastifyRequest, body: Buffer): unknown {
   return parseJson(body);
 }
 
-/** The media types that a request with this method may have. */
 function typesOf({ method }: FastifyRequest): string[] {
   return method === 'PATCH' ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
 }
 
-/** Why the body is not read as JSON; null if it is. */
 function problemOf(request: FastifyRequest): string | null {
   const coding = request.headers['content-encoding']?.toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity') {
@@ -76,10 +70,7 @@ function problemOf(request: FastifyRequest): string | null {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Parses JSON text (RFC 8259), perhaps after a byte order mark.
- * @throws ApiError 400 `malformed_json` if it is not JSON in UTF-8
- */
+/** @throws ApiError 400 `malformed_json` if it is not JSON in UTF-8 (RFC 8259), perhaps after a byte order mark */
 export function parseJson(body: Buffer): unknown {
   let text: string;
   try {

@@ -45,10 +45,7 @@ export function originForm(request: IncomingMessage, target = request.url!): str
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/**
- * Refuses what a server must not interpret, although Node can (RFC 9112, sections 3.2 and 6.1).
- * @throws ApiError 400 `bad_request`
- */
+/** @throws ApiError 400 for what a server must not interpret, although Node can (RFC 9112, sections 3.2 and 6.1) */
 export function assertReadable(message: IncomingMessage): void {
   const hosts = headerValuesOf(message, 'host');
   const isMissing = hosts.length === 0 && message.httpVersion !== '1.0';

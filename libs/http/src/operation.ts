@@ -32,7 +32,6 @@ interface ResponseOptions extends RepresentationOptions {
 }
 
 interface OperationOptions {
-  /** operationId. */
   id: string;
   summary: string;
   description: string;
@@ -40,7 +39,6 @@ interface OperationOptions {
   response?: ResponseOptions;
   /** Examples of the request's body. */
   bodies?: Examples;
-  /** Errors of this operation in addition to those of every operation. */
   errors?: AnyDefinedError[];
   deprecated?: Deprecation;
   stability?: 'experimental' | 'beta';

@@ -16,16 +16,13 @@ export interface ListPosition {
   name?: string | undefined;
 }
 
-/** An opaque cursor for the entries after this id or, in a list by name, after this lower-case name and id. */
 export function cursorAfter(id: number, name?: string): string {
   // The word tells the cursors of lists from those of the feed.
   return Buffer.from(`after:${id}${name === undefined ? '' : `:${name}`}`).toString('base64url');
 }
 
-/** The start of any list. */
 const FIRST_PAGE = cursorAfter(0);
 
-/** @throws ApiError 400 `invalid_cursor` */
 function positionOf(cursor: string): ListPosition {
   const [, digits, name] =
     /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
@@ -43,13 +40,11 @@ export const DEFAULT_PAGE_SIZE = 20;
 /** The longest name has 200 characters of 4 bytes, and an id 16 digits. */
 const MAX_CURSOR_LENGTH = 1_100;
 
-/** The query parameter that says where a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
   return Field({ ...options, times: 1 }, schema, 'a cursor', (rule) => [IsString(rule)]);
 }
 
-/** The query parameters of every list. */
 export class PageQuery {
   @Integer({
     min: 1,
@@ -67,10 +62,7 @@ export class PageQuery {
   cursor?: string;
 }
 
-/**
- * Which entries the request asks for.
- * @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order
- */
+/** @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order */
 export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {
   const given = cursor === undefined || cursor === FIRST_PAGE ? undefined : positionOf(cursor);
   const after: ListPosition = given ?? { id: 0, name: name && '' };
@@ -80,7 +72,6 @@ export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery &
   return { after, limit };
 }
 
-/** Makes pages from rows. */
 export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
   return (rows: Row[], next: ListPosition | null): Page<Entry> => ({
     entries: rows.map((row) => toEntry(row)),
@@ -88,10 +79,7 @@ export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
   });
 }
 
-/**
- * Makes a page from all rows that were read, in the order of their ids.
- * @param rows one more than the page holds, if more entries follow
- */
+/** @param rows in the order of their ids; one more than the page holds, if more entries follow */
 export function pageOf<Entry extends { id: number }>(rows: Entry[], limit: number): Page<Entry> {
   const entries = rows.slice(0, limit);
   return { entries, cursor: rows.length > limit ? cursorAfter(entries.at(-1)!.id) : null };

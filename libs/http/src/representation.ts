@@ -25,7 +25,6 @@ export interface Page<Entry> {
   readonly cursor: string | null;
 }
 
-/** What a handler returns, and how that is sent. */
 export interface RepresentationOptions {
   /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
   status?: 200 | 201 | 202;
@@ -44,10 +43,7 @@ export function RepresentedBy(options: RepresentationOptions & { isPage: boolean
   return SetMetadata(REPRESENTATION, options);
 }
 
-/**
- * Turns what a handler has returned into the body of a successful response, and sets the status and header fields that depend
- * on it.
- */
+/** The body of a successful response. Sets the status and the header fields that depend on what the handler has returned. */
 export function represent(
   handler: object,
   result: unknown,
@@ -70,7 +66,6 @@ export function represent(
   return sendResource(resource, options.asRead?.(resource as never) ?? resource, request, reply);
 }
 
-/** @param tagged the representation that has the ETag */
 function sendResource(resource: object, tagged: object, request: FastifyRequest, reply: FastifyReply): Sent {
   const body = JSON.stringify(resource);
   const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
@@ -153,10 +148,7 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
   return `<${prefix}${path}?${others.join('')}cursor=${cursor}>; rel="next"`;
 }
 
-/**
- * Strong entity tag of a representation: equal tags mean equal bytes (RFC 9110, section 8.8.3).
- * @returns the tag with its quotes, 24 characters
- */
+/** Strong ETag of a body, with its quotes: equal tags mean equal bytes (RFC 9110, section 8.8.3). */
 export function entityTag(body: string | Buffer): string {
   return `"${hash('sha1', body, 'base64url').slice(0, 22)}"`;
 }
@@ -168,10 +160,7 @@ function tagsOf(field: string): string[] {
   return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/**
- * @param tag null if what is there has no tag
- * @throws PreconditionFailedError if `If-Match` does not name it (strong comparison)
- */
+/** @throws PreconditionFailedError if `If-Match` does not name what is there (strong comparison) */
 function assertMatch({ 'if-match': field }: Conditions, tag: string | null): void {
   if (field === undefined || field.trim() === '*') {
     return;
@@ -206,9 +195,8 @@ function matchesNone({ 'if-none-match': field }: Conditions, tag: string | null)
 }
 
 /**
- * Evaluates the conditions of a read that succeeds.
+ * Whether the response to a read that succeeds is 304.
  * @param tag null if what is there has no tag
- * @returns whether the response is 304
  * @throws PreconditionFailedError
  */
 export function isNotModified({ headers }: FastifyRequest, tag: string | null): boolean {
@@ -216,7 +204,6 @@ export function isNotModified({ headers }: FastifyRequest, tag: string | null): 
   return matchesNone(headers, tag);
 }
 
-/** Whether the caller reads what it has; the response is 304 then. */
 function isHeld(request: FastifyRequest, reply: FastifyReply, tag: string | null): boolean {
   const held = isRead(request) && isNotModified(request, tag);
   if (held) {
@@ -225,17 +212,11 @@ function isHeld(request: FastifyRequest, reply: FastifyReply, tag: string | null
   return held;
 }
 
-/**
- * The conditions of a change. Check them while holding the row's lock, against the representation that a GET would return at
- * that moment.
- */
+/** The conditions of a change. Check them while the row is locked, against what a GET would return at that moment. */
 export class Precondition {
   constructor(private readonly conditions: Conditions) {}
 
-  /**
-   * @param resource null for a path that has no ETag
-   * @throws PreconditionFailedError
-   */
+  /** @param resource null for a path that has no ETag */
   assertHolds(resource: object | null): void {
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = this.conditions;
     if (ifMatch === undefined && ifNoneMatch === undefined) {
@@ -260,7 +241,6 @@ export function IfMatch(): MethodDecorator {
   return applyDecorators(SetMetadata(EVALUATES, true), Documented({ parameters: ['If-Match'] }));
 }
 
-/** Whether the handler of a change evaluates its Precondition. */
 export function hasPrecondition(handler: object): boolean {
   return Reflect.hasMetadata(EVALUATES, handler);
 }

@@ -6,10 +6,7 @@ import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { type AnyDefinedError, defineError } from './errors';
 
-/**
- * What the configuration of its route says of a request, also of one that fails before any guard. The facts of several
- * decorators add up, as those of Nest's `RouteConfig` do not.
- */
+/** Also known of a request that fails before any guard. Adds up over decorators, unlike Nest's `RouteConfig`. */
 export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const all = { ...routeConfigOf(handler as object), ...facts };
@@ -32,20 +29,15 @@ export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /** Header fields and parameters go by their names in the OpenAPI document. */
 export interface Notes {
-  /** Errors that the operation can return. */
   errors?: readonly AnyDefinedError[];
   /** Errors that every other operation can return, but not this one. */
   never?: readonly AnyDefinedError[];
-  /** Header fields of its successful responses. */
   success?: readonly string[];
-  /** Header fields of all its responses. */
   always?: readonly string[];
   parameters?: readonly ('If-Match' | 'Idempotency-Key')[];
-  /** Examples of its bodies, by name. */
   bodies?: readonly [name: string, example: Examples[string]][];
 }
 
-/** Adds to the notes of an operation. */
 export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) ?? {}) as {
@@ -60,10 +52,7 @@ export function Documented(added: Notes): MethodDecorator {
   };
 }
 
-/**
- * Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again.
- * @param decoratorOf the decorator for a handler; undefined for none
- */
+/** Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again. */
 export function EachOperation(
   decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
 ): ClassDecorator {
@@ -88,7 +77,6 @@ interface TagOptions {
 
 const tags: TagOptions[] = [];
 
-/** Puts the operations of a controller under a tag. */
 export function Tag(tag: TagOptions): ClassDecorator {
   tags.push(tag);
   return ApiTags(tag.name);
@@ -105,7 +93,6 @@ export interface Deprecation {
   since: string;
   /** Day from which it may be removed, `YYYY-MM-DD` (UTC). */
   sunset: string;
-  /** Where the deprecation is explained. */
   documentation: string;
   /** The replacement's target; `{name}` in it stands for the operation's path parameter. */
   successor: string;
@@ -142,11 +129,7 @@ export const OperationGoneError = defineError({
 
 const NO_HEADERS = {};
 
-/**
- * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
- * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
- * 5829).
- */
+/** Those of every response of a deprecated operation (RFC 9745, RFC 8594, and RFC 5829 for the successor). */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> {
   const { prefix, params, routeOptions } = request;
   const { deprecation } = routeOptions.config;

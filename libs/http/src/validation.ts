@@ -45,7 +45,6 @@ function conditionsOf({ headers, server, routeOptions }: FastifyRequest): Precon
   return new Precondition(isReadable ? headers : { 'if-match': headers['if-match'] });
 }
 
-/** Whether the operation has parameters of this kind. */
 function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean {
   const { name } = context.getHandler();
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
@@ -61,10 +60,7 @@ function assertDecodable(target: string): void {
   }
 }
 
-/**
- * Turns a body or a query into an instance of its class, or refuses it.
- * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values.
- */
+/** Turns a body or a query into an instance of its class, or refuses it. */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -81,7 +77,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
 /**
  * An instance of the class with the value's fields.
  * @param isQuery all values are text
- * @throws ApiError 400 `validation_failed`
+ * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
@@ -129,7 +125,6 @@ function quoted(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
-/** The examples of the fields of a class. */
 export function exampleOf(shape: Type<object>): Record<string, unknown> {
   const describe = (name: string) =>
     Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, shape.prototype as object, name) as {

@@ -72,7 +72,6 @@ function tagParts(): object {
 /** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
-/** The OpenAPI document, as it is served. */
 export function buildDocument(app: INestApplication): OpenAPIObject {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
@@ -186,7 +185,6 @@ function completeResponses(operation: NotedOperation, method: string, components
   }
 }
 
-/** The errors that an operation can return, its own before those that every one has. */
 function possibleErrors({ errors = [], never = [] }: Notes, method: string): ErrorDefinition[] {
   const all = [...errors, ...(method === 'get' ? [] : BODY_ERRORS), ...EVERY_OPERATION];
   const possible = all.filter((error) => !never.includes(error)).map(({ definition }) => definition);

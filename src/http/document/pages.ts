@@ -6,7 +6,6 @@ import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HTML, SHOWN_ADDRESS, rootFrom } from './shared-content';
 
-/** The guide that lists the others. */
 const INDEX_GUIDE = 'README';
 
 /** In reading order. Each is a file of this name in docs/guides. */
@@ -27,7 +26,6 @@ export type GuideName = (typeof GUIDES)[number];
 
 export const INDEX_PATH = '/docs/guides';
 
-/** The path that serves a guide. */
 export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }
@@ -146,7 +144,6 @@ export function referencePage({ paths }: OpenAPIObject): string {
   return htmlOf('/docs', 'Pet Store', head, body);
 }
 
-/** A page of text, which needs no script. */
 function textPage(path: string, title: string, content: string): string {
   const head =
     '<link rel="stylesheet" href="/docs/guide.css">\n<script src="/docs/copying.js" defer></script>';
@@ -202,7 +199,6 @@ function protecting(styles: string) {
   };
 }
 
-/** Header fields that protect a guide, and a page of a library. */
 export const GUIDE_HEADERS = protecting("'self'");
 export const LIBRARY_HEADERS = protecting("'self' 'unsafe-inline'");
 

@@ -44,7 +44,6 @@ export function serveDocument(app: NestFastifyApplication): void {
   });
 }
 
-/** Everything that is served below has these header fields. */
 function withHeaders(
   fastify: FastifyInstance,
   headers: object,
@@ -83,7 +82,6 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   });
 }
 
-/** The guides, `llms.txt`, and the files that pages load. */
 function serveGuides(pages: FastifyInstance): void {
   let reading: ReturnType<typeof readGuides> | undefined;
   const guides = () => (reading ??= readGuides());

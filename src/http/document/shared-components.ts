@@ -18,163 +18,152 @@ import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } f
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 
 /** A header field of a request. Tools send its example as it is. */
-function optionalHeader(
+function requestHeader(
   name: string,
   description: string,
   example: string,
-  schema: SchemaObject = { type: 'string', maxLength: 16_384, pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' },
+  schema: SchemaObject,
 ): ParameterObject {
   return { name, in: 'header', required: false, description, schema, example };
 }
 
-/** Header fields of requests that set conditions, by name. All fields of a request together are limited to 16 KiB. */
+/** All header fields of a request together are limited to 16 KiB. */
+const ANY_TEXT = text('^[\\t\\x20-\\x7e\\x80-\\xff]*$', 16_384);
+
 export const CONDITIONS: Record<string, ParameterObject> = {
-  'If-Match': optionalHeader(
+  'If-Match': requestHeader(
     'If-Match',
     'The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.',
     '*',
+    ANY_TEXT,
   ),
-  'If-None-Match': optionalHeader(
+  'If-None-Match': requestHeader(
     'If-None-Match',
     'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
+    ANY_TEXT,
   ),
 };
 
 /** Each operation has an example of its own: tools send all of them, and a key is for one request. */
 export function idempotencyKeyOf(operationId: string): ParameterObject {
-  return optionalHeader(
+  return requestHeader(
     'Idempotency-Key',
     'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
     `${operationId}-1`,
-    { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+    { ...text('^[\\x20-\\x7e]+$', 255), minLength: 1 },
   );
 }
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
-/** The last second of the year 9999. */
-const LAST_SECOND = 253_402_300_799;
+/** Unix seconds, until the end of the year 9999. */
+const TIME = { type: 'integer', format: 'int64', minimum: 0, maximum: 253_402_300_799 } as const;
 
-/** A header field that not every response of its kind has. */
-function textHeader(description: string, example: string, pattern: string, maxLength: number) {
-  return { description, schema: { type: 'string', pattern, maxLength }, example } as const;
+function text(pattern: string, maxLength: number): SchemaObject {
+  return { type: 'string', pattern, maxLength };
 }
 
-function alwaysText(...header: Parameters<typeof textHeader>) {
-  return { ...textHeader(...header), required: true };
+/** A header field that not every response of its kind has. */
+function sometimes(description: string, schema: SchemaObject, example: unknown): HeaderObject {
+  return { description, schema, example };
+}
+
+function always(...header: Parameters<typeof sometimes>): HeaderObject {
+  return { ...sometimes(...header), required: true };
 }
 
 const OF_EVERY_RESPONSE: Record<string, HeaderObject> = {
-  'X-RateLimit-Limit': {
-    required: true,
-    description:
-      'The request limit that applies to the caller: that of the window with the fewest requests left or, on a 429, of the exhausted window.',
-    schema: INT32,
-    example: 60,
-  },
-  'X-RateLimit-Remaining': {
-    required: true,
-    description: 'Requests left in that window.',
-    schema: INT32,
-    example: 59,
-  },
-  'X-RateLimit-Reset': {
-    required: true,
-    description: 'Unix timestamp at which that window resets; during a ban, when a request will be accepted.',
-    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: LAST_SECOND },
-    example: 1795253460,
-  },
-  'RateLimit-Policy': alwaysText(
+  'X-RateLimit-Limit': always(
+    'The request limit that applies to the caller: that of the window with the fewest requests left or, on a 429, of the exhausted window.',
+    INT32,
+    60,
+  ),
+  'X-RateLimit-Remaining': always('Requests left in that window.', INT32, 59),
+  'X-RateLimit-Reset': always(
+    'Unix timestamp at which that window resets; during a ban, when a request will be accepted.',
+    TIME,
+    1795253460,
+  ),
+  'RateLimit-Policy': always(
     'The windows that apply: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Without a valid key there is no daily window.',
+    text('^"minute";q=[0-9]+;w=60(, "day";q=[0-9]+;w=86400)?$', 64),
     '"minute";q=60;w=60, "day";q=1000;w=86400',
-    '^"minute";q=[0-9]+;w=60(, "day";q=[0-9]+;w=86400)?$',
-    64,
   ),
-  RateLimit: alwaysText(
+  RateLimit: always(
     'What is left in each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).',
+    text('^"minute";r=[0-9]+;t=[0-9]+(, "day";r=[0-9]+;t=[0-9]+)?$', 64),
     '"minute";r=59;t=60, "day";r=999;t=40211',
-    '^"minute";r=[0-9]+;t=[0-9]+(, "day";r=[0-9]+;t=[0-9]+)?$',
-    64,
   ),
-  'X-Request-Id': alwaysText(
+  'X-Request-Id': always(
     'The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated one. Quote it when you report a problem.',
+    text('^[A-Za-z0-9._-]+$', 128),
     '0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11',
-    '^[A-Za-z0-9._-]+$',
-    128,
   ),
-  'Cache-Control': {
-    required: true,
-    description: 'Only the caller may cache the response, and must revalidate it before using it again.',
-    schema: { type: 'string', enum: ['private, no-cache'] },
-    example: 'private, no-cache',
-  },
-  'Access-Control-Allow-Origin': textHeader(
+  'Cache-Control': always(
+    'Only the caller may cache the response, and must revalidate it before using it again.',
+    { type: 'string', enum: ['private, no-cache'] },
+    'private, no-cache',
+  ),
+  'Access-Control-Allow-Origin': sometimes(
     'The origins that may read the response. Present if the request has an allowed `Origin`.',
+    text('^(\\*|[a-z][a-z0-9+.-]*://[^/ ]+)$', 2048),
     '*',
-    '^(\\*|[a-z][a-z0-9+.-]*://[^/ ]+)$',
-    2048,
   ),
 };
 
-/** Names of the header fields of every response of every operation. */
 export const EVERY_RESPONSE = Object.keys(OF_EVERY_RESPONSE);
 
 /** All header fields of responses, by name. */
 export const HEADERS: Record<string, HeaderObject> = {
   ...OF_EVERY_RESPONSE,
-  'Retry-After': {
-    description:
-      'Seconds to wait before the next request. Every 429 and 503 has it, and a 403 that reports a ban.',
-    schema: { ...INT32, minimum: 1 },
-    example: 42,
-  },
-  'WWW-Authenticate': textHeader(
+  'Retry-After': sometimes(
+    'Seconds to wait before the next request. Every 429 and 503 has it, and a 403 that reports a ban.',
+    { ...INT32, minimum: 1 },
+    42,
+  ),
+  'WWW-Authenticate': sometimes(
     'How to authenticate, and what is wrong with the key that was sent. Every 401 has it, and a 403 for a missing scope.',
+    text('^Bearer realm="petstore"(, [a-z]+="[a-z_]+")*$', 100),
     'Bearer realm="petstore"',
-    '^Bearer realm="petstore"(, [a-z]+="[a-z_]+")*$',
-    100,
   ),
-  Accept: alwaysText('The media types that a body may have.', 'application/json', '^[a-z+/, -]+$', 100),
-  'Accept-Encoding': alwaysText(
+  Accept: always('The media types that a body may have.', text('^[a-z+/, -]+$', 100), 'application/json'),
+  'Accept-Encoding': always(
     'The content codings that a body may have: none.',
+    text('^identity$', 8),
     'identity',
-    '^identity$',
-    8,
   ),
-  ETag: textHeader(
+  ETag: sometimes(
     'Version of the resource, for `If-Match` and `If-None-Match`. A list has it only if it was requested with one `id` and nothing else.',
+    text('^"[A-Za-z0-9_-]{22}"$', 24),
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
-    '^"[A-Za-z0-9_-]{22}"$',
-    24,
   ),
-  Location: alwaysText('Path of the resource that was created.', '/pets/1', '^(/[^/ ]+)+/[1-9][0-9]*$', 2048),
-  Link: textHeader(
+  Location: always(
+    'Path of the resource that was created.',
+    text('^(/[^/ ]+)+/[1-9][0-9]*$', 2048),
+    '/pets/1',
+  ),
+  Link: sometimes(
     'Related pages (RFC 8288): of a list the next page, as `rel="next"`, absent on the last one (the feed of events always has a next one); of a deprecated operation what explains it, as `rel="deprecation"` (RFC 9745), and what replaces it, as `rel="successor-version"` (RFC 5829).',
+    text('^<[^<>]+>; rel="[a-z-]+"', 8192),
     '</pets?cursor=YWZ0ZXI6MjA>; rel="next"',
-    '^<[^<>]+>; rel="[a-z-]+"',
-    8192,
   ),
-  Deprecation: textHeader(
+  Deprecation: sometimes(
     'When the operation was deprecated (RFC 9745): `@` and a Unix timestamp. Absent if the request could not be read.',
+    text('^@[0-9]+$', 20),
     '@1793491200',
-    '^@[0-9]+$',
-    20,
   ),
-  Sunset: textHeader(
+  Sunset: sometimes(
     'When the operation may be removed (RFC 8594). Absent if the request could not be read.',
+    text('^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$', 29),
     'Mon, 01 Nov 2027 00:00:00 GMT',
-    '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$',
-    29,
   ),
-  'Idempotent-Replayed': {
-    description:
-      'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
-    schema: { type: 'string', enum: ['true'] },
-    example: 'true',
-  },
+  'Idempotent-Replayed': sometimes(
+    'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
+    { type: 'string', enum: ['true'] },
+    'true',
+  ),
 };
 
-/** Errors of every operation. */
 export const EVERY_OPERATION = [
   BadRequestError,
   ValidationFailedError,
@@ -197,37 +186,30 @@ export const BODY_ERRORS = [MalformedJsonError, UnsupportedMediaTypeError];
 /** Before the body was read, the key was not bound to a request. */
 const BEFORE_THE_BODY = [408, 413, 415, 431];
 
-/** Whether responses with this status are stored for an Idempotency-Key. */
 export function isStoredStatus(status: number): boolean {
   return !isRetryableStatus(status) && !BEFORE_THE_BODY.includes(status);
 }
 
 /** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */
 function errorSchema(): SchemaObject {
-  const codes = { 'x-extensible-enum': errorCatalogue().map(({ code }) => code) };
   return {
     type: 'object',
     description: 'The body of every error response. Rely on the code; the message is for people.',
     required: ['code', 'message', 'status'],
     properties: {
       code: {
-        type: 'string',
-        ...codes,
-        pattern: '^[a-z_]+$',
-        maxLength: 64,
+        ...text('^[a-z_]+$', 64),
+        'x-extensible-enum': errorCatalogue().map(({ code }) => code),
         description: 'Machine-readable error code. There will be more.',
         example: 'pet_not_found',
-      },
+      } as SchemaObject,
       message: {
-        type: 'string',
-        maxLength: 2048,
-        pattern: '^[^\\x00-\\x1f]+$',
+        ...text('^[^\\x00-\\x1f]+$', 2048),
         description: 'Human-readable description, on one line.',
         example: 'There is no pet 7.',
       },
       status: {
-        type: 'integer',
-        format: 'int32',
+        ...INT32,
         minimum: 400,
         maximum: 599,
         description: 'The HTTP status code.',
@@ -237,7 +219,6 @@ function errorSchema(): SchemaObject {
   };
 }
 
-/** The schemas that no class has. */
 export function schemas(): Record<string, SchemaObject> {
   return {
     Error: errorSchema(),
