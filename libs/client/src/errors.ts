@@ -70,21 +70,14 @@ function reasonOf({ message, cause }: Error): string {
 
 /** Of any age; longer waits are no use to anybody. */
 const MAX_SECONDS = 999_999_999;
-/** The three forms of RFC 9110, section 5.6.7; the third has no zone. `Date.parse` takes many other texts for dates. */
-const HTTP_DATE =
-  /^(?:\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT|\w{6,9}, \d\d-\w{3}-\d\d \d\d:\d\d:\d\d GMT|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
 
-function dateOf(text: string | null): number {
-  return HTTP_DATE.test(text ?? '') ? Date.parse(`${text!.replace(/ GMT$/, '')} GMT`) : NaN;
-}
-
-/** The seconds of `Retry-After`, which may be a date, on the clock of the one who responded. Given twice, the longest. */
+/** The seconds of `Retry-After`, which may be a date, on the clock of the one who responded. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const field = headers.get('retry-after') ?? '';
-  const now = dateOf(headers.get('date')) || Date.now();
-  const seconds = /^\d+(, *\d+)*$/.test(field)
-    ? Math.max(...field.split(',').map(Number))
-    : Math.ceil((dateOf(field) - now) / 1_000);
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  // `Date.parse` takes many other texts for dates.
+  const date = field.endsWith(' GMT') ? Date.parse(field) : NaN;
+  const seconds = /^\d+$/.test(field) ? Number(field) : Math.ceil((date - now) / 1_000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_SECONDS);
 }
 
