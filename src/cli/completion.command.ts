@@ -2,28 +2,19 @@ import { Command } from 'nest-commander';
 import { type Commander, PetstoreCommand } from './command/command';
 import { print } from './command/output';
 
-/** What may follow the words of a command, ` keys` for instance, or an option of it that takes one of a few values. */
-interface Place {
-  words: string;
-  isOption: boolean;
-  next: readonly string[];
-}
+/** The words of a command, ` keys` for instance, or of an option of it that takes one of a few values, and what may follow. */
+type Place = [words: string, next: readonly string[]];
 
 function placesOf(command: Commander, words = ''): Place[] {
   const below = command.commands.map((one) => one.name());
-  const options = command.options.map(({ long }) => long!);
   const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
+  const options = command.options.map(({ long }) => long!);
+  const withChoices = command.options.filter(({ argChoices }) => argChoices);
   return [
-    { words, isOption: false, next: [...below, ...values, ...options, '--help'] },
-    ...command.options.flatMap(({ long, argChoices: next }) =>
-      next ? [{ words: `${words} ${long}`, isOption: true, next }] : [],
-    ),
+    [words, [...below, ...values, ...options, '--help']],
+    ...withChoices.map(({ long, argChoices }): Place => [`${words} ${long}`, argChoices!]),
     ...command.commands.flatMap((one) => placesOf(one, `${words} ${one.name()}`)),
   ];
-}
-
-function quoted(places: Place[], isOption: boolean): string[] {
-  return places.filter((place) => place.isOption === isOption).map(({ words }) => `'${words}'`);
 }
 
 /**
@@ -31,19 +22,21 @@ function quoted(places: Place[], isOption: boolean): string[] {
  * colon for a modifier.
  */
 function bash(places: Place[]): string {
-  return `_petstore() {
-  local word command='' place='' next=''
-  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
-    place="$command $word"
-    case "$place" in
-      ${quoted(places, false).join('|')}) command="$place" ;;
-      ${quoted(places, true).join('|')}) ;;
-      *) place="$command" ;;
-    esac
-  done
-  case "$place" in
-${places.map(({ words, next }) => `    '${words}') next='${next.join(' ')}' ;;`).join('\n')}
+  return `_petstore_next() {
+  case "$1" in
+${places.map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;`).join('\n')}
+    *) return 1 ;;
   esac
+}
+_petstore() {
+  local word command='' next="$(_petstore_next '')"
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
+    if next="$(_petstore_next "$command $word")"; then
+      case "$word" in -*) ;; *) command="$command $word" ;; esac
+    else
+      next="$(_petstore_next "$command")"
+    fi
+  done
   COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _petstore petstore`;
@@ -57,21 +50,25 @@ ${bash(places)}`;
 
 function fish(places: Place[]): string {
   return `function __petstore_next
-  set -l command ''
-  set -l place ''
-  for word in (commandline -opc)[2..]
-    set place "$command $word"
-    if contains -- $place ${quoted(places, false).join(' ')}
-      set command $place
-    else if not contains -- $place ${quoted(places, true).join(' ')}
-      set place $command
-    end
-  end
-  switch "$place"
-${places.map(({ words, next }) => `    case '${words}'\n      printf '%s\\n' ${next.join(' ')}`).join('\n')}
+  switch "$argv"
+${places.map(([words, next]) => `    case '${words}'\n      printf '%s\\n' ${next.join(' ')}`).join('\n')}
+    case '*'
+      return 1
   end
 end
-complete -c petstore -f -a '(__petstore_next)'
+function __petstore
+  set -l command ''
+  set -l next (__petstore_next '')
+  for word in (commandline -opc)[2..]
+    if set next (__petstore_next "$command $word")
+      string match -q -- '-*' $word; or set command "$command $word"
+    else
+      set next (__petstore_next "$command")
+    end
+  end
+  printf '%s\\n' $next
+end
+complete -c petstore -f -a '(__petstore)'
 complete -c petstore -n '__fish_seen_subcommand_from import export' -F`;
 }
 
