@@ -7,8 +7,8 @@ import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { COMMANDER_OPTIONS, type Commander, closeStores } from './command/command';
-import { CommandFailure, OutputFailure, UsageError, reportFailure } from './command/failure';
-import { writeOutput } from './command/files';
+import { UsageError, reportFailure } from './command/failure';
+import { outputIsWritten } from './command/files';
 import { finishUnlessInterrupted, listenForInterruption } from './command/interruption';
 import { operator } from './command/operator';
 
@@ -20,14 +20,12 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
   // What a library prints, as ioredis does of a password that it needs not, is no part of a command's output.
   Object.assign(console, { warn: () => undefined });
-  // The event loop is empty, but the command has not finished: without this the exit code would report success.
-  process.once('beforeExit', () => {
-    process.exit(reportFailure(new CommandFailure('the command ended before its work was done.')));
-  });
+  // Until the command has finished: if the event loop is empty before, that is no success.
+  process.exitCode = 1;
   const code = await executeCommand().then(() => 0, reportFailure);
-  // Writes to a pipe are asynchronous.
-  writeOutput('', (error) =>
-    process.exit(error && code === 0 ? reportFailure(new OutputFailure(error)) : code),
+  await outputIsWritten().then(
+    () => process.exit(code),
+    (error: unknown) => process.exit(code || reportFailure(error)),
   );
 }
 

@@ -26,7 +26,7 @@ function rethrow(error: Error): never {
 export const COMMANDER_OPTIONS = {
   logger: false as const,
   abortOnError: false,
-  outputConfiguration: { outputError: writeUsageError, writeOut: (text: string) => writeOutput(text) },
+  outputConfiguration: { outputError: writeUsageError, writeOut: writeOutput },
   helpConfiguration: {
     subcommandTerm: (command: Commander) => command.name(),
     wrap(this: Help, text: string, width: number, indentation: number): string {

@@ -56,20 +56,21 @@ export async function* readInput(
   }
 }
 
-type Writing<Result> = (write: (text: string) => Promise<void>) => Promise<Result>;
-
 /**
  * Writes a file that is complete, or not there: a temporary file that is moved. Nobody can know its name before, and it is
  * only created: in a folder that others may write to, a file or link of theirs never receives the content.
  * @param path `-` for standard output
  */
-export async function writeFile<Result>(
+export async function writeFile(
   path: string,
   overwrite: boolean,
-  work: Writing<Result>,
-): Promise<Result> {
+  work: (write: (text: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
   if (path === '-') {
-    return work(writeToStandardOutput);
+    return work((text) => {
+      writeOutput(text);
+      return outputIsWritten();
+    });
   }
   const file = await typedPath(path);
   const stats = await stat(file).catch(() => undefined);
@@ -86,33 +87,25 @@ export async function writeFile<Result>(
   const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
   const handle = await explained(open(partial, 'wx', stats?.mode));
   try {
-    const result = await work((text) => explained(handle.writeFile(text)));
+    await work((text) => explained(handle.writeFile(text)));
     await explained(handle.sync());
     await handle.close();
     await explained(rename(partial, file));
-    return result;
   } finally {
     await handle.close();
     await rm(partial, { force: true });
   }
 }
 
-function writeToStandardOutput(text: string): Promise<void> {
-  return new Promise((done, reject) => {
-    writeOutput(text, (error) => (error ? reject(new OutputFailure(error)) : done()));
-  });
-}
-
 /**
  * Writes to standard output.
- * @param done called when it is written, or with the error
  * @throws OutputFailure if standard output is a file that cannot be written completely
  */
-export function writeOutput(content: string, done?: (error?: Error | null) => void): void {
+export function writeOutput(content: string): void {
   // For terminals and pipes, Node handles partial writes and errors itself. Not asked of fstatSync: after it has seen a pipe,
   // Node 20 may take a package behind a symbolic link for another one and load it twice.
   if (process.stdout instanceof Socket) {
-    process.stdout.write(content, done);
+    process.stdout.write(content);
     return;
   }
   try {
@@ -121,5 +114,11 @@ export function writeOutput(content: string, done?: (error?: Error | null) => vo
   } catch (error) {
     throw new OutputFailure(error as Error);
   }
-  done?.();
+}
+
+/** Writes to a pipe are asynchronous. @throws OutputFailure if nobody reads it */
+export function outputIsWritten(): Promise<void> {
+  return new Promise((done, reject) => {
+    process.stdout.write('', (error) => (error ? reject(new OutputFailure(error)) : done()));
+  });
 }
