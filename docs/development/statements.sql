@@ -2,9 +2,12 @@
 
 -- A key that this instance does not know yet
 
-SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-  k.overlap_ends_at, k.name, k.ban_level, k.banned_until, k.banned_by_operator,
-  (extract(epoch FROM k.ban_changed_at) * 1000000)::bigint, c.reset_at
+SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
+  'perMinute', c.per_minute, 'perDay', c.per_day, 'scopes', k.scopes, 'last4', k.last4,
+  'createdAt', floor(extract(epoch FROM k.created_at) * 1000), 'expiresAt', floor(extract(epoch FROM k.expires_at) * 1000),
+  'overlapEndsAt', floor(extract(epoch FROM k.overlap_ends_at) * 1000), 'resetAt', coalesce(floor(extract(epoch FROM c.reset_at) * 1000), 0),
+  'ban', json_build_object('level', k.ban_level, 'bannedUntil', coalesce(floor(extract(epoch FROM k.banned_until) * 1000), 0),
+  'byOperator', k.banned_by_operator, 'changedAt', coalesce(floor(extract(epoch FROM k.ban_changed_at) * 1000), 0)))
   FROM api_keys k CROSS JOIN LATERAL (SELECT * FROM clients WHERE id = k.client_id OFFSET 0) AS c
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL;
 

@@ -19,18 +19,19 @@ import {
   MISSING,
   presentedKey,
 } from './access-rules';
-import { type ClientKey, digestOf, type Identity, isWellFormedKey, type Scope } from './api-key';
+import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
 import { ApiKey } from './api-key.entity';
 
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
-const MAX_UNKNOWN = 10_000;
 /** As a caller of the database: no client's reads make another client's key wait. */
 const KEY_LOOK_UPS = -1;
-/** A key that was read this long ago is read again, in the background. */
-const FRESH_MS = 500;
-/** From this age on, the request waits for the read: changes must apply within a second, response included. */
-const OUTDATED_MS = 900;
+/** From this age on a key is read again: changes must apply within a second, response included. */
+const FRESH_MS = 850;
+/** How often last uses are saved. */
+const LAST_USE_MS = 5_000;
+
+const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
  * SQL, because all waiting requests share it. Planned each time, because a plan that was made while a table was small may scan it.
@@ -38,126 +39,31 @@ const OUTDATED_MS = 900;
  * takes for few until the table is analyzed.
  */
 const KEYS_BY_DIGEST: Statement = {
-  text: `SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-      k.overlap_ends_at, k.name, k.ban_level, k.banned_until, k.banned_by_operator,
-      (extract(epoch FROM k.ban_changed_at) * 1000000)::bigint, c.reset_at
+  text: `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
+      'perMinute', c.per_minute, 'perDay', c.per_day, 'scopes', k.scopes, 'last4', k.last4,
+      'createdAt', ${milliseconds('k.created_at')}, 'expiresAt', ${milliseconds('k.expires_at')},
+      'overlapEndsAt', ${milliseconds('k.overlap_ends_at')}, 'resetAt', coalesce(${milliseconds('c.reset_at')}, 0),
+      'ban', json_build_object('level', k.ban_level, 'bannedUntil', coalesce(${milliseconds('k.banned_until')}, 0),
+        'byOperator', k.banned_by_operator, 'changedAt', coalesce(${milliseconds('k.ban_changed_at')}, 0)))
     FROM api_keys k CROSS JOIN LATERAL (SELECT * FROM clients WHERE id = k.client_id OFFSET 0) AS c
     WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL`,
   isUnprepared: true,
 };
 
-type KeyRow = [
-  digest: string,
-  keyId: number,
-  clientId: number,
-  clientName: string,
-  plan: string,
-  perMinute: number | null,
-  perDay: number | null,
-  scopes: Scope[],
-  last4: string,
-  createdAt: Date,
-  expiresAt: Date | null,
-  overlapEndsAt: Date | null,
-  name: string | null,
-  banLevel: number,
-  bannedUntil: Date | null,
-  bannedByOperator: boolean,
-  banChangedAt: number | null,
-  resetAt: Date | null,
-];
+/** A key in the database; null if no valid key has this digest. */
+interface KnownKey {
+  key: ClientKey | null;
+}
 
 /** Shared, because each forged key costs a lookup. */
-const KEYS: SharedRead<string, ClientKey | null> = {
+const KEYS: SharedRead<string, KnownKey> = {
   maxBatch: MAX_BATCH,
   callFor: (digests) => ({ statement: KEYS_BY_DIGEST, values: [digests] }),
   resultsOf: (rows, digests) => {
-    const keys = new Map((rows as readonly KeyRow[]).map((row) => [row[0], toKey(row)]));
-    return digests.map((digest) => keys.get(digest) ?? null);
+    const keys = new Map(rows as readonly [digest: string, key: ClientKey][]);
+    return digests.map((digest) => ({ key: keys.get(digest) ?? null }));
   },
 };
-
-interface KnownKey {
-  /** Null if no valid key has this digest. */
-  key: ClientKey | null;
-  /** When the read started, on the monotonic clock. */
-  readAt: number;
-  isRefreshing: boolean;
-}
-
-/** Looks up keys: a bounded cache in front of the database, whose entries are never older than a second. */
-@Injectable()
-export class KeyDirectory {
-  private readonly valid = new LRUCache<string, KnownKey>({ max: MAX_KNOWN });
-  /** Apart, so that forged keys evict no valid ones. */
-  private readonly unknown = new LRUCache<string, KnownKey>({ max: MAX_UNKNOWN });
-
-  constructor(private readonly database: Database) {}
-
-  /** What is known of a key; null if it is not valid. Its checksum saves a look-up, so a known key needs no check. */
-  async find(text: string): Promise<ClientKey | null> {
-    const digest = digestOf(text);
-    const known = this.knownOf(digest);
-    if (known === undefined && !isWellFormedKey(text)) {
-      return null;
-    }
-    const age = known === undefined ? Infinity : performance.now() - known.readAt;
-    if (known === undefined || age >= OUTDATED_MS) {
-      return this.lookUp(digest);
-    }
-    if (age >= FRESH_MS && !known.isRefreshing) {
-      known.isRefreshing = true;
-      // If this fails, a later request waits for a read, and reports the failure.
-      this.lookUp(digest).catch(() => (known.isRefreshing = false));
-    }
-    return known.key;
-  }
-
-  /** Reads a key from the database. */
-  async lookUp(digest: string): Promise<ClientKey | null> {
-    const readAt = performance.now();
-    const key = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
-    if (readAt >= (this.knownOf(digest)?.readAt ?? 0)) {
-      const [cache, other] = key === null ? [this.unknown, this.valid] : [this.valid, this.unknown];
-      cache.set(digest, { key, readAt, isRefreshing: false });
-      other.delete(digest);
-    }
-    return key;
-  }
-
-  /** A key as it was read last, however long ago; null if it was not valid or was never read. */
-  lastKnown(text: string): ClientKey | null {
-    return this.knownOf(digestOf(text))?.key ?? null;
-  }
-
-  private knownOf(digest: string): KnownKey | undefined {
-    return this.valid.get(digest) ?? this.unknown.get(digest);
-  }
-}
-
-function toKey([, id, clientId, clientName, plan, perMinute, perDay, ...rest]: KeyRow): ClientKey {
-  const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name, ...limits] = rest;
-  const [level, bannedUntil, byOperator, changedAt, resetAt] = limits;
-  return {
-    id,
-    clientId,
-    clientName,
-    name,
-    plan,
-    perMinute,
-    perDay,
-    scopes,
-    last4,
-    createdAt: createdAt.getTime(),
-    expiresAt: expiresAt?.getTime() ?? Infinity,
-    overlapEndsAt: overlapEndsAt?.getTime() ?? null,
-    ban: { level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator, changedAt: changedAt ?? 0 },
-    resetAt: resetAt?.getTime() ?? 0,
-  };
-}
-
-/** How often last uses are saved. */
-const INTERVAL_MS = 5_000;
 
 /**
  * Finds the key of a request. Rejects nobody: the limiter counts unauthenticated requests too. Records when each key was
@@ -167,14 +73,29 @@ const INTERVAL_MS = 5_000;
 export class Authenticator implements BeforeApplicationShutdown {
   private readonly lastUse = new WriteBehind<number>({
     name: 'Saving last uses of keys',
-    intervalMs: INTERVAL_MS,
+    intervalMs: LAST_USE_MS,
     merge: Math.max,
     write: (batch) => this.writeLastUse(batch),
+  });
+  /** By digest. Outdated ones stay, in case the database fails. */
+  private readonly known = new LRUCache<string, KnownKey>({
+    max: MAX_KNOWN,
+    ttl: FRESH_MS,
+    ttlResolution: 10,
+    noDeleteOnStaleGet: true,
+    noDeleteOnFetchRejection: true,
+    fetchMethod: async (digest, _outdated, { options }) => {
+      const start = performance.now();
+      const read = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
+      // What was read has the age of the read. A time to live of 0 would be for ever.
+      options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
+      return read;
+    },
   });
 
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
-    private readonly directory: KeyDirectory,
+    private readonly database: Database,
     private readonly clock: Clock,
   ) {}
 
@@ -184,7 +105,10 @@ export class Authenticator implements BeforeApplicationShutdown {
     if (typeof text !== 'string') {
       return { key: null, refusal: text };
     }
-    const identity = this.identityOf(await this.directory.find(text));
+    const digest = digestOf(text);
+    const known =
+      this.known.get(digest) ?? (isWellFormedKey(text) ? await this.known.fetch(digest) : undefined);
+    const identity = this.identityOf(known);
     if (identity.key !== null) {
       this.lastUse.add(String(identity.key.id), this.clock.now());
     }
@@ -194,7 +118,9 @@ export class Authenticator implements BeforeApplicationShutdown {
   /** The key of a request as it was known last, for the report of a failed look-up. */
   lastKnown(request: FastifyRequest): Identity {
     const text = presentedKey(request.raw);
-    return this.identityOf(typeof text === 'string' ? this.directory.lastKnown(text) : null);
+    const known =
+      typeof text === 'string' ? this.known.peek(digestOf(text), { allowStale: true }) : undefined;
+    return this.identityOf(known);
   }
 
   /**
@@ -203,16 +129,16 @@ export class Authenticator implements BeforeApplicationShutdown {
    */
   async confirm(request: FastifyRequest): Promise<void> {
     const text = presentedKey(request.raw);
-    const { refusal } = this.identityOf(
-      typeof text === 'string' ? await this.directory.lookUp(digestOf(text)) : null,
-    );
+    const known =
+      typeof text === 'string' ? await this.known.fetch(digestOf(text), { forceRefresh: true }) : undefined;
+    const { refusal } = this.identityOf(known);
     if (refusal !== null) {
       throw refusal;
     }
   }
 
-  private identityOf(key: ClientKey | null): Identity {
-    const isValid = key !== null && key.expiresAt > this.clock.now();
+  private identityOf({ key }: KnownKey = { key: null }): Identity {
+    const isValid = key !== null && (key.expiresAt === null || key.expiresAt > this.clock.now());
     return isValid ? { key, refusal: null } : { key: null, refusal: INVALID };
   }
 

@@ -21,8 +21,8 @@ export interface ClientKey {
   last4: string;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Infinity for a key that does not expire. */
-  expiresAt: number;
+  /** Null for a key that does not expire. */
+  expiresAt: number | null;
   /** When the overlap of a rotation ends; null for a key that was not rotated. */
   overlapEndsAt: number | null;
   /** The key's last ban, for the quotas. `changedAt` increases with each change, so that an older state replaces no newer one. */

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
 import { ApiKey, Client } from './api-key.entity';
-import { ApiKeyGuard, Authenticator, KeyDirectory } from './api-key.guard';
+import { ApiKeyGuard, Authenticator } from './api-key.guard';
 import { ClientsService } from './clients.service';
 import { SCOPES } from './api-key';
 import { KeyController } from './key.controller';
@@ -37,7 +37,7 @@ export class ClientAdministrationModule {}
 @Module({
   imports: [ClientAdministrationModule],
   controllers: [KeyController],
-  providers: [Authenticator, KeyDirectory, ApiKeyGuard],
+  providers: [Authenticator, ApiKeyGuard],
   exports: [ClientAdministrationModule, Authenticator, ApiKeyGuard],
 })
 export class AuthModule {}

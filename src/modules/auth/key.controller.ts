@@ -100,7 +100,7 @@ function toDto({ id, clientName, name, expiresAt, overlapEndsAt, ...key }: Clien
     plan: key.plan,
     scopes: key.scopes,
     createdAt: new Date(key.createdAt).toISOString(),
-    ...(expiresAt === Infinity ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(expiresAt === null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
     ...(overlapEndsAt === null ? {} : { overlapEndsAt: new Date(overlapEndsAt).toISOString() }),
   };
 }

@@ -1,7 +1,6 @@
 import { auditEntries } from '../../support/audit';
-import { KeysService } from '../../../src/modules/auth';
-import { digestOf } from '../../../src/modules/auth/api-key';
-import { KeyDirectory } from '../../../src/modules/auth/api-key.guard';
+import type { FastifyRequest } from 'fastify';
+import { Authenticator, KeysService } from '../../../src/modules/auth';
 import { QuotasService } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
@@ -97,7 +96,8 @@ describe('an earned ban', () => {
 
     pair.advance(BAN_MS);
     // A ban lasts longer than an instance takes to read the key again, with the ban.
-    await pair.services[0].app.get(KeyDirectory).lookUp(digestOf(key));
+    const request = { raw: { rawHeaders: ['X-API-Key', key] } } as FastifyRequest;
+    await pair.services[0].app.get(Authenticator).confirm(request);
     await beBanned(callers[0]!);
     await flush();
     expect(await entries(keyId)).toMatchObject([{ details: { level: 2 } }, first]);
