@@ -88,7 +88,7 @@ const CLIENTS = [
 
   // With the current minute, which operators see without asking the instances.
   `CREATE TABLE usage_days (
-    client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+    client_id bigint NOT NULL,
     day date NOT NULL,
     requests bigint NOT NULL,
     refunds bigint NOT NULL DEFAULT 0,
@@ -103,7 +103,7 @@ const CLIENTS = [
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
 
   `CREATE TABLE deprecated_calls (
-    key_id bigint NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
+    key_id bigint NOT NULL,
     operation text NOT NULL,
     day date NOT NULL,
     calls bigint NOT NULL,
@@ -135,9 +135,6 @@ const AUDIT = [
     details jsonb NOT NULL
   )`,
   `CREATE INDEX audit_entries_by_time ON audit_entries (at, id)`,
-  // Earned bans are written in batches. A batch may be retried although it was written and its response was lost.
-  `CREATE UNIQUE INDEX audit_entries_earned_ban_once ON audit_entries (key_id, at)
-    WHERE action = 'key.banned' AND actor_kind = 'key'`,
 
   // Protects against the service and against mistakes in psql. The owner of the table and a superuser can still drop
   // the trigger or the table; only an external copy protects against that.

@@ -37,10 +37,6 @@ export function changesOf<Subject extends object>(subject: Subject, values: Part
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
-@Index('audit_entries_earned_ban_once', ['keyId', 'at'], {
-  unique: true,
-  where: `action = 'key.banned' AND actor_kind = 'key'`,
-})
 export class AuditRecord {
   @GeneratedId()
   id!: number;
@@ -85,8 +81,7 @@ const RECORD = `
   SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
   FROM (SELECT $5::bigint AS client_id, $6::bigint AS key_id) AS subject
   LEFT JOIN api_keys ON api_keys.id = subject.key_id
-  LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)
-  ON CONFLICT (key_id, at) WHERE action = 'key.banned' AND actor_kind = 'key' DO NOTHING`;
+  LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)`;
 
 /** Who did what to which client or key, and when. Append-only. */
 @Injectable()
@@ -114,10 +109,7 @@ export class AuditTrail {
     return query.getMany();
   }
 
-  /**
-   * Writes an entry in the transaction of the change. Recording the same earned ban twice has no effect. By default this
-   * process is the author, now.
-   */
+  /** Writes an entry in the transaction of the change. By default this process is the author, now. */
   async record(
     transaction: Transaction,
     entry: AuditEntry,

@@ -4,7 +4,7 @@ import { type Commander, StoreCommand } from '../../cli/command/command';
 import { DAYS_OPTION } from '../../cli/command/option';
 import { type OutputOptions, printMany } from '../../cli/command/output';
 import { ClientsService } from '../auth';
-import { DeprecationReport } from './deprecated-calls';
+import { DeprecatedCalls } from './deprecated-calls';
 
 @Command({
   name: 'deprecations',
@@ -13,7 +13,7 @@ import { DeprecationReport } from './deprecated-calls';
 export class DeprecationsCommand extends StoreCommand {
   protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly report!: DeprecationReport;
+  @Inject() private readonly calls!: DeprecatedCalls;
 
   protected override declare(command: Commander): void {
     command.option(...DAYS_OPTION, 90).option('--client <name>', 'only calls of this client');
@@ -26,7 +26,7 @@ export class DeprecationsCommand extends StoreCommand {
     if (options.client !== undefined) {
       await this.clients.named(options.client);
     }
-    const uses = await this.report.of(options.days, options.client);
+    const uses = await this.calls.report(options.days, options.client);
     printMany(uses, options, 'Nobody has called a deprecated operation.');
   }
 }

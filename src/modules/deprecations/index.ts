@@ -2,9 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../features';
-import { DeprecatedCall, DeprecatedCalls, DeprecationReport, SunsetGuard } from './deprecated-calls';
+import { DeprecatedCall, DeprecatedCalls, SunsetGuard } from './deprecated-calls';
 
-export { DeprecationReport, SunsetGuard } from './deprecated-calls';
+export { SunsetGuard } from './deprecated-calls';
 
 /** Including today. */
 const KEPT_DAYS = 90;
@@ -12,8 +12,8 @@ const KEPT_DAYS = 90;
 /** Deprecated operations: who calls them, and their sunset. */
 @Module({
   imports: [TypeOrmModule.forFeature([DeprecatedCall])],
-  providers: [DeprecatedCalls, DeprecationReport, SunsetGuard],
-  exports: [DeprecationReport, SunsetGuard],
+  providers: [DeprecatedCalls, SunsetGuard],
+  exports: [DeprecatedCalls, SunsetGuard],
 })
 class DeprecationsModule {}
 

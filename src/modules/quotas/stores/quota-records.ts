@@ -112,14 +112,11 @@ export class QuotaRecords implements OnApplicationShutdown {
   private async writeCounts(counts: Counted[]): Promise<void> {
     await this.usage.query(
       // SQL, because TypeORM cannot add to what is stored.
-      // Skips clients that are missing after a failover: one of them would make the batch fail repeatedly. OFFSET 0, so that they
-      // are looked up one by one: for the order, PostgreSQL would walk all clients.
       // In the order of ids, so that instances that count for the same clients wait for each other without a deadlock.
       `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        SELECT "clientId", day, requests, counted.refunds, to_timestamp(start / 1000.0), count, in_minute.refunds
        FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day date, requests bigint, refunds bigint, minute jsonb)
        CROSS JOIN jsonb_to_record(minute) AS in_minute (start bigint, count int, refunds int)
-       CROSS JOIN LATERAL (SELECT FROM clients WHERE clients.id = "clientId" OFFSET 0) AS known
        ORDER BY "clientId", day
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
          refunds = usage_days.refunds + excluded.refunds, minute_start = excluded.minute_start,

@@ -1,4 +1,4 @@
-import { DeprecationReport } from '../../../../src/modules/deprecations';
+import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { Arrange } from '../../../support/builders';
 import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
 import { type TestService, startService } from '../../../support/service';
@@ -129,7 +129,7 @@ describe('calls', () => {
     const limited = await serving.issueKey({ perMinute: 1, perDay: 9 });
     const clients = [one, other, gone, reduced, limited].map(({ client }) => client);
     const report = async (days: number, client?: string) =>
-      (await serving.app.get(DeprecationReport).of(days, client)).filter((use) =>
+      (await serving.app.get(DeprecatedCalls).report(days, client)).filter((use) =>
         clients.includes(use.client),
       );
     const use = ({ key, keyId, client }: Known, calls: number, lastCallAt: number) => ({
