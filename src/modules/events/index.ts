@@ -8,11 +8,17 @@ import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EVENT_SCHEMAS } from './events.dto';
 
-export { EVENT_TYPES, type EventType, type StoredEvent } from './event.entity';
+export {
+  EVENT_TYPES,
+  type EventType,
+  type NewEvent,
+  type ReportedTable,
+  type StoredEvent,
+  reportedWrites,
+} from './event.entity';
 export { EventReader } from './event-reader';
 export { EventTail } from './event-tail';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS, type EventDto, eventSchema, toEventDto } from './events.dto';
-export { type NewEvent, type ReportedTable, reportedWrites } from './reported-writes';
 
 /** Reading events. */
 @Global()

@@ -9,16 +9,12 @@ import { EventsModule } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
-import { Dispatcher } from './delivery/dispatcher';
 import { Sender } from './delivery/sender';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
 import { SecretVault, WebhookKeyCheck, webhookKeyFile, withWebhookKey } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
 import { WEBHOOKS_OF_CLIENT, WebhooksService } from './webhooks.service';
-
-export { DeliveryWorker } from './delivery/delivery-worker';
-export { Dispatcher } from './delivery/dispatcher';
 
 const ADDRESS_POLICY: Provider = {
   provide: AddressPolicy,
@@ -38,7 +34,7 @@ class WebhookStoreModule {}
 @Module({
   imports: [EventsModule, WebhookStoreModule],
   controllers: [WebhooksController],
-  providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker, Dispatcher],
+  providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker],
   exports: [DeliveryWorker, DeliveryQueue],
 })
 class WebhooksModule {}

@@ -2,9 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { type StoredSecret, switchWebhook } from '../webhook.entity';
+import { EVENT_TYPES } from '../../events';
+import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
+/** Events that a statement makes deliveries of, and deliveries that it makes, unless a single event has more. */
+const MAX_EVENTS = 500;
+const MAX_DELIVERIES = 5_000;
+const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
 /** Concurrent deliveries to a webhook after its first success; until then it is one. */
@@ -34,6 +39,41 @@ export interface LeasedDelivery {
   /** Undefined until it ends. */
   attempt?: Attempt;
 }
+
+/** A statement of its own: one that made deliveries as well would not see all events up to this end of the feed. */
+const NEW_EVENTS = {
+  text: `SELECT "end" FROM webhook_dispatch, feed_end() AS "end" WHERE position < "end"`,
+};
+
+/**
+ * Makes deliveries of the next events up to the end `$2`, and moves the position; not if another instance does. The join is by
+ * type, so that webhooks that do not get an event cost nothing.
+ */
+const DISPATCH = {
+  text: `WITH turn AS (
+      SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED
+    ), subscriber AS MATERIALIZED (
+      SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type FROM webhooks WHERE enabled
+    ), next AS MATERIALIZED (
+      SELECT position, id, type FROM events WHERE position > (SELECT position FROM turn) AND position <= $2
+      ORDER BY position LIMIT greatest(1, least(${MAX_EVENTS},
+        (SELECT ${MAX_DELIVERIES} / greatest(1, count(*)) FROM webhooks WHERE enabled)))
+    ), made AS (
+      INSERT INTO webhook_deliveries (webhook_id, position, event_id, type, status, attempts, due_at, created_at)
+      SELECT subscriber.id, position, 'evt_' || replace(next.id::text, '-', ''), type, 'pending', 0, $3, $3
+      FROM next JOIN subscriber USING (type) WHERE since < position ORDER BY position
+    )
+    UPDATE webhook_dispatch SET position = reached FROM (SELECT max(position) AS reached FROM next) AS made_of
+    WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`,
+};
+
+const FULL = {
+  text: `SELECT id FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
+    WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)`,
+};
+
+const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
+  WHERE webhook_id = $1 AND status = 'pending'`;
 
 /** $1 is the time, $2 the deliveries that this process has started. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
@@ -141,9 +181,9 @@ const OLDEST_DUE = {
 };
 
 /**
- * Deliveries that are due, in the table that all instances share. An instance leases a delivery, so that no other sends it;
- * when the instance dies, another one does after the end of the lease. In SQL, because the query builder knows neither
- * several changes in one statement, nor rows with values of their own.
+ * Deliveries, in the table that all instances share. An instance leases a delivery, so that no other sends it; when the
+ * instance dies, another one does after the end of the lease. In SQL, because the query builder knows neither several changes in
+ * one statement, nor inserts of what is selected, nor rows with values of their own.
  */
 @Injectable()
 export class DeliveryQueue {
@@ -152,6 +192,28 @@ export class DeliveryQueue {
     private readonly trail: AuditTrail,
     private readonly clock: Clock,
   ) {}
+
+  /** Follows the feed and makes a delivery of each event for each subscribed webhook. @returns whether there is more to do */
+  async dispatch(): Promise<boolean> {
+    const [found] = await this.database.query<{ end: number }>(NEW_EVENTS);
+    if (found === undefined) {
+      return false;
+    }
+    const values = [EVENT_TYPES, found.end, this.timeIn(0)];
+    const [turn] = await this.database.query<{ hasMore: boolean }>(DISPATCH, values);
+    return turn?.hasMore ?? false;
+  }
+
+  /** Disables webhooks with too many pending deliveries, which are given up. */
+  async disableFull(): Promise<void> {
+    const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
+    for (const { id } of await this.database.query<{ id: number }>(FULL)) {
+      await this.database.transaction(async (transaction) => {
+        await switchWebhook(transaction, this.trail, id, false, reason);
+        await transaction.query(GIVE_UP, [id, BACKLOG_FULL]);
+      });
+    }
+  }
 
   /**
    * Leases at most one delivery of each webhook. Attempts that became slow use places of the others, not of the quick.

@@ -10,24 +10,39 @@ import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** How often due deliveries are looked for. */
+/** How often new events and due deliveries are looked for, and how often pending ones are counted. */
 const POLL_MS = 200;
+const BACKLOG_MS = 5_000;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 const EXPIRED = 'The event is older than 30 days.';
 
-/** Sends due deliveries. One task writes outcomes and takes due deliveries, in batches; the attempts run concurrently. */
+/** Makes deliveries of new events, and sends what is due: in batches, whose attempts run concurrently. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
   /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
-  private readonly task = new RepeatingTask({
+  private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
     work: () => this.takeTurn(),
     everyMs: POLL_MS,
+  });
+  private readonly dispatching = new RepeatingTask({
+    name: 'Making deliveries of events for webhooks',
+    work: async () => {
+      if (await this.queue.dispatch()) {
+        void this.dispatching.runNow();
+      }
+    },
+    everyMs: POLL_MS,
+  });
+  private readonly counting = new RepeatingTask({
+    name: 'Counting pending deliveries',
+    work: () => this.queue.disableFull(),
+    everyMs: BACKLOG_MS,
   });
 
   constructor(
@@ -39,12 +54,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.task.start();
+    [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
   }
 
   /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
   async onModuleDestroy(): Promise<void> {
-    await this.task.stop();
+    await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // If the database is unavailable, the leases expire.
     await this.writeOutcomes().catch(() => undefined);
@@ -56,7 +71,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await this.writeOutcomes();
     // Without a key nothing can be signed; an instance with a key will send.
     if (this.vault.hasKey && (await this.begin()) > 0) {
-      void this.task.runNow();
+      void this.sending.runNow();
     }
   }
 
@@ -78,7 +93,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     delivery.attempt = await this.send(delivery, bodyOf(delivery, event));
     delivery.quick = this.isQuick(delivery);
     this.counts[delivery.attempt.error === null ? 'delivered' : 'failed'] += 1;
-    void this.task.runNow();
+    void this.sending.runNow();
   }
 
   private isQuick({ startedAt }: LeasedDelivery): boolean {

@@ -9,12 +9,7 @@ export const PAUSES_MS = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ];
 /** Pauses are up to 10% longer, so that deliveries that failed together are not retried together. */
 export const JITTER = 0.1;
