@@ -110,7 +110,7 @@ const EVENT_JOURNAL: Journal<NewEvent> = {
 /** A table whose rows commands change. */
 export interface ReportedTable {
   /** Absent if another module's table is reported once more, as another resource. */
-  readonly entity?: Entity;
+  readonly entity?: EntityClass;
   /** The events that report what a command did; the state is that after the command. */
   eventsOf?(state: State): NewEvent[];
 }
