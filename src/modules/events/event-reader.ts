@@ -13,9 +13,7 @@ import {
 export const EVENT_RETENTION_DAYS = 30;
 
 export interface EventPage {
-  /** In the order of the feed. */
   events: StoredEvent[];
-  /** The position up to which events were read. */
   reached: FeedPosition;
   /** False at the end of the feed. */
   hasMore: boolean;
@@ -42,7 +40,6 @@ const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
       AND earlier.time > ${time} - interval '10 minutes')`;
 
-/** A place in the feed, as `FeedPosition` has it. */
 const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /** @param type, pet numbers of parameters; null for all */
@@ -57,9 +54,8 @@ const END = { text: 'SELECT feed_end()' };
 
 /**
  * Events after the position `$1`, up to the end `$6`, in one row: the newest position, whether the database holds what the place
- * `$1`, `$2`, `$7` attests, the place up to which events were looked at, and the page. It is one text of JSON, because the
- * driver takes longer for a hundred rows than PostgreSQL and `JSON.parse` together. It ends before events that would make it too
- * large.
+ * `$1`, `$2`, `$7` attests, the page, and the place up to which events were looked at. The page is one text of JSON, because the
+ * driver takes longer for a hundred rows than PostgreSQL and `JSON.parse` together.
  */
 const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
@@ -102,7 +98,7 @@ const AT = { text: `SELECT ${COLUMNS}, data::json FROM events WHERE position = A
 
 const LAST = { text: `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1` };
 
-/** Reads of events, in SQL, because one statement verifies the cursor and bounds the page. They take their turn with other reads of the same caller. */
+/** In SQL, because one statement verifies the cursor and bounds the page. */
 @Injectable()
 export class EventReader {
   constructor(
@@ -151,7 +147,6 @@ export class EventReader {
     return (await this.database.read(AT, [positions])).map(toEvent);
   }
 
-  /** The place of the last event before the end of the feed. */
   async last(caller?: number): Promise<FeedPosition> {
     return this.placeAt(await this.end(caller), caller);
   }
@@ -162,7 +157,6 @@ export class EventReader {
     return placeOf(row) ?? FEED_START;
   }
 
-  /** Requests that ask meanwhile share the answer to the next question. */
   private async end(caller?: number): Promise<number> {
     const [row] = await this.database.read(END, [], caller, false);
     return row![0] as number;

@@ -24,14 +24,10 @@ export interface Waiting {
 
 interface Wait extends Waiting {
   found: StoredEvent[];
-  /** Ends the wait. May be called again, without effect. */
   end: () => void;
 }
 
-/**
- * The end of the feed, for waiting requests. New events are read once, however many requests wait, and matched in
- * memory. Nothing is read while no request waits.
- */
+/** New events are read once, however many requests wait, and matched in memory. Nothing is read while no request waits. */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
   private readonly waits = new Set<Wait>();

@@ -47,7 +47,6 @@ export class EventRow {
   @Column('text')
   type!: EventType;
 
-  /** The pet concerned, if any. */
   @Column({ name: 'pet_id', type: 'bigint', nullable: true })
   petId!: number | null;
 
@@ -77,7 +76,6 @@ export interface FeedPosition {
 /** Before the first event. */
 export const FEED_START: FeedPosition = { position: 0, time: 0, countBefore: 0 };
 
-/** An event must match both. */
 export interface EventFilter {
   type?: readonly EventType[];
   petId?: number;
@@ -87,12 +85,10 @@ export function matches({ type, petId }: StoredEvent, filter: EventFilter): bool
   return (filter.type?.includes(type) ?? true) && (filter.petId ?? petId) === petId;
 }
 
-/** An event before it is stored. */
 export interface NewEvent {
   type: EventType;
   /** The pet concerned, if any. */
   petId?: number;
-  /** The resource as GET returns it right after the event, or right before it was removed. */
   data: object;
 }
 

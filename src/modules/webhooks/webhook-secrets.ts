@@ -29,27 +29,22 @@ const NO_KEY =
   'WEBHOOK_KEY is not set. It seals the secrets of webhooks: without it none can be created, and no events are sent to them. ' +
   'Set it to the same 32 bytes for all instances: openssl rand -base64 32';
 
-/** The current secret and those that a rotation has replaced, the newest first. */
 export function validSecrets(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
-/** @returns the secrets after a rotation, the newest first; fewer than the maximum may be valid before */
+/** @returns the secrets after a rotation, the newest first */
 export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
   return [{ sealed, until: null }, ...replaced];
 }
 
-/**
- * Encrypts signing secrets with a key that is not in the database, so that a leaked table is useless. Each secret is bound
- * to its webhook and cannot be decrypted for another one.
- */
+/** Encrypts secrets with a key that is not in the database, so that a leaked table is useless. Each is bound to its webhook. */
 @Injectable()
 export class SecretVault {
   private readonly key: Buffer | undefined;
 
-  /** Without a key, nothing can be sealed or opened. */
   constructor(@Inject(SETTINGS) { webhookKey }: Pick<Settings, 'webhookKey'>) {
     this.key = webhookKey;
   }

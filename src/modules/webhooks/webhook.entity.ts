@@ -11,8 +11,8 @@ import {
 import { GeneratedId, MAINTAINED_BY_DATABASE, type Transaction } from '#libs/database';
 import type { AuditTrail } from '../audit';
 
-/** An encrypted secret. */
 export interface StoredSecret {
+  /** Encrypted. */
   sealed: string;
   /** RFC 3339; null for the current one. */
   until: string | null;
@@ -31,7 +31,6 @@ const storedSecrets: ValueTransformer = {
 /** More pending deliveries disable a webhook. */
 export const MAX_PENDING = 10_000;
 
-/** A client's webhook. Commands leave the columns that only deliveries use alone. */
 @Entity('webhooks')
 @Index('webhooks_of_client', ['clientId', 'id'], { where: 'deleted_at IS NULL' })
 @Index('webhooks_enabled', ['id'], { where: 'enabled' })
@@ -56,7 +55,6 @@ export class Webhook {
   @Column('boolean')
   enabled!: boolean;
 
-  /** Set when the service disabled it. */
   @Column({ name: 'disabled_reason', type: 'text', nullable: true })
   disabledReason!: string | null;
 
@@ -111,11 +109,7 @@ export function switched(enabled: boolean, disabledReason: string | null = null)
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/**
- * For the operator, and for the service in the transaction of its cause. Has no effect on a webhook that is so already, or
- * deleted.
- * @param reason why it is disabled; shown to the client
- */
+/** Has no effect on a webhook that is so already, or deleted. @param reason why it is disabled; shown to the client */
 export async function switchWebhook(
   transaction: Transaction,
   trail: AuditTrail,
@@ -132,7 +126,7 @@ export async function switchWebhook(
   }
 }
 
-/** For operators. Values in its query may be secret. */
+/** Values in its query may be secret. */
 export function shownUrl(url: string): string {
   return url.replace(/\?.*/, (query) => query.replace(/=[^&]*/g, '=…'));
 }
@@ -143,7 +137,6 @@ export const TEST_TYPE = 'webhook.test';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One event on its way to one webhook. */
 @Entity('webhook_deliveries')
 @Check('webhook_deliveries_status_check', `status IN ('pending', 'delivered', 'failed')`)
 @Index('webhook_deliveries_waiting', ['webhookId', 'dueAt'], { where: `status = 'pending'` })
@@ -175,7 +168,6 @@ export class WebhookDelivery {
   @Column('int')
   attempts!: number;
 
-  /** When the next attempt is due. */
   @Column({ name: 'due_at', type: 'timestamptz' })
   dueAt!: Date;
 
@@ -185,11 +177,9 @@ export class WebhookDelivery {
   @Column({ name: 'last_attempt_at', type: 'timestamptz', nullable: true })
   lastAttemptAt!: Date | null;
 
-  /** The status of the last response; null when there was none. */
   @Column({ name: 'response_status', type: 'int', nullable: true })
   responseStatus!: number | null;
 
-  /** Why the last attempt failed. */
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 

@@ -41,7 +41,6 @@ function describe({ webhook, client, pending, failed }: WebhookOverview, { json 
   };
 }
 
-/** A command on one webhook. */
 abstract class WebhookCommand extends StoreCommand {
   @Inject() protected readonly webhooks!: WebhooksService;
 
@@ -49,7 +48,6 @@ abstract class WebhookCommand extends StoreCommand {
     command.argument('<id>', 'id of the webhook', identifier);
   }
 
-  /** @throws CommandFailure if there is no such webhook */
   protected async existing(id: number): Promise<WebhookOverview> {
     const [overview] = await this.webhooks.overviews({ id });
     if (overview === undefined) {

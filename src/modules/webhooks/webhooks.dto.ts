@@ -227,7 +227,6 @@ export function storedTypes(types: readonly string[] | null | undefined): string
   return types?.length ? [...new Set(types)] : null;
 }
 
-/** Per client. */
 export const MAX_WEBHOOKS = 10;
 
 export const WebhookNotFoundError = defineError({

@@ -15,7 +15,6 @@ import {
 import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
 import type { Feature } from '../../features';
 import { AuditTrail } from '../audit';
-
 import { AddressPolicy } from './delivery/address-policy';
 import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
 import {
@@ -62,12 +61,10 @@ const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts
 /** Of an operator, who may use the webhooks of all clients. */
 export const OPERATOR: Origin = { owner: SERVICE_CALLER };
 
-/** A webhook with what operators need to know besides. */
+/** For operators, with the name of the client and numbers of deliveries. */
 export interface WebhookOverview {
   webhook: Webhook;
-  /** The client's name. */
   client: string;
-  /** Numbers of deliveries. */
   pending: number;
   failed: number;
 }
@@ -203,7 +200,6 @@ export class WebhooksService {
     );
   }
 
-  /** Sends a test event. */
   test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
     const decide = (state: State): DeliveryDto => {
       const webhook = found(state, webhookId, origin);
@@ -307,12 +303,11 @@ function locked(id: number): Need {
   return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
 }
 
-/** @throws ApiError 404, also for a webhook of another client */
 function found(state: State, id: number, { owner }: Origin): Webhook {
   return owned(state.find(Webhook, id), id, owner);
 }
 
-/** To other clients a webhook does not exist. */
+/** @throws ApiError 404, also for a webhook of another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   const isTheirs = webhook?.clientId === clientId || clientId === OPERATOR.owner;
   if (webhook === null || webhook.deletedAt !== null || !isTheirs) {
@@ -329,7 +324,6 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
 
 /** What a client has here, for those who delete a client or revoke one of its keys. */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
-  /** Locks them in the order in which all lock them. */
   async end(transaction, clientId) {
     const lock = { mode: 'for_no_key_update' } as const;
     const where = { clientId, deletedAt: IsNull() };

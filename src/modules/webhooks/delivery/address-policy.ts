@@ -26,7 +26,7 @@ export class AddressPolicy {
     );
   }
 
-  /** Whether this address may be connected to. `http` is allowed only to the configured networks. */
+  /** `http` is allowed only to the configured networks. */
   allows(address: string, protocol: string): boolean {
     if (isIP(address) === 0) {
       return false;

@@ -45,10 +45,7 @@ const NEW_EVENTS = {
   text: `SELECT "end" FROM webhook_dispatch, feed_end() AS "end" WHERE position < "end"`,
 };
 
-/**
- * Makes deliveries of the next events up to the end `$2`, and moves the position; not if another instance does. The join is by
- * type, so that webhooks that do not get an event cost nothing.
- */
+/** Not if another instance does. The join is by type, so that webhooks that do not get an event cost nothing. */
 const DISPATCH = {
   text: `WITH turn AS (
       SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED
@@ -111,8 +108,8 @@ const FIND = {
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases one due delivery of each locked webhook, if it still may have one: what was leased before the lock is visible only
- * to a new statement. On probation it is the first one, so that a failed one is tried again before others.
+ * What was leased before the lock is visible only to a new statement. On probation the first delivery is leased, so that a
+ * failed one is tried again before others.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $4 WHERE id = ANY(ARRAY(
@@ -129,12 +126,11 @@ const LEASE = `WITH leased AS (
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
- * Writes what attempts mean for their deliveries and receivers. Skips deliveries whose lease has ended. A success of a
- * healthy receiver writes nothing to its webhook, nor does an attempt at another URL than the present one. Locks as all do:
- * webhooks first, in ascending id.
+ * Skips deliveries whose lease has ended. A success of a healthy receiver writes nothing to its webhook, nor does an attempt at
+ * another URL than the present one. Locks as all do: webhooks first, in ascending id.
  */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
-        webhook bigint, url text, answer int, error text, gone boolean, paused timestamptz, quick boolean)
+        webhook bigint, url text, answer int, error text, slow float, quick boolean)
     ), receiver AS MATERIALIZED (
       SELECT id FROM webhooks WHERE id IN (SELECT webhook FROM outcome) ORDER BY id FOR NO KEY UPDATE
     ), finished AS (
@@ -151,39 +147,35 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
     )
     UPDATE webhooks SET
       failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $2) END,
-      paused_until = greatest(webhooks.paused_until, found.paused),
+      paused_until = greatest(webhooks.paused_until, $2::timestamptz + interval '1 millisecond' * found.slow),
       proven = webhooks.proven OR found.succeeded,
       probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL ELSE found.due END,
       quick = found.quick
-    FROM (SELECT webhook, url, bool_or(error IS NULL) AS succeeded, bool_or(gone) AS gone, max(paused) AS paused,
-        max(due_at) AS due, bool_and(quick) AS quick
+    FROM (SELECT webhook, url, bool_or(error IS NULL) AS succeeded, coalesce(bool_or(answer = 410), false) AS gone,
+        nullif(max(slow), 0) AS slow, max(due_at) AS due, bool_and(quick) AS quick
       FROM finished GROUP BY webhook, url) AS found
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
     RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
 
-interface Recorded {
+interface Receiver {
+  /** The webhook. */
   id: number;
-  /** The receiver wants nothing more. */
   gone: boolean;
-  /** It has accepted nothing for five days. */
   dead: boolean | null;
 }
 
-/**
- * Of all instances, without failing webhooks: their owners have to fix them. SQL, because TypeORM has no lateral join, and
- * without one all pending deliveries would be read.
- */
+/** Without failing webhooks: their owners have to fix them. Without the lateral join, all pending deliveries would be read. */
 const OLDEST_DUE = {
-  text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
+  text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
+    FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
     WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`,
 };
 
 /**
- * Deliveries, in the table that all instances share. An instance leases a delivery, so that no other sends it; when the
- * instance dies, another one does after the end of the lease. In SQL, because the query builder knows neither several changes in
- * one statement, nor inserts of what is selected, nor rows with values of their own.
+ * Deliveries of all instances. One leases a delivery, so that no other sends it before the end of the lease. In SQL, because the
+ * query builder knows neither several changes in one statement, nor inserts of what is selected.
  */
 @Injectable()
 export class DeliveryQueue {
@@ -250,11 +242,13 @@ export class DeliveryQueue {
 
   /** Also disables webhooks whose receivers want nothing more, or accept nothing. May be repeated after a failure. */
   async recordOutcomes(finished: readonly LeasedDelivery[]): Promise<void> {
-    const now = this.clock.now();
-    const outcomes = JSON.stringify(finished.map((delivery) => outcomeOf(delivery, delivery.attempt!, now)));
-    const values = [outcomes, this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
+    const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, quick, attempt }) => {
+      const { status: answer, error } = attempt!;
+      return { id, lease, webhook, url, answer, error, slow: slowDownMs(attempt!, this.clock.now()), quick };
+    });
+    const times = [this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
     await this.database.transaction(async (transaction) => {
-      const [receivers] = await transaction.query<[Recorded[]]>(RECORD, values);
+      const [receivers] = await transaction.query<[Receiver[]]>(RECORD, [JSON.stringify(outcomes), ...times]);
       for (const { id, gone, dead } of receivers) {
         if (gone || dead) {
           await switchWebhook(transaction, this.trail, id, false, gone ? GONE : DEAD);
@@ -266,25 +260,4 @@ export class DeliveryQueue {
   private timeIn(milliseconds: number): string {
     return new Date(this.clock.now() + milliseconds).toISOString();
   }
-}
-
-/** What an attempt means, as the statement reads it from JSON. */
-function outcomeOf(
-  { id, leasedUntil, webhookId, url, quick }: LeasedDelivery,
-  attempt: Attempt,
-  now: number,
-) {
-  const slowMs = slowDownMs(attempt, now);
-  return {
-    id,
-    lease: leasedUntil,
-    webhook: webhookId,
-    url,
-    answer: attempt.status,
-    error: attempt.error,
-    gone: attempt.status === 410,
-    // Until when the receiver wants nothing.
-    paused: slowMs > 0 ? new Date(now + slowMs) : null,
-    quick,
-  };
 }

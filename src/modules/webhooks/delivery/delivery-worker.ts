@@ -21,7 +21,6 @@ const EXPIRED = 'The event is older than 30 days.';
 /** Makes deliveries of new events, and sends what is due: in batches, whose attempts run concurrently. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
   /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
