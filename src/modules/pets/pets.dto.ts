@@ -1,29 +1,23 @@
-import { ApiSchema, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
+import { ApiSchema, PartialType, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
 import { defineError, Id, MAX_PAGE_SIZE, OneOf, PageQuery, storedSchema, Text } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
-const NAME = { min: 1, max: 200, notBlank: true, description: "The pet's name.", example: 'Rex' };
-const CATEGORY_ID = { description: 'Identifier of the category the pet belongs to.', example: 1 };
-const STATUS = {
-  description: 'Status of the pet.',
-  example: 'available',
-  optional: true,
-  enumName: 'PetStatus',
-};
+const STATUS = { description: 'Status of the pet.', example: 'available', enumName: 'PetStatus' };
 
 @ApiSchema({ name: 'NewPet', description: 'The body to create or replace a pet.' })
 export class NewPetDto {
-  @Text(NAME)
+  @Text({ min: 1, max: 200, notBlank: true, description: "The pet's name.", example: 'Rex' })
   name!: string;
 
-  @Id(CATEGORY_ID)
+  @Id({ description: 'Identifier of the category the pet belongs to.', example: 1 })
   categoryId!: number;
 
   @OneOf(PET_STATUSES, {
     ...STATUS,
     description:
       'Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.',
+    optional: true,
   })
   status?: PetStatus;
 }
@@ -32,20 +26,14 @@ export class NewPetDto {
   name: 'PetPatch',
   description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
 })
-export class PetPatchDto {
-  @Text({ ...NAME, optional: true })
-  name?: string;
-
-  @Id({ ...CATEGORY_ID, optional: true })
-  categoryId?: number;
-
-  @OneOf(PET_STATUSES, STATUS)
-  status?: PetStatus;
+export class PetPatchDto extends PartialType(NewPetDto, { skipNullProperties: false }) {
+  @OneOf(PET_STATUSES, { ...STATUS, optional: true })
+  override status?: PetStatus;
 }
 
 @ApiSchema({ name: 'Pet', description: 'A pet of the store.' })
 export class PetDto extends NewPetDto {
-  @OneOf(PET_STATUSES, STATUS)
+  @OneOf(PET_STATUSES, { ...STATUS, optional: true })
   override status!: PetStatus;
 
   @Id({ description: 'Unique identifier assigned on creation.', example: 1 })
@@ -64,10 +52,10 @@ export const PET_SCHEMAS: Record<string, SchemaObject> = {
 
 export class ListPetsQuery extends PageQuery {
   @OneOf(PET_STATUSES, {
+    ...STATUS,
     times: PET_STATUSES.length,
     description: 'Only pets with one of these statuses.',
     example: ['available', 'pending'],
-    enumName: 'PetStatus',
   })
   status?: PetStatus[];
 
