@@ -8,20 +8,15 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import embeddedPostgres from '#libs/embedded-postgres';
-import { OPERATIONS as COMPARED, UNIQUE, fill, tagsOf } from './operations.mjs';
-import { GROWING, analyze, fillBySql } from './scale.mjs';
+import pg from 'pg';
+import { OPERATIONS, UNIQUE, fill, tagsOf } from './operations.mjs';
 
-const IS_SCALE = process.argv.includes('--scale');
-const OPERATIONS = IS_SCALE ? { ...GROWING, ...COMPARED } : COMPARED;
 // Node finds no names in what SWC has compiled to CommonJS.
 const { findData, startEmbeddedPostgres } = embeddedPostgres;
 
 const USAGE = `npm run build && npm run bench -- [options]
   --only a,b         operations: ${Object.keys(OPERATIONS).join(', ')}
   --before DIR       also compare with the service of another checkout that is built
-  --scale            compare the service that has a million pets, and all that belongs to them, with one that has a
-                     thousand, instead of the peer: before and after ANALYZE, and after 100,000 updates
-  --pets N           instead of a million
   --pairs N          rounds for each operation (3)
   --seconds N        length of a round (3)
   --connections N    (32)
@@ -31,8 +26,6 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: Object.keys(OPERATIONS).join(',') },
     before: { type: 'string' },
-    scale: { type: 'boolean', default: false },
-    pets: { type: 'string', default: '1000000' },
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
@@ -49,10 +42,6 @@ if (options.help || unknown.length > 0) {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
-/** What happens to both stores before they are compared again. */
-const STAGES = { 'before ANALYZE': () => undefined, 'after ANALYZE': analyze, 'after 100,000 updates': age };
-/** By the name of the operation, in microseconds. */
-const costInLarge = {};
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
 /** Stops each contender that runs. */
@@ -60,8 +49,6 @@ const running = new Set();
 /** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
 let numbers = 100_000_000;
 let failed = false;
-/** All operations have run before. */
-let isWarm = false;
 /** The next load fails, so that all that was started ends. */
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupt.abort());
@@ -80,23 +67,6 @@ async function main() {
   const [service, ...others] = await startContenders();
   const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`;
   console.log(`${machine}; connections: ${options.connections}, processes: ${options.workers}`);
-  const stages = IS_SCALE ? STAGES : { compared: () => undefined };
-  for (const [stage, prepare] of Object.entries(stages)) {
-    for (const contender of [service, ...others]) {
-      await prepare(contender);
-      // The stage before has changed orders.
-      contender.store.tags = await tagsOf(contender, contender.store.placed);
-    }
-    if (IS_SCALE) console.log(`${stage}:`);
-    await compareAll(service, others);
-    isWarm = true;
-  }
-  for (const { name, server } of IS_SCALE ? [service, ...others] : []) {
-    console.log(`${name}: ${/VmRSS.*/.exec(readFileSync(`/proc/${server}/status`, 'utf8'))[0]}`);
-  }
-}
-
-async function compareAll(service, others) {
   const compared = [];
   for (const name of only) compared.push(await compare(name, service, others));
   others.forEach((other, index) => {
@@ -111,24 +81,9 @@ async function compareAll(service, others) {
 
 /** The service first, then what it is compared with. */
 async function startContenders() {
-  if (IS_SCALE) {
-    return [
-      await startService('large', ROOT, Number(options.pets)),
-      await startService('small', ROOT, 1_000),
-    ];
-  }
   const others = [await startPeer()];
   if (options.before !== undefined) others.push(await startService('before', resolve(options.before)));
   return [await startService('service'), ...others];
-}
-
-/** Updates the same thousand pets again and again. */
-async function age(service) {
-  const updates = ['update-pet', 'set-stock', 'adjust-stock', 'place-order'];
-  for (let done = 0, turn = 0; done < 100_000; turn += 1) {
-    const name = updates[turn % updates.length];
-    done += (await load(name, service, scriptFor(name, service), 1)).requests;
-  }
 }
 
 /** Prints the medians of an operation. Each round runs all contenders, one at a time, in another order. */
@@ -136,7 +91,7 @@ async function compare(name, service, others) {
   const all = [service, ...others];
   const scripts = new Map(all.map((contender) => [contender, scriptFor(name, contender)]));
   // A new process takes a while until its code is compiled.
-  for (const contender of isWarm ? [] : all) await load(name, contender, scripts.get(contender), 1);
+  for (const contender of all) await load(name, contender, scripts.get(contender), 1);
   const rounds = [];
   for (let round = 0; round < Number(options.pairs); round += 1) {
     const results = new Map();
@@ -153,25 +108,12 @@ async function compare(name, service, others) {
     const cheaper = ratios((own, their) => (their.server + their.database) / (own.server + own.database));
     const costs = [service, other].map((one) => [of(one, 'server'), of(one, 'database')]);
     console.log(
-      IS_SCALE
-        ? growthOf(name, costs)
-        : `${name.padEnd(20)} to ${other.name} ${range(faster)}: ${of(service, 'perSecond')} and ${of(other, 'perSecond')}/s, ` +
-            `p99 ${of(service, 'p99Ms', 1)} and ${of(other, 'p99Ms', 1)} ms; ` +
-            `cheaper ${range(cheaper)}: ${costs.map((one) => one.join(' + ')).join(' and ')} µs`,
+      `${name.padEnd(20)} to ${other.name} ${range(faster)}: ${of(service, 'perSecond')} and ${of(other, 'perSecond')}/s, ` +
+        `p99 ${of(service, 'p99Ms', 1)} and ${of(other, 'p99Ms', 1)} ms; ` +
+        `cheaper ${range(cheaper)}: ${costs.map((one) => one.join(' + ')).join(' and ')} µs`,
     );
     return { faster: median(faster), cheaper: median(cheaper) };
   });
-}
-
-/** Too dear in the large store is ×1.25 of what it costs in the small one, or so many times what another operation costs. */
-function growthOf(name, [large, small]) {
-  const sum = ([server, database]) => Number(server) + Number(database);
-  costInLarge[name] = sum(large);
-  const [base, times] = OPERATIONS[name].most ?? [];
-  const most = base === undefined ? 1.25 * sum(small) : times * costInLarge[base];
-  const verdict = sum(large) > most ? '  TOO DEAR' : '';
-  const ratio = (sum(large) / sum(small)).toFixed(2);
-  return `${name.padEnd(40)} ×${ratio}: ${large.join(' + ')} and ${small.join(' + ')} µs${verdict}`;
 }
 
 function median(values) {
@@ -255,8 +197,7 @@ function processorTime(root) {
   return below(processes.find(({ pid }) => pid === root));
 }
 
-/** @param pets how many there are, if it is filled by SQL; requests are then spread over them */
-async function startService(name, checkout = ROOT, pets = 0) {
+async function startService(name, checkout = ROOT) {
   const petstore = join(checkout, 'bin/petstore.js');
   const { REDIS_URL } = process.env;
   const settings = { METRICS_PORT: 'off', WORKERS: options.workers, ...(REDIS_URL && { REDIS_URL }) };
@@ -266,7 +207,7 @@ async function startService(name, checkout = ROOT, pets = 0) {
   await admin('clients', 'create', '--name', 'bench', '--plan', 'enterprise', ...LIMIT);
   contender.apiKey = JSON.parse((await admin('keys', 'issue', '--client', 'bench', '--json')).stdout).key;
   contender.cursorAfter = (id) => Buffer.from(`after:${id}`).toString('base64url');
-  contender.store = await (pets > 0 ? fillBySql(contender, pets) : fill(contender));
+  contender.store = await fill(contender);
   return contender;
 }
 
@@ -276,7 +217,10 @@ async function startPeer() {
   const contender = await startContender('peer', program, settings);
   Object.assign(contender, { apiKey: 'peer', cursorAfter: String });
   contender.store = await fill(contender);
-  await analyze(contender);
+  const client = new pg.Client(contender.environment.DATABASE_URL);
+  await client.connect();
+  await client.query('ANALYZE');
+  await client.end();
   return contender;
 }
 
