@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import embeddedPostgres from '#libs/embedded-postgres';
 import pg from 'pg';
-import { OPERATIONS, UNIQUE, fill, tagsOf } from './operations.mjs';
+import { OPERATIONS, UNIQUE, fill } from './operations.mjs';
 
 // Node finds no names in what SWC has compiled to CommonJS.
 const { findData, startEmbeddedPostgres } = embeddedPostgres;
