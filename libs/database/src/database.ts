@@ -12,25 +12,20 @@ import { poolOf, pooled } from './connections';
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
 
-const IS_READ_ONLY: Statement = {
-  text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
-  isUnprepared: true,
-};
-
 /** A process that is halted in a transaction must not keep its locks. Set in each, because a pooler may give each another connection. */
 const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
-/** PostgreSQL's code of a refused write: the server is a standby, or was made one. */
-const READ_ONLY = '25006';
-
 const WITHOUT_NAMES =
   'A prepared statement was lost, as behind a pooler that does not know them: statements are planned each time now. The next attempt to prepare them is in ten minutes.';
+
+/** PostgreSQL's code of a refused write: the server is a standby, or was made one. */
+const READ_ONLY = '25006';
 
 export class ReadOnlyDatabaseError extends Error {
   readonly code = READ_ONLY;
 }
 
-/** Access to the database: `find`, `read` and `share` for reads of requests, `session` for commands, `transaction` for administration. */
+/** Access to the database: `find`, `read` and `readByKey` for requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -75,11 +70,8 @@ export class Database {
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await poolOf(this.dataSource).connect();
-    let session = this.sessions.get(client);
-    if (session === undefined) {
-      session = new Session(client, this.names, pooled.has(client));
-      this.sessions.set(client, session);
-    }
+    const session = this.sessions.get(client) ?? new Session(client, this.names, pooled.has(client));
+    this.sessions.set(client, session);
     try {
       const result = await work(session);
       client.release();
@@ -103,8 +95,9 @@ export class Database {
   /** @throws ReadOnlyDatabaseError if it answers, but refuses to write; what the driver throws */
   async assertWritable(): Promise<void> {
     await this.session(async (session) => {
-      const [result] = await session.execute([{ statement: IS_READ_ONLY }]);
-      if (result!.rows[0]![0] === true) {
+      const text = `SELECT current_setting('transaction_read_only')`;
+      const [result] = await session.execute([{ statement: { text, isUnprepared: true } }]);
+      if (result!.rows[0]![0] === 'on') {
         throw new ReadOnlyDatabaseError('The database is read-only.');
       }
     });
@@ -114,45 +107,29 @@ export class Database {
     return entryOf(this.tables, entity, () => new EntityTable(this.dataSource, entity)) as EntityTable<Row>;
   }
 
-  /**
-   * Reads a row by its id, with a statement that all requests of a turn share.
-   * @returns null if there is no such row
-   * @throws what the driver throws
-   */
-  find<Row extends object>(
-    entity: EntityTarget<Row>,
-    id: number,
-    caller: number = SERVICE_CALLER,
-  ): Promise<Row | null> {
-    return this.reads.readByKey(this.table(entity).byId, id, caller);
+  /** Reads a row by its id, as `readByKey`. @returns null if there is no such row */
+  find<Row extends object>(entity: EntityTarget<Row>, id: number, caller?: number): Promise<Row | null> {
+    return this.readByKey(this.table(entity).byId, id, caller);
   }
 
   /**
-   * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
-   * hundreds of them does not delay the others.
+   * Reads outside of transactions. Reads that wait are taken in turns between callers, so a client with hundreds of them does
+   * not delay the others.
    * @param caller the id of the client that the read is for (`@ClientId()`); by default the service itself
    * @param isSlow it may read thousands of rows: a client has one of them at a time
-   * @throws what the driver throws; OverloadedError if it gets no connection within five seconds
+   * @throws what the driver throws; OverloadedError if nobody takes it within five seconds
    */
   read(
     statement: Statement,
     values: unknown[],
-    caller: number = SERVICE_CALLER,
+    caller = SERVICE_CALLER,
     isSlow = true,
   ): Promise<StoredRow[]> {
     return this.reads.read(statement, values, caller, isSlow);
   }
 
-  /**
-   * Reads the result for a key, with a statement that all waiting requests of the same `SharedRead` share. In turns
-   * between callers, as `read`.
-   * @throws what the driver throws
-   */
-  readByKey<Key, Result>(
-    read: SharedRead<Key, Result>,
-    key: Key,
-    caller: number = SERVICE_CALLER,
-  ): Promise<Result> {
+  /** Reads the result for a key, with a statement that all waiting requests of the same `SharedRead` share. In turns, as `read`. */
+  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
     return this.reads.readByKey(read, key, caller);
   }
 }

@@ -1,7 +1,7 @@
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
-import type { StoredRow } from './engine/session';
-import type { SharedRead } from './engine/session';
+import type { SharedRead, StoredRow } from './engine/session';
+import { entryOf } from './engine/state';
 
 /** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
 export interface ListPosition {
@@ -27,8 +27,8 @@ export interface Selection {
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
   /** Only entries whose name starts with a text, in the order of their names. */
   named?: NameSearch | undefined;
-  /** The columns with texts, if a hundred entries may be larger than a page, which ends before. Other columns are short. */
-  long?: string;
+  /** The properties with long texts: a page ends before it grows too large. */
+  long?: readonly string[];
 }
 
 /** The list needs an index `(lower(name) COLLATE "C", id)` of the rows that meet its `conditions`. */
@@ -81,50 +81,50 @@ export class PageReader<Row extends object, Filters, Page> {
     if (selection.named) {
       parameter(after.name ?? '', 'text');
     }
-    return this.database.readByKey(this.pagesFor(selection, types), JSON.stringify(values), caller);
+    const pages = entryOf(this.pages, JSON.stringify(selection), () => this.pagesOf(selection, types));
+    return this.database.readByKey(pages, JSON.stringify(values), caller);
   }
 
-  private pagesFor(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
-    const filters = JSON.stringify(selection);
-    let pages = this.pages.get(filters);
-    if (pages === undefined) {
-      const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
-      const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
-      pages = {
-        maxBatch:
-          selection.long !== undefined || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
-        callFor: (keys) => {
-          const wanted = keys.map((key) => JSON.parse(key) as unknown[]);
-          return {
-            statement,
-            values: types.map((_type, index) => wanted.map((values) => values[index])),
-          };
-        },
-        resultsOf: (stored, keys) => {
-          const rows = keys.map((): StoredRow[] => []);
-          stored.forEach((row) => rows[(row.at(-1) as number) - 1]!.push(row));
-          const limits = keys.map((key) => (JSON.parse(key) as number[])[1]! - 1);
-          return rows.map((page, index) => this.pageFrom(page, limits[index]!, selection));
-        },
-      };
-      this.pages.set(filters, pages);
-    }
-    return pages;
+  private pagesOf(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
+    const { names: columns, name: table, idColumn: id } = this.database.table(this.entity);
+    const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
+    const valuesOf = (key: string) => JSON.parse(key) as [after: number, rows: number, ...unknown[]];
+    return {
+      maxBatch: selection.long || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
+      callFor: (keys) => {
+        const wanted = keys.map(valuesOf);
+        return { statement, values: types.map((_type, index) => wanted.map((values) => values[index])) };
+      },
+      resultsOf: (stored, keys) => {
+        const pages = keys.map((): StoredRow[] => []);
+        stored.forEach((row) => pages[(row.at(-1) as number) - 1]!.push(row));
+        return pages.map((rows, index) => this.pageFrom(rows, valuesOf(keys[index]!)[1] - 1, selection));
+      },
+    };
   }
 
   /** @param stored at most one row more than the page has: the next page starts there */
-  private pageFrom(stored: StoredRow[], limit: number, { named, long }: Selection): Page {
+  private pageFrom(stored: StoredRow[], limit: number, { named, long = [] }: Selection): Page {
     const table = this.database.table(this.entity);
-    // The last columns: the lower-case name, whether the row fits, and the number of the page.
-    const mayEndEarly = named !== undefined || long !== undefined;
-    const end = stored.findIndex((row, place) => place === limit || (mayEndEarly && row.at(-2) === false));
     const rows = stored.map((row) => table.rowOf(row));
+    let bytes = 0;
+    const end = rows.findIndex((row, place) => {
+      bytes += BYTES_BESIDES + bytesOf(row, long);
+      const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
+      // In a list by name, the last columns are the lower-case name, whether the row is one of the list, and the place of the page.
+      return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
+    });
     if (end === -1) {
       return this.pageOf(rows, null);
     }
     const name = named && (stored[end]!.at(-3) as string);
     return this.pageOf(rows.slice(0, end), { id: table.idOf(rows[end]!) - 1, name });
   }
+}
+
+function bytesOf(row: object, properties: readonly string[]): number {
+  const texts = properties.map((property) => JSON.stringify(Reflect.get(row, property)));
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 // The SQL for one page of a list. Its duration must not depend on how many rows the table has or where the matching rows
@@ -140,26 +140,42 @@ interface List extends Selection {
 
 /** Reads pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
-  const { named, long } = list;
+  const { named } = list;
   const page = named ? namedPage(list, named, `v${types.length}`) : pageById(list);
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
   const names = types.map((_type, index) => ['after', 'most'][index] ?? `v${index + 1}`).join(', ');
   return `SELECT page.*, wanted.place FROM unnest(${arrays}) WITH ORDINALITY AS wanted (${names}, place)
-    CROSS JOIN LATERAL (${long === undefined ? page : bounded(page, list.columns, long, named)}) AS page`;
+    CROSS JOIN LATERAL (${page}) AS page`;
 }
 
-/** For each value of `within` it reads no more rows than the page has. */
+/**
+ * Reads no more rows for each value of `within` than the page has. An index has the rows of one value in order of id, but not those
+ * of several, so each is a part. Compared with `=`, the planner could walk the primary key instead and hope to find the value
+ * soon; a range must be read in the order of the index. Two indexes that have the column before the id sort it differently, so
+ * that the planner cannot confuse them.
+ */
 function pageById(list: List): string {
-  const parts = partsOf(list).map(({ conditions, order }) => {
-    // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
-    const most = select(list, conditions, order, MAX_ROWS);
-    return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
+  const { id, within } = list;
+  const conditions = [...list.conditions, `${id} > after`];
+  if (within === undefined) {
+    return pagePart(list, conditions, id);
+  }
+  const { column, sorted, parameters } = within;
+  const parts = parameters.map((parameter) => {
+    const range = [`${column} >= ${parameter}`, `${column} <= ${parameter}`];
+    return pagePart(list, [...conditions, ...range], `${column} ${sorted}, ${id}`);
   });
   if (parts.length === 1) {
     return parts[0]!;
   }
   const all = parts.map((part) => `(${part})`).join(' UNION ALL ');
-  return `SELECT * FROM (${all}) AS parts ORDER BY ${list.id} LIMIT most`;
+  return `SELECT * FROM (${all}) AS parts ORDER BY ${id} LIMIT most`;
+}
+
+/** A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept. */
+function pagePart(list: List, conditions: string[], order: string): string {
+  const most = select(list, conditions, order, MAX_ROWS);
+  return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
 }
 
 /** In the order of code points. The database's own `lower` decides what matches, however a name is looked for. */
@@ -167,7 +183,7 @@ const BY_NAME = 'lower(name) COLLATE "C"';
 /** Follows everything that starts with the text before it: the last character there is, more often than a name has characters. */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
-/** Walks through the index from the prefix on. After its columns each row has its lower-case name, and whether it fits. */
+/** Walks through the index from the prefix on. After its columns each row has its lower-case name, and whether it is one of the list, or where a page ends early. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
   // OFFSET 0 makes PostgreSQL read the rows with these ids first.
@@ -189,38 +205,6 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
   return `SELECT ${columns}, lower_name, looked_at <= ${MAX_LOOKED_AT} AS fits
     FROM (SELECT *, row_number() OVER (ORDER BY ${order}) AS looked_at FROM (${walk}) AS walk) AS numbered
     WHERE ${filters.join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY ${order} LIMIT most`;
-}
-
-/** Ends a page before it grows too large, but not before its first row. After its columns each row has whether it fits. */
-function bounded(page: string, columns: string, long: string, named?: NameSearch): string {
-  const size = `octet_length(to_json(concat(${long}))::text) + ${BYTES_BESIDES}`;
-  return `SELECT ${columns}, ${named ? 'lower_name, fits AND' : ''} (bytes <= ${MAX_PAGE_BYTES} OR bytes = size) AS fits
-    FROM (SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
-      FROM (SELECT *, ${size} AS size FROM (${page}) AS page) AS sized) AS summed
-    WHERE bytes - size <= ${MAX_PAGE_BYTES}`;
-}
-
-interface Part {
-  conditions: string[];
-  order: string;
-}
-
-/**
- * An index has the rows of one value in order of id, but not those of several values, so each value is a separate part.
- * Compared with `=`, the planner could walk the primary key instead and hope to find the value soon; a range must be
- * read in the order of the index. Two indexes that have the column before the id sort it differently, so that the
- * planner cannot confuse them.
- */
-function partsOf({ id, within, ...list }: List): Part[] {
-  const conditions = [...list.conditions, `${id} > after`];
-  if (within === undefined) {
-    return [{ conditions, order: id }];
-  }
-  const { column, sorted, parameters } = within;
-  return parameters.map((parameter) => ({
-    conditions: [...conditions, `${column} >= ${parameter}`, `${column} <= ${parameter}`],
-    order: `${column} ${sorted}, ${id}`,
-  }));
 }
 
 function select({ columns, table }: List, conditions: string[], order: string, most: number): string {

@@ -79,7 +79,7 @@ export class CategoriesService {
 
 function selectCategories({ name }: ListCategoriesQuery, parameter: Parameter): Selection {
   const named = name === undefined ? undefined : { prefix: parameter(name, 'text'), filters: [] };
-  return { conditions: [], named, long: 'name, description' };
+  return { conditions: [], named, long: ['name', 'description'] };
 }
 
 function categoryOf(id: number, { name, description }: NewCategoryDto): Category {

@@ -76,7 +76,6 @@ const CLAIM = {
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   isBeforeRows: true,
-  maxBatch: Infinity,
   callFor: (names) => ({ statement: CLAIM, values: [names] }),
   resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
 };
@@ -92,7 +91,6 @@ const FIND = {
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
   isBeforeRows: true,
-  maxBatch: Infinity,
   callFor: (names) => ({ statement: FIND, values: [names] }),
   resultsOf: (rows, names) => {
     const found = names.map((): StoredResponse | null => null);

@@ -79,7 +79,6 @@ export class EntityTable<Row extends object> {
     const newId: Statement = { text: nextId };
     const newIds: Statement = { text: `${nextId} FROM generate_series(1, $1::int)` };
     this.newIds = {
-      maxBatch: Infinity,
       callFor: ({ length }) =>
         length === 1 ? { statement: newId } : { statement: newIds, values: [length] },
       resultsOf: (rows) => rows.map(([next]) => next as number),

@@ -4,7 +4,7 @@ import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
 /** The caller of the service's own reads. */
-export const SERVICE_CALLER = 0;
+export const SERVICE_CALLER: number = 0;
 
 /** Maximum statements on a connection at a time, so that none waits long for those before it. */
 const MAX_TOGETHER = 20;
@@ -50,18 +50,13 @@ export class Reads {
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  /** @param caller whose turn it takes: the id of a client, or SERVICE_CALLER */
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
     return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
-  /**
-   * Requests for the same statement with the same values share it, and its rows.
-   * @param isSlow it may read thousands of rows: a caller has one of them at a time
-   */
+  /** Requests for the same statement with the same values share it, and its rows. */
   read(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
-      maxBatch: Infinity,
       callFor: () => ({ statement, values }),
       resultsOf: (rows) => [rows],
     };
@@ -98,7 +93,7 @@ export class Reads {
       const { id, read, key } = entry;
       const group = groups.get(id);
       if (group !== undefined) {
-        const hasRoom = group.keys.size < read.maxBatch || group.keys.has(key);
+        const hasRoom = group.keys.size < (read.maxBatch ?? Infinity) || group.keys.has(key);
         if (hasRoom) {
           group.entries.push(entry);
           group.keys.add(key);

@@ -36,7 +36,7 @@ export interface CallResult {
  */
 export interface SharedRead<Key, Result> {
   /** Maximum keys of a statement. */
-  readonly maxBatch: number;
+  readonly maxBatch?: number;
   /** @param keys of the requests, each once */
   callFor(keys: readonly Key[]): Call;
   /** @returns the result for each key, in the order of the keys */

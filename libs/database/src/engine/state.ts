@@ -81,7 +81,6 @@ export interface RowChange<Changed extends object = object> {
 export function countById(name: string, text: string): Lookup<number, number> {
   return {
     name,
-    maxBatch: Infinity,
     callFor: (ids) => ({ statement: { text }, values: [ids] }),
     resultsOf: (rows, ids) => {
       const counts = new Map(rows as readonly [number, number][]);
