@@ -63,17 +63,17 @@ async function copyAll(
   await prepare(reading, writing);
   const tables = (await tablesOf(writing)).filter(({ relname }) => !leftOut.includes(relname));
   const names = tables.map(({ name }) => name);
-  const counts = await countsOf(reading, names);
+  const counted = names.map((name) => `(SELECT count(*)::float8 FROM ${name})`);
+  const [{ counts }] = await reading.query<[{ counts: number[] }]>(
+    `SELECT ARRAY[${counted.join()}] AS counts`,
+  );
   // Triggers have run already in the source.
   await writing.query(names.map((name) => `ALTER TABLE ${name} DISABLE TRIGGER USER`).join(';'));
   await writing.query(`TRUNCATE ${names.join(', ')}`);
   const total = counts.reduce((sum, count) => sum + count, 0);
   let done = 0;
-  for (const [at, table] of tables.entries()) {
-    const rows = await copyTable(table, reading, writing, (more) => onRows((done += more), total));
-    if (rows !== counts[at]) {
-      throw new Error(`${rows} rows of ${table.name} were copied instead of ${counts[at]}`);
-    }
+  for (const table of tables) {
+    await copyTable(table, reading, writing, (more) => onRows((done += more), total));
   }
   await writing.query(names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join(';'));
   await copySequences(reading, writing);
@@ -120,41 +120,22 @@ function tablesOf(side: EntityManager): Promise<Table[]> {
   return side.query<Table[]>(TABLES);
 }
 
-async function countsOf(reading: EntityManager, names: readonly string[]): Promise<number[]> {
-  const counts: number[] = [];
-  for (const name of names) {
-    const [row] = await reading.query<{ rows: number }[]>(`SELECT count(*) AS rows FROM ${name}`);
-    counts.push(row!.rows);
-  }
-  return counts;
-}
-
-/** @returns the number of rows, as the target has counted them */
 async function copyTable(
   { name, columns }: Table,
   reading: EntityManager,
   writing: EntityManager,
   onRows: (more: number) => void,
-): Promise<number> {
+): Promise<void> {
   const rows = (await clientOf(reading)).query(copyTo(`COPY (SELECT ${columns} FROM ${name}) TO STDOUT`));
   const table = (await clientOf(writing)).query(copyFrom(`COPY ${name} (${columns}) FROM STDIN`));
   const counted = async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       yield chunk;
-      onRows(linesIn(chunk));
+      // In the text format of COPY every row ends with a line feed, and no value contains one.
+      onRows(chunk.toString('latin1').split('\n').length - 1);
     }
   };
   await pipeline(rows, counted, table);
-  return table.rowCount;
-}
-
-/** In the text format of COPY every row ends with a line feed, and no value contains one. */
-function linesIn(chunk: Buffer): number {
-  let lines = 0;
-  for (let at = chunk.indexOf('\n'); at !== -1; at = chunk.indexOf('\n', at + 1)) {
-    lines += 1;
-  }
-  return lines;
 }
 
 const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class

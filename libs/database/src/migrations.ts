@@ -78,19 +78,12 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
   }
 }
 
-/** One migration, by its name, and whether it has run. */
-interface MigrationState extends Record<string, unknown> {
-  migration: string;
-  state: 'done' | 'pending';
-}
-
 /** Lists the data source's migrations and whether they have run. Changes nothing. @throws what the driver throws */
-export async function migrationStates(dataSource: DataSource): Promise<MigrationState[]> {
+export async function migrationStates(dataSource: DataSource) {
   const done = await doneMigrations(dataSource.manager);
-  return namesOf(dataSource).map((name) => ({
-    migration: name,
-    state: done.includes(name) ? 'done' : 'pending',
-  }));
+  return namesOf(dataSource).map((migration) => {
+    return { migration, state: done.includes(migration) ? ('done' as const) : ('pending' as const) };
+  });
 }
 
 /** The names of the migrations that have run. Changes nothing. */
@@ -127,27 +120,21 @@ function namesOf({ migrations }: DataSource): string[] {
 
 const MIN_VERSION = 15;
 
-interface ServerFacts {
-  version: string;
-  number: number;
-  encoding: string;
-  isReadOnly: boolean;
-}
-
 /** Checks what no session can set. @throws UnsuitableDatabaseError */
 async function assertSuitable(reader: EntityManager): Promise<void> {
-  const [facts] = await reader.query<ServerFacts[]>(
-    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-      current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
-  );
-  const { version, number, encoding, isReadOnly } = facts!;
-  if (number < MIN_VERSION * 10_000) {
+  const setting = async (name: string): Promise<string> => {
+    const [row] = await reader.query<{ value: string }[]>('SELECT current_setting($1) AS value', [name]);
+    return row!.value;
+  };
+  if (Number(await setting('server_version_num')) < MIN_VERSION * 10_000) {
+    const version = await setting('server_version');
     throw new UnsuitableDatabaseError(`its version is ${version}, and ${MIN_VERSION} or newer is needed`);
   }
+  const encoding = await setting('server_encoding');
   if (encoding !== 'UTF8') {
     throw new UnsuitableDatabaseError(`its encoding is ${encoding}, not UTF8`);
   }
-  if (isReadOnly) {
+  if ((await setting('transaction_read_only')) === 'on') {
     throw new UnsuitableDatabaseError('it is read-only: a standby, or default_transaction_read_only is on');
   }
 }
