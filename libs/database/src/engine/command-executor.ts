@@ -7,7 +7,6 @@ import { type Command, type Entity, type Origin, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const MAX_BATCHES = 2;
-/** With those that take long, because their connection hangs. */
 const MAX_BATCHES_WITH_SLOW = 4;
 /** Commands per transaction, limited to keep latency low. */
 const MAX_BATCH = 150;
@@ -80,42 +79,35 @@ export class CommandExecutor {
   }
 
   private start(): void {
-    while (this.isFree()) {
-      const entries = this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH);
-      if (entries.length === 0) {
-        break;
-      }
+    for (let entries = this.takeFree(); entries.length > 0; entries = this.takeFree()) {
       void this.run(entries, 'skip');
     }
-    while (this.running.filter(({ whenLocked }) => whenLocked === 'wait').length < this.maxHeld) {
-      const entries = this.takeHeld();
-      if (entries.length === 0) {
-        break;
-      }
+    for (let entries = this.takeHeld(); entries.length > 0; entries = this.takeHeld()) {
       void this.run(entries, 'wait');
     }
   }
 
-  private isFree(): boolean {
-    const others = this.running.filter(({ whenLocked }) => whenLocked === 'skip');
-    const prompt = promptOf(others);
-    return (
+  private takeFree(): QueuedCommand[] {
+    const running = this.running.filter(({ whenLocked }) => whenLocked === 'skip');
+    const prompt = promptOf(running);
+    const isFree =
       prompt.length < MAX_BATCHES &&
-      others.length < MAX_BATCHES_WITH_SLOW &&
-      prompt.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH))
-    );
+      running.length < MAX_BATCHES_WITH_SLOW &&
+      prompt.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH));
+    return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH) : [];
   }
 
   /** Those who wait for the same row do so together, and for no other. */
   private takeHeld(): QueuedCommand[] {
+    const running = this.running.filter(({ whenLocked }) => whenLocked === 'wait');
     let row: string | undefined;
-    return this.queue.take((entry) => {
-      if (!entry.heldRow || (row ?? entry.heldRow) !== entry.heldRow || this.isBusy(entry)) {
-        return false;
-      }
-      row = entry.heldRow;
-      return true;
-    }, MAX_BATCH);
+    const isNext = (entry: Entry): boolean => {
+      const isNeeded = entry.heldRow !== undefined && entry.heldRow === (row ?? entry.heldRow);
+      const isTaken = isNeeded && !this.isBusy(entry);
+      row = isTaken ? entry.heldRow : row;
+      return isTaken;
+    };
+    return running.length < this.maxHeld ? this.queue.take(isNext, MAX_BATCH) : [];
   }
 
   /** True if a running batch works on a row that the command needs for itself. */
@@ -138,7 +130,10 @@ export class CommandExecutor {
 
   /** Settles the commands; skipped ones return to the queue. */
   private async attempt(entries: QueuedCommand[], whenLocked: WhenLocked): Promise<void> {
-    const work = (session: Session) => this.runTransaction(session, entries, whenLocked);
+    const work = (session: Session) => {
+      const state = new State(new Date(this.now()), this.model.afterCommand);
+      return runBatch(session, this.tables, entries, whenLocked, state);
+    };
     try {
       this.queue.putBack(await withRetries(() => this.database.session(work)));
     } catch (error) {
@@ -150,15 +145,6 @@ export class CommandExecutor {
       await this.attempt(entries.slice(0, half), whenLocked);
       await this.attempt(entries.slice(half), whenLocked);
     }
-  }
-
-  private runTransaction(
-    session: Session,
-    entries: QueuedCommand[],
-    whenLocked: WhenLocked,
-  ): Promise<QueuedCommand[]> {
-    const state = new State(new Date(this.now()), this.model.afterCommand);
-    return runBatch(session, this.tables, entries, whenLocked, state);
   }
 }
 

@@ -36,8 +36,9 @@ export function promptOf<Work extends { since: number }>(running: readonly Work[
 export class FairQueue<Item extends object> {
   /** In the order of their turns. */
   private items: (Item & Waiting)[] = [];
-  /** The latest that was taken. */
+  /** The latest of which items were taken, and their owners. */
   private turn = 0;
+  private served = new Set<number>();
   private timer?: NodeJS.Timeout;
   private isScheduled = false;
 
@@ -57,13 +58,13 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item, which becomes an entry of the queue: a turn after the owner's others, or among the next if it has none.
+   * Adds an item, which becomes an entry of the queue: a turn after the owner's one before it.
    * @returns what it is resolved with, by who takes it
    * @throws what it is rejected with; OverloadedError if the queue is full, or nobody takes it in time
    */
   add<Result>(owner: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      let [waiting, turn] = [0, this.turn];
+      let [waiting, turn] = [0, this.served.has(owner) ? this.turn + 1 : this.turn];
       for (const other of this.items) {
         if (other.owner === owner) {
           waiting += 1;
@@ -74,10 +75,16 @@ export class FairQueue<Item extends object> {
         reject(this.overloaded());
         return;
       }
-      const context = new AsyncResource(this.name);
-      const entry = Object.assign(item, { owner, turn, since: performance.now(), context, resolve, reject });
+      // The item itself becomes the entry: to copy it would take longer than all else here.
+      const entry = item as Item & Waiting;
+      entry.owner = owner;
+      entry.turn = turn;
+      entry.since = performance.now();
+      entry.context = new AsyncResource(this.name);
+      entry.resolve = resolve as Waiting['resolve'];
+      entry.reject = reject;
       const place = this.items.findLastIndex((other) => other.turn <= turn) + 1;
-      this.items.splice(place, 0, entry as Item & Waiting);
+      this.items.splice(place, 0, entry);
       this.watch();
       this.schedule();
     });
@@ -110,7 +117,11 @@ export class FairQueue<Item extends object> {
       if (taken.length === max || !accept(item)) {
         return true;
       }
-      this.turn = Math.max(this.turn, item.turn);
+      if (item.turn > this.turn) {
+        this.turn = item.turn;
+        this.served = new Set();
+      }
+      this.served.add(item.owner);
       taken.push(item);
       return false;
     });

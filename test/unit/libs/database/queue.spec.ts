@@ -33,6 +33,15 @@ describe('A fair queue', () => {
     expect(queue.size).toBe(0);
   });
 
+  it('serves a backlog in turn with those that come back as soon as they were served', () => {
+    ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
+    add(2, 'b1');
+    expect(take(2)).toEqual(['a1', 'b1']);
+    add(2, 'b2');
+    expect(take(1)).toEqual(['a2']);
+    expect(take(2)).toEqual(['b2', 'a3']);
+  });
+
   it('leaves items with busy subjects in the queue', () => {
     add(1, 'a1', 'pet 1');
     add(1, 'a2', 'pet 2');

@@ -54,7 +54,7 @@ describe('reads', () => {
   const read = (key: string, caller = 1, kind = shared) => reads.readByKey(kind, key, caller);
   /** Keeps the queue from being idle, so that the next reads gather. */
   async function aReadUnderWay(): Promise<void> {
-    void read('first', 1, numbers('other'));
+    void read('first', 9, numbers('other'));
     await aTurn();
     sent.shift();
   }
