@@ -171,8 +171,7 @@ function writesOf(state: State, { order, of }: Tables): Call[] {
       .filter(({ rows }) => rows[change].length > 0)
       .map(({ table, rows }) => table[change](rows[change])),
   );
-  const journals = [...state.appended].filter(([, entries]) => entries.length > 0);
-  const calls = [...writes, ...journals.flatMap(([journal, entries]) => journal.write(entries))];
+  const calls = [...writes, ...state.journalWrites()];
   // With nothing to write, a rollback saves the wait for the disk.
   return [...calls, calls.length === 0 ? ROLLBACK : COMMIT];
 }

@@ -1,5 +1,5 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import { type DataSource, type EntityTarget, PrimaryGeneratedColumn } from 'typeorm';
+import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
 import { entryOf } from './state';
 
@@ -163,19 +163,12 @@ function storedValue({ property, toStored }: Column, row: object): unknown {
 }
 
 function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {
-  const [{ to, from } = { to: same, from: same }] = [transformer ?? []].flat();
-  return {
-    property: propertyName,
-    name: databaseName,
-    type: typeof type === 'string' ? type : 'text',
-    toStored: to as Column['toStored'],
-    fromStored: from as Column['fromStored'],
-  };
+  const [{ to, from } = UNCHANGED] = [transformer ?? []].flat();
+  const typeName = typeof type === 'string' ? type : 'text';
+  return { property: propertyName, name: databaseName, type: typeName, toStored: to, fromStored: from };
 }
 
-function same(value: unknown): unknown {
-  return value;
-}
+const UNCHANGED: ValueTransformer = { to: (value: unknown) => value, from: (value: unknown) => value };
 
 /** Inserts any number of rows with one statement. */
 export class Insert {

@@ -102,11 +102,10 @@ export class State {
   /** By entity or lookup, and by key. */
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
-  /** What the batch adds to each journal. */
-  readonly appended = new Map<Journal, object[]>();
-  /** What the current command has changed, with the values before it, and to which entries it has added one. */
+  /** What is added to each journal. */
+  private readonly journals = new Map<Journal, Cell>();
+  /** What the current command has changed, with the values before it. */
   private before = new Map<Cell, unknown>();
-  private extended: object[][] = [];
 
   /**
    * @param now the time of the batch
@@ -142,10 +141,15 @@ export class State {
     return writes;
   }
 
+  /** For the batch: the statements that write what was added to journals. */
+  journalWrites(): Call[] {
+    const journals = [...this.journals].map(([journal, { value }]) => [journal, value as object[]] as const);
+    return journals.flatMap(([journal, entries]) => (entries.length > 0 ? journal.write(entries) : []));
+  }
+
   /** Runs a command's decision. Takes its changes back if it throws. */
   decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
     this.before = new Map();
-    this.extended = [];
     try {
       const result = command.decide(this);
       this.afterCommand(this);
@@ -161,9 +165,7 @@ export class State {
     this.before.forEach((value, cell) => {
       cell.value = value;
     });
-    this.extended.forEach((entries) => entries.pop());
     this.before = new Map();
-    this.extended = [];
   }
 
   /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
@@ -214,9 +216,8 @@ export class State {
 
   /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
-    const entries = entryOf(this.appended, journal as Journal, () => []);
-    entries.push(entry);
-    this.extended.push(entries);
+    const cell = entryOf(this.journals, journal as Journal, () => ({ of: journal, value: [], stored: [] }));
+    this.change(cell, [...(cell.value as Entry[]), entry]);
   }
 
   private put(entity: Entity, id: number, row: object | null): void {
