@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { databaseUrl } from './runtime/database-url';
@@ -6,15 +5,14 @@ import {
   type Environment,
   EnvironmentError,
   type Reader,
+  entriesOf,
   integer,
   isWellFormedUrl,
-  list,
   oneOf,
   path,
   secretIn,
-  text,
+  taking,
   textIn,
-  url,
 } from './runtime/environment';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -26,55 +24,55 @@ export const WEBHOOK_KEY_BYTES = 32;
 
 /** What ioredis would make nothing of, it would ignore, or fail with at each connection. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
+const REDIS_URLS =
+  'a redis:// or rediss:// URL with no path but the number of a database, or several without it, separated by commas';
 
-/** The errors omit the value: it may contain a password. */
-const redisUrl: Reader<string> = (value, variable) => {
-  const urls = value.split(',').map((one) => one.trim());
-  if (!urls.every((one) => REDIS_URL.test(one) && isWellFormedUrl(one))) {
-    const expected =
-      'redis:// or rediss:// URLs, separated by commas for a cluster, with no path but the number of a database';
-    throw new EnvironmentError(variable, expected, '…');
-  }
-  if (urls.length > 1 && urls.some((one) => /[1-9]/.test(new URL(one).pathname))) {
-    const expected = 'several URLs without a database, because a cluster has only one';
-    throw new EnvironmentError(variable, expected, '…');
-  }
-  return urls.join(',');
-};
+const redisUrl = taking(
+  REDIS_URLS,
+  (text) => {
+    const urls = text.split(',').map((one) => one.trim());
+    // A cluster has one database.
+    const isNode = (one: string) => urls.length === 1 || !/[1-9]/.test(new URL(one).pathname);
+    const areUrls = urls.every((one) => REDIS_URL.test(one) && isWellFormedUrl(one) && isNode(one));
+    return areUrls ? urls.join(',') : undefined;
+  },
+  '…',
+);
 
-const origins: Reader<string[]> = (value, variable) => {
-  const isOrigin = (one: string) => one === '*' || (URL.canParse(one) && new URL(one).origin === one);
-  const named = list('* or origins such as https://shop.example', isOrigin)(value, variable);
-  if (named.length > 1 && named.includes('*')) {
-    throw new EnvironmentError(variable, '* alone, or origins without it', named.join(','));
-  }
-  return named.length === 0 ? ['*'] : named;
-};
+const origins = taking('* alone, or origins such as https://shop.example', (text) => {
+  const entries = entriesOf(text);
+  const areOrigins = entries.every((one) => URL.canParse(one) && new URL(one).origin === one);
+  return text === '*' || areOrigins ? entries : undefined;
+});
 
-/** A port on the loopback address, another address with a port, or `off`. */
-const metricsAddress: Reader<{ host: string; port: number } | undefined> = (value, variable) => {
-  if (value === 'off') {
-    return undefined;
+/** A port on the loopback address, another address with a port, or `off`, which is null. */
+const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
+  if (text === 'off') {
+    return null;
   }
-  const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(value) ?? [];
-  if (port === '' || Number(port) > MAX_PORT) {
-    throw new EnvironmentError(variable, 'a port, an address with a port (0.0.0.0:9464), or off', value);
-  }
+  const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
   // An IPv6 address is in brackets if a port follows.
-  return { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
-};
+  const address = { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
+  return port !== '' && address.port <= MAX_PORT ? address : undefined;
+});
 
-/** The error omits the value. */
-const webhookKey: Reader<Buffer> = (value, variable) => {
-  const key = Buffer.from(value, 'base64');
-  if (key.length !== WEBHOOK_KEY_BYTES || key.toString('base64') !== value) {
-    throw new EnvironmentError(variable, '32 random bytes in base64 (openssl rand -base64 32)', '…');
-  }
-  return key;
-};
+const webhookKey = taking(
+  '32 random bytes in base64 (openssl rand -base64 32)',
+  (text) => {
+    const key = Buffer.from(text, 'base64');
+    return key.length === WEBHOOK_KEY_BYTES && key.toString('base64') === text ? key : undefined;
+  },
+  '…',
+);
 
-const workerCount: Reader<number> = (value, variable) =>
-  value === 'auto' ? usableCores() : integer(1, MAX_WORKERS, ', or auto')(value, variable);
+const tracesUrl = taking(
+  'a URL that starts with http:// or https:// and has special characters percent-encoded (%25 for %)',
+  (text) => (/^https?:\/\//.test(text) && isWellFormedUrl(text) ? text : undefined),
+  '…',
+);
+
+const workerCount: Reader<number> = (text, variable) =>
+  text === 'auto' ? availableParallelism() : integer(1, MAX_WORKERS, ', or auto')(text, variable);
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
@@ -83,7 +81,10 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
-const networks = (of: string) => list(`${of}, such as 10.0.0.0/8`, isNetwork);
+const networks = taking('addresses or networks, such as 10.0.0.0/8', (text) => {
+  const entries = entriesOf(text);
+  return entries.every(isNetwork) ? entries : undefined;
+});
 
 /** @param secret whether `<name>_FILE` may name a file with it */
 function variable<Value, Fallback extends Value | undefined>(
@@ -97,7 +98,7 @@ function variable<Value, Fallback extends Value | undefined>(
 
 /** Every setting with its variable, what that takes, and what applies without it. */
 const VARIABLES = {
-  host: variable('HOST', text, '127.0.0.1'),
+  host: variable('HOST', (text) => text, '127.0.0.1'),
   port: variable('PORT', integer(0, MAX_PORT), 3000),
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: variable('DATABASE_URL', databaseUrl, undefined, { secret: true }),
@@ -108,14 +109,14 @@ const VARIABLES = {
   /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
   instances: variable('INSTANCES', integer(1, 10_000), 1),
   /** Addresses and networks of the proxies whose forwarding header fields are trusted. */
-  trustProxy: variable('TRUST_PROXY', networks('addresses or networks of proxies'), []),
+  trustProxy: variable('TRUST_PROXY', networks, []),
   corsOrigins: variable('CORS_ORIGINS', origins, ['*']),
-  /** Where metrics are served; absent: disabled. */
+  /** Where metrics are served; null: nowhere. */
   metrics: variable('METRICS_PORT', metricsAddress, { host: '127.0.0.1', port: 9464 }),
   logLevel: variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
   afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),
   /** Networks and addresses that webhooks may call although they are not public. */
-  webhookNetworks: variable('WEBHOOK_NETWORKS', networks('networks or addresses'), []),
+  webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
   /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
   /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
@@ -123,7 +124,7 @@ const VARIABLES = {
   /** Processes that share the port. More than one need `redisUrl`. */
   workers: variable('WORKERS', workerCount, 1),
   /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
-  tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', url('http://', 'https://'), undefined),
+  tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', tracesUrl, undefined),
 };
 
 type Variables = typeof VARIABLES;
@@ -157,28 +158,6 @@ export function settingNames(): ReadonlySet<string> {
     secret ? [name, `${name}_FILE`] : [name],
   );
   return new Set(names.flat());
-}
-
-/** Where Linux reports the CPU limit of a container (control groups, version 2). */
-const CPU_MAX = '/sys/fs/cgroup/cpu.max';
-
-/**
- * Cores that this process may use: those of the machine, or fewer in a container with a CPU limit; at least 1.
- * @param cores the cores of the machine
- * @param limit the text of `cpu.max`: microseconds of CPU time (or `max`) in a period of microseconds
- */
-export function usableCores(cores = availableParallelism(), limit = readLimit()): number {
-  const [time = 'max', period = ''] = limit.trim().split(' ');
-  const limited = time === 'max' ? Infinity : Math.floor(Number(time) / Number(period));
-  return Math.max(1, Math.min(cores, limited || 1));
-}
-
-function readLimit(): string {
-  try {
-    return readFileSync(CPU_MAX, 'utf8');
-  } catch {
-    return 'max';
-  }
 }
 
 /** Injection token of the Settings. */

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { OperatorError } from '../operator-error';
@@ -7,9 +6,6 @@ import { formatError } from './messages';
 const INVALID = 'invalid_configuration';
 
 const MAX_SHOWN = 60;
-
-export const WELL_FORMED =
-  'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
 /** An invalid environment variable. The message is one line that names the accepted values. */
 export class EnvironmentError extends OperatorError {
@@ -24,28 +20,6 @@ export class EnvironmentError extends OperatorError {
   }
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Text in UTF-8, without its byte order mark; undefined for anything else, such as UTF-16, which is full of zeros. */
-function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    const text = UTF8.decode(bytes);
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether Node could decode an argument or a variable: it puts this character in place of what is not UTF-8. */
-export function isDecoded(text: string): boolean {
-  return !text.includes('\ufffd');
-}
-
-/** Why a path is none that anybody means: only a shell knows `~` and variables, and it has not seen this one. */
-export function problemOfPath(path: string): string | undefined {
-  return /^[~$]/.test(path) ? 'a path that is written out: only a shell knows ~ and $' : undefined;
-}
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -54,60 +28,70 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export type Reader<Value> = (text: string, variable: string) => Value;
 
-export const text: Reader<string> = (value) => value;
-
-export const path: Reader<string> = (value, variable) => {
-  const problem = problemOfPath(value);
-  if (problem !== undefined) {
-    throw new EnvironmentError(variable, problem, value);
-  }
-  return value;
-};
-
-export function integer(min: number, max: number, alternative = ''): Reader<number> {
-  return (value, variable) => {
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
-    if (!(number >= min && number <= max)) {
-      throw new EnvironmentError(variable, `a whole number from ${min} to ${max}${alternative}`, value);
-    }
-    return number;
-  };
-}
-
-export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice> {
-  return (value, variable) => {
-    const choice = choices.find((candidate) => candidate === value);
-    if (choice === undefined) {
-      throw new EnvironmentError(variable, `one of ${choices.join(', ')}`, value);
-    }
-    return choice;
-  };
-}
-
-/** Texts separated by commas, each of which `accepts` must take. */
-export function list(expected: string, accepts: (entry: string) => boolean): Reader<string[]> {
-  return (value, variable) => {
-    const entries = value.split(',').map((entry) => entry.trim());
-    const named = entries.filter((entry) => entry !== '');
-    const wrong = named.find((entry) => !accepts(entry));
-    if (wrong !== undefined) {
-      throw new EnvironmentError(variable, expected, wrong);
-    }
-    return named;
-  };
-}
-
-/** A URL with one of these schemes. The error omits the value, which may contain a password. */
-export function url(...schemes: string[]): Reader<string> {
-  return (value, variable) => {
-    if (!schemes.some((scheme) => value.startsWith(scheme))) {
-      throw new EnvironmentError(variable, `a URL that starts with ${schemes.join(' or ')}`, '…');
-    }
-    if (!isWellFormedUrl(value)) {
-      throw new EnvironmentError(variable, WELL_FORMED, '…');
+/**
+ * @param read returns undefined for what the variable does not take
+ * @param shown what an error shows instead of the text, which may contain a password
+ */
+export function taking<Value>(
+  expected: string,
+  read: (text: string) => Value | undefined,
+  shown?: '…',
+): Reader<Value> {
+  return (text, variable) => {
+    const value = read(text);
+    if (value === undefined) {
+      throw new EnvironmentError(variable, expected, shown ?? text);
     }
     return value;
   };
+}
+
+export function integer(min: number, max: number, alternative = ''): Reader<number> {
+  return taking(`a whole number from ${min} to ${max}${alternative}`, (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    return number >= min && number <= max ? number : undefined;
+  });
+}
+
+export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice> {
+  return taking(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => choice === text));
+}
+
+/** Texts separated by commas. */
+export function entriesOf(text: string): string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '');
+}
+
+export const WRITTEN_OUT = 'a path that is written out: only a shell knows ~ and $';
+
+/** Only a shell knows `~` and variables, and it has not seen this path. */
+export function isWrittenOut(path: string): boolean {
+  return !/^[~$]/.test(path);
+}
+
+export const path = taking(WRITTEN_OUT, (text) => (isWrittenOut(text) ? text : undefined));
+
+export const WELL_FORMED =
+  'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
+
+/**
+ * Whether it is a URL whose parts can be decoded. A password with a bare `%` parses as a URL, but a client that decodes
+ * it fails when it connects.
+ */
+export function isWellFormedUrl(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    [username, password, pathname].forEach(decodeURIComponent);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether Node could decode an argument or a variable: it puts this character in place of what is not UTF-8. */
+export function isDecoded(text: string): boolean {
+  return !text.includes('\ufffd');
 }
 
 /** The text of a variable; undefined if it is absent or empty. @throws EnvironmentError if it is not UTF-8 */
@@ -130,35 +114,29 @@ export function secretIn(environment: Environment, variable: string): string | u
   if (file === undefined) {
     return given;
   }
-  const refuse = (expected: string) => new EnvironmentError(ofFile, expected, file);
-  path(file, ofFile);
   if (given !== undefined) {
-    throw refuse(`a file only without ${variable}`);
+    throw new EnvironmentError(ofFile, `a file only without ${variable}`, file);
   }
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    throw refuse('a file that can be read');
-  }
-  const secret = decodeText(bytes)?.trim();
-  if (!secret) {
-    throw refuse(secret === undefined ? 'a file with text in UTF-8' : 'a file that is not empty');
-  }
-  return secret;
+  return secretFile(path(file, ofFile), ofFile);
 }
 
-/**
- * Whether it is a URL whose parts can be decoded. A password with a bare `%` parses as a URL, but a client that decodes
- * it fails when it connects.
- */
-export function isWellFormedUrl(text: string): boolean {
+const secretFile = taking('a file that can be read, with text in UTF-8', (file) => {
   try {
-    const { username, password, pathname } = new URL(text);
-    [username, password, pathname].forEach(decodeURIComponent);
-    return true;
+    return decodeText(readFileSync(file))?.trim() || undefined;
   } catch {
-    return false;
+    return undefined;
+  }
+});
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Text in UTF-8, without its byte order mark; undefined for anything else, such as UTF-16, which is full of zeros. */
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = UTF8.decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
   }
 }
 
@@ -168,9 +146,10 @@ export function isWellFormedUrl(text: string): boolean {
  * @param known the names of the settings
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
-  // A worker has the environment of the first process.
-  const isThere = !cluster.isWorker && lstatSync('.env', { throwIfNoEntry: false }) !== undefined;
-  const text = isThere ? readTrusted() : '';
+  if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {
+    return;
+  }
+  const text = readTrusted();
   const variables = parseEnv(text);
   const written = Array.from(text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)/gm), ([, name]) => name!);
   const unread = written.find((name) => known.has(name) && variables[name] === undefined);

@@ -133,7 +133,7 @@ function measureRequests(app: NestFastifyApplication, connections: Connections, 
  * @throws StartError if the address is unavailable
  */
 export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {
-  if (address === undefined) {
+  if (address === null) {
     return;
   }
   const server = createServer((request, response) => {

@@ -97,7 +97,7 @@ export async function serve(beginning: Beginning, workers: number): Promise<void
 
 /** Reports an address that is taken before a database is created. The service listens on it later, when it can respond. */
 async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
-  if (address !== undefined) {
+  if (address !== null) {
     const probe = createServer();
     await explainAddress(variables, address, () => once(probe.listen(address), 'listening'));
     await once(probe.close(), 'close');

@@ -57,7 +57,7 @@ export class TestService {
     documentText: string,
     readonly log: WatchedLog,
     readonly connections: Connections,
-    readonly metrics: Registry | undefined,
+    readonly metrics: Registry | null,
   ) {
     this.document = JSON.parse(documentText) as OpenAPIObject;
     this.contract = DocumentContract.of(documentText);

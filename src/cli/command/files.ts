@@ -5,7 +5,7 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { problemOfPath } from '../../runtime/environment';
+import { WRITTEN_OUT, isWrittenOut } from '../../runtime/environment';
 import { CommandFailure, OutputFailure, UsageError, systemMessage } from './failure';
 
 const STANDARD_OUTPUT = 1;
@@ -13,9 +13,8 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** @throws UsageError for a path that only a shell could complete */
 function assertComplete(path: string): void {
-  const problem = problemOfPath(path);
-  if (problem !== undefined) {
-    throw new UsageError(`"${path}" is not ${problem}.`);
+  if (!isWrittenOut(path)) {
+    throw new UsageError(`"${path}" is not ${WRITTEN_OUT}.`);
   }
 }
 
