@@ -49,17 +49,13 @@ export class Readiness {
   private async failure(): Promise<string | undefined> {
     try {
       await this.database.assertWritable();
+      const states = await migrationStates(this.dataSource);
+      const pending = states.filter(({ state }) => state === 'pending').map(({ migration }) => migration);
+      return pending.length === 0 ? undefined : `migrations (pending: ${pending.join(', ')})`;
     } catch (error) {
       return error instanceof ReadOnlyDatabaseError
         ? 'database (it is read-only)'
         : 'database (it does not answer)';
-    }
-    try {
-      const states = await migrationStates(this.dataSource);
-      const pending = states.filter(({ state }) => state === 'pending').map(({ migration }) => migration);
-      return pending.length === 0 ? undefined : `migrations (pending: ${pending.join(', ')})`;
-    } catch {
-      return 'migrations (they cannot be read)';
     }
   }
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { totalmem } from 'node:os';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
+  type Aggregator,
   AggregatorRegistry,
   Counter,
   Gauge,
@@ -44,41 +45,30 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
   } else {
     new Gauge({ ...MISSING_WORKERS, registers }).set(0);
   }
-  measureProcess(app.get(Readiness), registers);
-  measureDatabase(app.get(Database), registers);
-  measureRequests(app, connections, registers);
+  measureState(app, connections, registers);
+  measureRequests(app, registers);
   FEATURES.forEach(({ metrics }) => metrics?.(app, registers));
   return registry;
 }
 
-function measureProcess(readiness: Readiness, registers: Registry[]): void {
-  new Gauge({
-    name: 'petstore_memory_limit_bytes',
-    help: 'The memory that the service may use: that of the container, or of the machine.',
-    aggregator: 'max',
-    registers,
-  }).set(Math.min(process.constrainedMemory() || Infinity, totalmem()));
-  new Counter({
-    name: 'petstore_log_lines_lost_total',
-    help: 'Log lines that were dropped because nothing read the log.',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(lostLogLines());
-    },
-  });
-  new Gauge({
-    name: 'petstore_ready',
-    help: 'Whether /health/ready is 200 (1) or not (0).',
-    aggregator: 'min',
-    registers,
-    async collect() {
-      this.set(Number((await readiness.reason()) === undefined));
-    },
-  });
-}
-
-function measureDatabase(database: Database, registers: Registry[]): void {
+/** What is looked up at each scrape. */
+function measureState(app: NestFastifyApplication, connections: Connections, registers: Registry[]): void {
+  const [database, readiness] = [app.get(Database), app.get(Readiness)];
+  const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator?: Aggregator) =>
+    new Gauge({
+      ...{ name, help, aggregator, registers },
+      async collect() {
+        this.set(await read());
+      },
+    });
+  gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
+  const isReady = async () => Number((await readiness.reason()) === undefined);
+  gauge('petstore_ready', 'Whether /health/ready is 200 (1) or not (0).', isReady, 'min');
+  const memory = Math.min(process.constrainedMemory() || Infinity, totalmem());
+  const ofMemory = 'The memory that the service may use: that of the container, or of the machine.';
+  gauge('petstore_memory_limit_bytes', ofMemory, () => memory, 'max');
+  const ofWaiting = 'Operations waiting for a database connection.';
+  gauge('petstore_database_pool_waiting_requests', ofWaiting, () => database.poolUse.waiting);
   new Gauge({
     name: 'petstore_database_pool_connections',
     help: 'Database connections, by whether they are in use (busy) or not (idle).',
@@ -90,25 +80,18 @@ function measureDatabase(database: Database, registers: Registry[]): void {
       this.set({ state: 'idle' }, idle);
     },
   });
-  new Gauge({
-    name: 'petstore_database_pool_waiting_requests',
-    help: 'Operations waiting for a database connection.',
+  new Counter({
+    name: 'petstore_log_lines_lost_total',
+    help: 'Log lines that were dropped because nothing read the log.',
     registers,
     collect() {
-      this.set(database.poolUse.waiting);
+      this.reset();
+      this.inc(lostLogLines());
     },
   });
 }
 
-function measureRequests(app: NestFastifyApplication, connections: Connections, registers: Registry[]): void {
-  new Gauge({
-    name: 'petstore_http_connections',
-    help: 'Open connections of callers.',
-    registers,
-    collect() {
-      this.set(connections.open);
-    },
-  });
+function measureRequests(app: NestFastifyApplication, registers: Registry[]): void {
   const durations = new Histogram({
     name: 'petstore_http_request_duration_seconds',
     help: 'Time from the request to the end of the response, by operation (route pattern), method and status.',
@@ -116,16 +99,14 @@ function measureRequests(app: NestFastifyApplication, connections: Connections, 
     buckets: LATENCY_SECONDS,
     registers,
   });
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .addHook('onResponse', (request, reply, done) => {
-      // Unknown paths share one label: callers could create any number of them.
-      const operation = request.routeOptions.url ?? 'unknown';
-      const labels = { operation, method: request.method, status: reply.statusCode };
-      durations.observe(labels, reply.elapsedTime / 1000);
-      done();
-    });
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onResponse', (request, reply, done) => {
+    // Unknown paths share one label: callers could create any number of them.
+    const operation = request.routeOptions.url ?? 'unknown';
+    const labels = { operation, method: request.method, status: reply.statusCode };
+    durations.observe(labels, reply.elapsedTime / 1000);
+    done();
+  });
 }
 
 /**

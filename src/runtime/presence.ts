@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Column, type DataSource, Entity, PrimaryColumn, Repository } from 'typeorm';
 import { RepeatingTask } from '#libs/clock';
-import { Database, type ExpiredRows } from '#libs/database';
+import type { ExpiredRows } from '#libs/database';
 import { QuotaStore } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
@@ -55,12 +56,6 @@ export class Instance {
   seenAt!: Date;
 }
 
-const RENEW = {
-  text: `INSERT INTO instances (id, version, host, pid, address, port, degraded) VALUES ($1, $2, $3, $4, $5, $6, $7)
-    ON CONFLICT (id) DO UPDATE SET degraded = excluded.degraded, seen_at = now()`,
-};
-const LEAVE = { text: 'DELETE FROM instances WHERE id = $1' };
-
 /** Shows that this instance runs, until it stops. */
 @Injectable()
 export class Presence implements OnModuleDestroy {
@@ -68,21 +63,19 @@ export class Presence implements OnModuleDestroy {
   private task: RepeatingTask | undefined;
 
   constructor(
-    private readonly database: Database,
+    @InjectRepository(Instance) private readonly instances: Repository<Instance>,
     private readonly quotas: QuotaStore,
   ) {}
 
-  /** @param address where the instance listens from now on */
-  async begin({ host, port }: { host: string; port: number }): Promise<void> {
+  /** @param place where the instance listens from now on */
+  async begin(place: Pick<Instance, 'address' | 'port'>): Promise<void> {
+    const instance = { ...place, id: this.id, version: VERSION, host: hostname(), pid: process.pid };
     const renew = () => {
-      const { isDegraded } = this.quotas;
-      return this.database.query(RENEW, [this.id, VERSION, hostname(), process.pid, host, port, isDegraded]);
+      const degraded = this.quotas.isDegraded;
+      return this.instances.upsert({ ...instance, degraded, seenAt: () => 'now()' }, ['id']);
     };
-    this.task = new RepeatingTask({
-      name: 'Showing that this instance runs',
-      work: renew,
-      everyMs: RENEWED_MS,
-    });
+    const name = 'Showing that this instance runs';
+    this.task = new RepeatingTask({ name, work: renew, everyMs: RENEWED_MS });
     await this.task.start().runNow();
   }
 
@@ -90,22 +83,16 @@ export class Presence implements OnModuleDestroy {
     if (this.task !== undefined) {
       await this.task.stop();
       // Without a database nobody can ask either.
-      await this.database.query(LEAVE, [this.id]).catch(() => undefined);
+      await this.instances.delete(this.id).catch(() => undefined);
     }
   }
 }
 
-export interface InstanceStatus extends Record<string, unknown> {
-  version: string;
-  host: string;
-  pid: number;
-  address: string;
-  port: number;
-  degraded: boolean;
+export type InstanceStatus = Omit<Instance, 'id' | 'startedAt' | 'seenAt'> & {
   /** `unknown` if it has shown no sign for a while, and has not ended properly. */
   state: 'running' | 'unknown';
   secondsAgo: number;
-}
+};
 
 const INSTANCES = `SELECT version, host, pid, address, port, degraded,
     CASE WHEN age <= ${RUNNING_SECONDS} THEN 'running' ELSE 'unknown' END AS state, age AS "secondsAgo"

@@ -141,7 +141,7 @@ export async function startService(
     await serveMetrics(settings.metrics, () => metrics.metrics());
   }
   const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
-  await app.get(Presence).begin({ host, port });
+  await app.get(Presence).begin({ address: host, port });
   if (cluster.isPrimary || cluster.worker?.id === 1) {
     announce({ host, port }, seeded);
   }
