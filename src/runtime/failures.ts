@@ -35,20 +35,18 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Messages of the driver and Node when TLS or a login fails; the codes differ from case to case, or there is none. */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
+const DEFECT = 'internal_error';
+
 /** The text that reports a failure, in one line if it can be explained. */
 export function describeFailure(error: unknown): string {
-  const known = explanationOf(error);
-  return known === undefined
-    ? `petstore: ${textOf(error).split('\n').map(printable).join('\n')}\n`
-    : formatError(known.message);
+  const { code, message } = failureOf(error);
+  return code === DEFECT
+    ? `petstore: ${message.split('\n').map(printable).join('\n')}\n`
+    : formatError(message);
 }
 
 /** A failure in the form for programs. */
 export function failureOf(error: unknown): ExplainedFailure {
-  return explanationOf(error) ?? { code: 'internal_error', message: textOf(error) };
-}
-
-function explanationOf(error: unknown): ExplainedFailure | undefined {
   if (error instanceof OperatorError || error instanceof ApiError) {
     return { code: error.code, message: error.message };
   }
@@ -56,7 +54,8 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   if (code !== undefined) {
     return { code, message: (error as Error).message };
   }
-  return failureOfDatabase(error);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return failureOfDatabase(error) ?? { code: DEFECT, message: text };
 }
 
 function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
@@ -75,10 +74,6 @@ function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
     ? 'could not complete the request'
     : 'of DATABASE_URL cannot be reached';
   return { code: 'database_unavailable', message: `The database ${outcome}: ${message.trim() || code}.` };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /**

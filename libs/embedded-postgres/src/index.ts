@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } from './cluster';
 import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
-import { OwnedServer, ServerInUseError } from './server';
+import { ServerInUseError, ownServer } from './server';
 
 export { readOrCreateSecret } from './cluster';
 export { EmbeddedPostgresError, isPackageInstalled } from './binaries';
@@ -56,7 +56,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (folder.account()?.uid === NOBODY.uid) {
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
-    const server = await OwnedServer.start({ folder, password, database, parameters, log, signal });
+    const server = await ownServer({ folder, password, database, parameters, log, signal });
     const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {

@@ -21,8 +21,6 @@ const PATIENCE = 60_000;
 const LISTEN_PATIENCE = 2_000;
 /** How long a shutdown may take, in milliseconds, before the next signal. */
 const STOP_PATIENCE = 10_000;
-/** A start with a larger log begins another, and keeps this one in place of an older. */
-const MAX_LOG_BYTES = 1_000_000;
 /** The advisory lock of the process that owns the server, in the database `postgres`, where all of them meet. */
 const LOCK = 7_366_277_318;
 /** Sessions of a killed server hold its memory a moment longer, and another process may start the server as well. */
@@ -167,9 +165,6 @@ function isPostmaster(cluster: string, pid: number): boolean {
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
-  if ((fs.statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) {
-    fs.renameSync(folder.log, `${folder.log}.old`);
-  }
   const log = fs.openSync(folder.log, 'a', 0o600);
   const settings = settingsOf(parameters, cluster).flatMap((setting) => ['-c', setting]);
   const args = ['-D', account ? WORKING_DIRECTORY : cluster, ...settings];
@@ -196,8 +191,6 @@ function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, log }: Da
 /** Durability (fsync, synchronous_commit) stays at PostgreSQL's defaults, which are on. */
 function settingsOf(parameters: Record<string, string>, cluster: string): string[] {
   const settings = {
-    max_connections: '100',
-    shared_buffers: '128MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
     // A failed statement is reported only to its client: it may contain secrets. So a start adds a few lines to the log, and
@@ -205,13 +198,9 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
-    password_encryption: 'scram-sha-256',
-    logging_collector: 'off',
-    log_destination: 'stderr',
     // Only who may enter the cluster, mode 0700, reaches the socket in it.
     listen_addresses: '',
     unix_socket_directories: '.',
-    unix_socket_permissions: '0700',
     port: PORT,
   };
   return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), processMark(cluster)];
@@ -234,52 +223,48 @@ async function stopPostmaster(
   }
 }
 
-/** A server that this process has started, or taken over from a killed one. If it dies, it is started again. */
-export class OwnedServer {
+/** A server that this process has started, or taken over from a killed one. */
+interface OwnedServer {
   /** Resolves if the server has died and cannot be started again. */
-  readonly lost: Promise<unknown>;
-  private pid = 0;
-  private restarting: Promise<void> | undefined;
-  private stopped: Promise<void> | undefined;
-
-  private constructor(
-    private readonly server: Server,
-    private connection: Connection,
-  ) {
-    this.lost = new Promise((lose) => this.watch(lose));
-  }
-
-  /** @throws ServerInUseError if another process owns the server */
-  static async start(server: Server): Promise<OwnedServer> {
-    return new OwnedServer(server, await connectAsOwner(server));
-  }
-
+  lost: Promise<unknown>;
   /** @param signals in the order of their use, see stopPostmaster */
-  stop(signals: NodeJS.Signals[]): Promise<void> {
-    return (this.stopped ??= this.end(signals));
-  }
+  stop(signals: NodeJS.Signals[]): Promise<void>;
+}
 
-  private async end(signals: NodeJS.Signals[]): Promise<void> {
-    await this.restarting;
-    this.connection.ref();
-    await this.connection.end().catch(() => undefined);
-    await stopPostmaster(this.server.folder, this.pid, signals);
-  }
-
-  private watch(lose: (error: unknown) => void): void {
-    this.pid = pidIn(join(this.server.folder.cluster, 'postmaster.pid'));
-    // Does not keep the process alive.
-    this.connection.unref();
-    this.connection.once('end', () => {
-      if (!this.stopped) this.restarting = this.restart().then(() => this.watch(lose), lose);
-    });
-  }
-
-  /** After the crash of a session, which ends all of them, PostgreSQL recovers by itself. */
-  private async restart(): Promise<void> {
-    this.connection = await connectAsOwner(this.server);
-    this.server.log(`PostgreSQL in ${this.server.folder.path} had died and is running again`);
-  }
+/**
+ * Owns the server until it stops it. If it dies, it is started again.
+ *
+ * @throws ServerInUseError if another process owns it
+ */
+export async function ownServer(server: Server): Promise<OwnedServer> {
+  const { folder, log } = server;
+  let connection = await connectAsOwner(server);
+  let pid = 0;
+  let isStopped = false;
+  const keep = async (): Promise<void> => {
+    for (;;) {
+      pid = pidIn(join(folder.cluster, 'postmaster.pid'));
+      // Does not keep the process alive.
+      connection.unref();
+      await new Promise((resolve) => connection.once('end', resolve));
+      if (isStopped) return;
+      // After the crash of a session, which ends all of them, PostgreSQL recovers by itself.
+      connection = await connectAsOwner(server);
+      log(`PostgreSQL in ${folder.path} had died and is running again`);
+      if (isStopped) void connection.end();
+    }
+  };
+  const kept = keep();
+  const lost = new Promise((resolve) => kept.catch(resolve));
+  const end = async (signals: NodeJS.Signals[]): Promise<void> => {
+    isStopped = true;
+    connection.ref();
+    await connection.end().catch(() => undefined);
+    await kept.catch(() => undefined);
+    await stopPostmaster(folder, pid, signals);
+  };
+  let stopped: Promise<void> | undefined;
+  return { lost, stop: (signals) => (stopped ??= end(signals)) };
 }
 
 async function connectAsOwner(server: Server): Promise<Connection> {
