@@ -54,7 +54,12 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
 /** What is looked up at each scrape. */
 function measureState(app: NestFastifyApplication, connections: Connections, registers: Registry[]): void {
   const [database, readiness] = [app.get(Database), app.get(Readiness)];
-  const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator?: Aggregator) =>
+  const gauge = (
+    name: string,
+    help: string,
+    read: () => number | Promise<number>,
+    aggregator: Aggregator = 'sum',
+  ) =>
     new Gauge({
       ...{ name, help, aggregator, registers },
       async collect() {
