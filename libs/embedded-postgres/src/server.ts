@@ -255,7 +255,7 @@ export async function ownServer(server: Server): Promise<OwnedServer> {
     }
   };
   const kept = keep();
-  const lost = new Promise((resolve) => kept.catch(resolve));
+  const lost = new Promise((resolve) => void kept.catch(resolve));
   const end = async (signals: NodeJS.Signals[]): Promise<void> => {
     isStopped = true;
     connection.ref();
