@@ -134,6 +134,5 @@ export async function killPostmaster(cluster: string): Promise<void> {
 
 /** Where the embedded database of this folder is, for a look into it past the service. */
 export function embeddedUrl(folder: string, database = 'petstore'): string {
-  const password = fs.readFileSync(join(folder, 'password'), 'utf8').trim();
-  return `postgres://postgres:${password}@${encodeURIComponent(join(folder, 'data'))}:5432/${database}`;
+  return `postgres://postgres@${encodeURIComponent(join(folder, 'data'))}:5432/${database}`;
 }

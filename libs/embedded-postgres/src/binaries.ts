@@ -111,10 +111,7 @@ export function reasonIn(output: string): string {
   return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
 }
 
-/**
- * The server could not be started or stopped. The message is one line: what failed, where and why. It never
- * contains the password.
- */
+/** The server could not be started or stopped. The message is one line: what failed, where and why. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

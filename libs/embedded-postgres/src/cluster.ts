@@ -1,5 +1,4 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -32,7 +31,6 @@ export interface DataFolder {
   path: string;
   /** PostgreSQL's data directory, with the socket of the server. */
   cluster: string;
-  password: string;
   log: string;
   /** Copies of the binaries. */
   runtime: string;
@@ -63,7 +61,7 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
   }
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
-  return { path, cluster, password: join(path, 'password'), log: join(path, 'server.log'), runtime, account };
+  return { path, cluster, log: join(path, 'server.log'), runtime, account };
 }
 
 /** The account, created if it is missing; `nobody` where that is not possible, for example in a read-only system. */
@@ -102,47 +100,23 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/** A secret in a file of mode 0600: created if it is missing, once and in one piece, and the same at each later call. */
-export function readOrCreateSecret(file: string, make: () => string): string {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  if (!fs.existsSync(file)) {
-    fs.writeFileSync(temporary, `${make()}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    try {
-      fs.linkSync(temporary, file);
-    } catch (error) {
-      // Another process was faster.
-      if (errorCodeOf(error) !== 'EEXIST') throw error;
-    }
-    fs.unlinkSync(temporary);
-  }
-  return readText(file)!;
-}
-
 /**
  * Finds the cluster or creates it.
  *
  * @param sync false omits fsync, for a server that runs without it anyway
- * @returns its password
- * @throws EmbeddedPostgresError if it cannot be created, or has lost its password
+ * @throws EmbeddedPostgresError if it cannot be created
  */
-export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<string> {
+export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster } = folder;
   if (!holdsData(folder)) {
-    // Written first, so that a cluster always has one, and several processes that create it at once have the same.
-    const password = readOrCreateSecret(folder.password, () => randomBytes(24).toString('base64url'));
-    await makeCluster(folder, password, sync);
-    return password;
+    await makeCluster(folder, sync);
+    return;
   }
   const account = folder.account();
   if (account && fs.statSync(cluster).uid === 0) changeOwner(account, cluster);
   for (const name of fs.readdirSync(path).filter((entry) => entry.startsWith(STAGING))) {
     fs.rmSync(join(path, name), { recursive: true, force: true });
   }
-  const password = readText(folder.password);
-  if (password) return password;
-  throw new EmbeddedPostgresError(
-    `the password of the database in ${cluster} is missing: ${folder.password}; put it back`,
-  );
 }
 
 /** Also a cluster that root has restored by hand, which gets the only mode that the server accepts. */
@@ -153,33 +127,28 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 }
 
 /**
- * Creates a cluster: UTF8, C.UTF-8 of PostgreSQL's builtin provider (the same order on every system), SCRAM for every
- * connection, data checksums. It gets its name by a rename once it is complete and on disk, so an interrupted initdb
- * leaves only a folder to remove.
+ * Creates a cluster: UTF8, C.UTF-8 of PostgreSQL's builtin provider (the same order on every system), data checksums.
+ * Whoever can enter it may connect to its server, and nobody else. It gets its name by a rename once it is complete and on
+ * disk, so an interrupted initdb leaves only a folder to remove.
  */
-async function makeCluster(folder: DataFolder, password: string, sync: boolean): Promise<void> {
+async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;
   const account = folder.account();
   const initdb = programFor('initdb', account, runtime);
   const staging = fs.mkdtempSync(join(path, STAGING));
-  const data = join(staging, 'data');
-  const place = account ? WORKING_DIRECTORY : data;
   const args = [
-    ...['-D', place, '-U', USER, `--pwfile=${place}/../password`, '--auth=scram-sha-256'],
+    ...['-D', account ? WORKING_DIRECTORY : staging, '-U', USER, '--auth-local=trust', '--auth-host=reject'],
     ...['-E', 'UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...(sync ? [] : ['--no-sync']),
     '--no-instructions',
   ];
   try {
-    fs.mkdirSync(data, { mode: 0o700 });
-    // argv is visible to everyone.
-    fs.writeFileSync(join(staging, 'password'), `${password}\n`, { mode: 0o600 });
     if (account) changeOwner(account, staging);
-    await promisify(execFile)(initdb, args, programOptions(account, data)).catch((error: unknown) => {
+    await promisify(execFile)(initdb, args, programOptions(account, staging)).catch((error: unknown) => {
       const reason = reasonIn((error as { stderr?: string }).stderr || messageOf(error));
       throw new EmbeddedPostgresError(`cannot create a database in ${path}: initdb failed: ${reason}`);
     });
-    fs.renameSync(data, cluster);
+    fs.renameSync(staging, cluster);
   } catch (error) {
     // Another process was faster.
     if (!['ENOTEMPTY', 'EEXIST'].includes(errorCodeOf(error))) throw error;

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { ensureCluster, holdsData, NOBODY, openFolder, PORT, readText, USER } from './cluster';
+import { ensureCluster, holdsData, NOBODY, openFolder, PORT, USER } from './cluster';
 import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
 import { ServerInUseError, ownServer } from './server';
 
-export { readOrCreateSecret } from './cluster';
 export { EmbeddedPostgresError, isPackageInstalled } from './binaries';
 
 interface EmbeddedPostgresOptions {
@@ -29,7 +28,7 @@ interface EmbeddedPostgresOptions {
 
 /** A server in use. */
 export interface EmbeddedPostgres {
-  /** `postgres://user:password@<folder of the Unix socket, percent-encoded>:5432/database` */
+  /** `postgres://user@<folder of the Unix socket, percent-encoded>:5432/database` */
   url: string;
   /** Resolves if the server of this process has died and cannot be started again. */
   lost: Promise<EmbeddedPostgresError>;
@@ -51,12 +50,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     makeFolder(path, 0o700);
     const folder = openFolder(path, options.sharedDirectory);
-    const password = await ensureCluster(folder, parameters.fsync !== 'off');
-    url = urlOf(folder.cluster, password, database);
+    await ensureCluster(folder, parameters.fsync !== 'off');
+    url = urlOf(folder.cluster, database);
     if (folder.account()?.uid === NOBODY.uid) {
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
-    const server = await ownServer({ folder, password, database, parameters, log, signal });
+    const server = await ownServer({ folder, database, parameters, log, signal });
     const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {
@@ -78,9 +77,8 @@ function makeFolder(path: string, mode?: number): void {
   }
 }
 
-function urlOf(cluster: string, password: string, database: string): string {
-  const [secret, socket, name] = [password, cluster, database].map(encodeURIComponent);
-  return `postgres://${USER}:${secret}@${socket}:${PORT}/${name}`;
+function urlOf(cluster: string, database: string): string {
+  return `postgres://${USER}@${encodeURIComponent(cluster)}:${PORT}/${encodeURIComponent(database)}`;
 }
 
 /** Where the data of a folder are, and how their server is reached while it runs. */
@@ -103,10 +101,9 @@ export function findData(dataDirectory: string, database: string): FoundData | u
   try {
     const folder = openFolder(path);
     if (!holdsData(folder)) return undefined;
-    const { cluster, password } = folder;
-    const url = urlOf(cluster, readText(password) ?? '', database);
-    const psql = `PGPASSWORD=$(cat '${password}') psql -h '${cluster}' -U ${USER} ${database}`;
-    return { cluster, url, psql };
+    const { cluster } = folder;
+    const psql = `psql -h '${cluster}' -U ${USER} ${database}`;
+    return { cluster, url: urlOf(cluster, database), psql };
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw toEmbeddedPostgresError(error, `look into ${path}`);

@@ -29,7 +29,6 @@ const CONFLICT =
 
 export interface Server {
   folder: DataFolder;
-  password: string;
   database: string;
   /** More server settings. */
   parameters: Record<string, string>;
@@ -89,11 +88,11 @@ async function connectOrFail(server: Server): Promise<Connection> {
  * Connects, and creates the database if it is missing.
  *
  * @returns the connection, or an error that may be temporary
- * @throws EmbeddedPostgresError if the server refuses the password, or lacks disk space or memory
+ * @throws EmbeddedPostgresError if the server refuses the user, or lacks disk space or memory
  */
-async function connect({ folder, password, database }: Server): Promise<Connection | Error> {
+async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
-    ...{ host: folder.cluster, port: PORT, user: USER, password, database: 'postgres', ssl: false },
+    ...{ host: folder.cluster, port: PORT, user: USER, database: 'postgres', ssl: false },
     connectionTimeoutMillis: 5_000,
     query_timeout: PATIENCE,
     // An explicit value, because otherwise PGOPTIONS in the application's environment would apply.
@@ -112,9 +111,7 @@ async function connect({ folder, password, database }: Server): Promise<Connecti
   } catch (error) {
     await connection.end().catch(() => undefined);
     if (!/^(28|53)/.test(errorCodeOf(error))) return error as Error;
-    throw new EmbeddedPostgresError(
-      `cannot use PostgreSQL in ${folder.path} with the password in ${folder.password}: ${messageOf(error)}`,
-    );
+    throw new EmbeddedPostgresError(`cannot use PostgreSQL in ${folder.path}: ${messageOf(error)}`);
   }
 }
 
@@ -198,9 +195,10 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
-    // Only who may enter the cluster, mode 0700, reaches the socket in it.
+    // Only the server's account may use the socket, and enter the cluster, where it is.
     listen_addresses: '',
     unix_socket_directories: '.',
+    unix_socket_permissions: '0700',
     port: PORT,
   };
   return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), processMark(cluster)];

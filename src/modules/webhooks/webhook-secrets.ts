@@ -1,12 +1,11 @@
 // Signing secrets: their format, how long a replaced one stays valid, and the key that encrypts them in the database.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Raw, Repository } from 'typeorm';
-import { readOrCreateSecret } from '#libs/embedded-postgres';
 import { UnavailableError } from '#libs/http';
 import type { CopiedFile } from '../../features';
 import { OperatorError } from '../../operator-error';
@@ -149,7 +148,13 @@ export function withWebhookKey(settings: Settings): Settings {
     return settings;
   }
   const file = join(settings.dataDirectory, KEY_FILE);
-  const text = readOrCreateSecret(file, () => randomBytes(WEBHOOK_KEY_BYTES).toString('base64'));
+  if (!existsSync(file)) {
+    const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
+    // In one piece, and on disk before a secret is encrypted with it.
+    writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
+    renameSync(`${file}.tmp`, file);
+  }
+  const text = readFileSync(file, 'utf8').trim();
   const webhookKey = Buffer.from(text, 'base64');
   if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
     throw new OperatorError(

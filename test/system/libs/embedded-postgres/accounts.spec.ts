@@ -96,11 +96,11 @@ describe('as root', () => {
 
   asRoot('does nothing in a folder of somebody else, or that others may write (needs root)', async () => {
     const stranger = homeOf(USER, 'stranger');
-    fs.writeFileSync(join(stranger, 'password'), 'kept');
+    fs.writeFileSync(join(stranger, 'file'), 'kept');
     const expected =
       /^\S+ belongs to uid \d+, or others may write to it, and root works only in a folder of its own/;
     expect(await failure(options('stranger'))).toMatch(expected);
-    expect(fs.readdirSync(stranger)).toEqual(['password']);
+    expect(fs.readdirSync(stranger)).toEqual(['file']);
     fs.mkdirSync(bench.path('own'));
     fs.chmodSync(bench.path('own'), 0o777);
     expect(await failure(options('own'))).toMatch(expected);

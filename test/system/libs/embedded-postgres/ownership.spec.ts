@@ -72,7 +72,7 @@ describe('a folder', () => {
     expect(errors).toEqual([expect.stringMatching(IN_USE), expect.stringMatching(IN_USE)]);
     expect(await holders[reports.findIndex(({ error }) => error === undefined)]!.stop()).toBe(0);
     expect(postmasterPid(bench.path('race', 'data'))).toBeUndefined();
-    expect(fs.readdirSync(bench.path('race')).sort()).toEqual(['data', 'password', 'server.log']);
+    expect(fs.readdirSync(bench.path('race')).sort()).toEqual(['data', 'server.log']);
   });
 
   it('is served by a command that finds no server; it waits at its end for the sessions of others', async () => {

@@ -35,10 +35,7 @@ it('a server has its rows again after a stop, can be found, is durable, listens 
   const found = findData(directory, 'shop')!;
   expect(await query(found.url, 'SELECT id FROM item')).toEqual([{ id: 7 }]);
   const socket = `-h '${cluster}' -U postgres shop`;
-  expect(found.psql).toBe(`PGPASSWORD=$(cat '${directory}/password') psql ${socket}`);
-  const { password } = new URL(second.url);
-  const [pid] = fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
-  expect(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
+  expect(found.psql).toBe(`psql ${socket}`);
   const settings = {
     ...{ data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
     ...{ listen_addresses: '', server_encoding: 'UTF8' },
@@ -65,7 +62,7 @@ it('a start removes what an interrupted initdb left, and a postmaster.pid of ano
     if (content.startsWith('4194304')) fs.utimesSync(file, later, later);
     fs.mkdirSync(join(directory, 'init-0123456789ab', 'data'), { recursive: true });
     await (await start()).stop();
-    expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log']);
+    expect(fs.readdirSync(directory).sort()).toEqual(['data', 'server.log']);
   }
 });
 
@@ -80,12 +77,10 @@ describe('a start fails in one line', () => {
     expect(await failure(bench.path('long'.repeat(40)))).toMatch(long);
   });
 
-  it('where the data are of another major version, of no version, or without their password', async () => {
+  it('where the data are of another major version, or of no version', async () => {
     const other = bench.path('other');
     fs.mkdirSync(join(other, 'data'), { recursive: true, mode: 0o700 });
     fs.writeFileSync(join(other, 'data', 'postgresql.conf'), '');
-    expect(await failure(other)).toMatch(/password of the database .* is missing/);
-    fs.writeFileSync(join(other, 'password'), 'secret\n');
     expect(await failure(other)).toMatch(/does not start in .*: ".*" is not a valid data directory; see /);
     fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '17\n');
     expect(await failure(other)).toMatch(/: database files are incompatible with server; see .*server\.log$/);
@@ -110,17 +105,9 @@ describe('a start fails in one line', () => {
     await once(recovering.close(), 'close');
   });
 
-  it('where the server refuses a setting or the password', async () => {
+  it('where the server refuses a setting', async () => {
     await expect(
       startEmbeddedPostgres({ dataDirectory: directory, database, parameters: { shared_buffers: 'plenty' } }),
     ).rejects.toThrow(/does not start in .*: invalid value for parameter "shared_buffers": "plenty"/);
-    const file = join(directory, 'password');
-    const password = fs.readFileSync(file);
-    fs.writeFileSync(file, 'wrong\n');
-    expect(await failure(directory)).toMatch(
-      /cannot use PostgreSQL in .* with the password in .*: password authentication failed/,
-    );
-    fs.writeFileSync(file, password);
-    await (await start()).stop();
   });
 });
