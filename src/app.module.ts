@@ -45,10 +45,7 @@ const SERVICE: Actor = { kind: 'service', name: 'service' };
 /** Assembles a process of the application: a service, or a command. */
 @Module({})
 export class AppModule {
-  /**
-   * A service, alone or as one of several workers.
-   * @param databaseUrl the settings lack it if the database is embedded
-   */
+  /** @param databaseUrl the settings lack it if the database is embedded */
   static forService(settings: Settings, databaseUrl: string): DynamicModule {
     const options = dataSourceOptions(databaseUrl, settings.databasePool);
     return {
@@ -80,10 +77,7 @@ export class AppModule {
 
 class CommonModule {}
 
-/**
- * What all modules can inject.
- * @param actor the author of all changes, for the audit log
- */
+/** What all modules can inject. @param actor the author of all changes, for the audit log */
 function commonModule(settings: Settings, actor: Actor): DynamicModule {
   const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
   const providers = [

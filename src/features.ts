@@ -52,10 +52,7 @@ export interface Feature {
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
 
-/**
- * All features. Rows are locked and written in this order, parents before children, and reported in the reverse one. The
- * help of the command line has it, too.
- */
+/** Rows are locked and written in this order, parents before children, and reported in the reverse one. The help has it, too. */
 export const FEATURES: readonly Feature[] = [
   AUTH,
   QUOTAS,

@@ -108,7 +108,6 @@ const VARIABLES = {
   redisUrl: variable('REDIS_URL', redisUrl, undefined, { secret: true }),
   /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
   instances: variable('INSTANCES', integer(1, 10_000), 1),
-  /** Addresses and networks of the proxies whose forwarding header fields are trusted. */
   trustProxy: variable('TRUST_PROXY', networks, []),
   corsOrigins: variable('CORS_ORIGINS', origins, ['*']),
   /** Where metrics are served; null: nowhere. */
@@ -135,10 +134,7 @@ export type Settings = {
 /** Only whether a setting may be absent follows from what applies without it. */
 type Widened<Fallback> = Fallback extends undefined ? undefined : never;
 
-/**
- * Reads and checks the environment.
- * @throws EnvironmentError whose one-line message names the variable and its valid values
- */
+/** @throws EnvironmentError whose one-line message names the variable and its valid values */
 export function readSettings(environment: Environment): Settings {
   const settings = Object.fromEntries(
     Object.entries(VARIABLES).map(([setting, { name, read, fallback, secret }]) => {
@@ -160,5 +156,4 @@ export function settingNames(): ReadonlySet<string> {
   return new Set(names.flat());
 }
 
-/** Injection token of the Settings. */
 export const SETTINGS = Symbol('settings');

@@ -107,15 +107,11 @@ export async function withConnection<Result>(
   }
 }
 
-/**
- * Migrates the database on connections of its own.
- * @param report called with a line about what it waits for
- */
+/** On connections of its own. @param report called with a line about what it waits for */
 export function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
   return withConnection(url, (dataSource) => migrate(dataSource, report));
 }
 
-/** Opens the database of a service, at the newest migration. */
 export async function connectAndMigrate(options: DataSourceOptions): Promise<DataSource> {
   const logger = new Logger('Database');
   const { url } = options as { url: string };
@@ -126,13 +122,10 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
   return new DataSource(options).initialize();
 }
 
-/** The name of the database on the embedded server. */
 const EMBEDDED_NAME = 'petstore';
 
-/** The database that this process uses. */
 export interface OpenDatabase {
   url: string;
-  /** True for the embedded database in the data directory, false for an external server. */
   embedded: boolean;
   /** Resolves with the reason if an embedded database has died and cannot be started again. */
   lost: Promise<Error>;

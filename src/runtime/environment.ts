@@ -7,7 +7,6 @@ const INVALID = 'invalid_configuration';
 
 const MAX_SHOWN = 60;
 
-/** An invalid environment variable. The message is one line that names the accepted values. */
 export class EnvironmentError extends OperatorError {
   constructor(
     readonly variable: string,
@@ -22,10 +21,7 @@ export class EnvironmentError extends OperatorError {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Makes a value of the text of a variable.
- * @throws EnvironmentError that names the variable and what it takes
- */
+/** Makes a value of the text of a variable. @throws EnvironmentError */
 export type Reader<Value> = (text: string, variable: string) => Value;
 
 /**
@@ -57,7 +53,6 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader
   return taking(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => choice === text));
 }
 
-/** Texts separated by commas. */
 export function entriesOf(text: string): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   return entries.filter((entry) => entry !== '');
@@ -65,7 +60,6 @@ export function entriesOf(text: string): string[] {
 
 export const WRITTEN_OUT = 'a path that is written out: only a shell knows ~ and $';
 
-/** Only a shell knows `~` and variables, and it has not seen this path. */
 export function isWrittenOut(path: string): boolean {
   return !/^[~$]/.test(path);
 }
@@ -75,10 +69,7 @@ export const path = taking(WRITTEN_OUT, (text) => (isWrittenOut(text) ? text : u
 export const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
-/**
- * Whether it is a URL whose parts can be decoded. A password with a bare `%` parses as a URL, but a client that decodes
- * it fails when it connects.
- */
+/** A password with a bare `%` parses as a URL, but a client that decodes it fails when it connects. */
 export function isWellFormedUrl(text: string): boolean {
   try {
     const { username, password, pathname } = new URL(text);
@@ -143,7 +134,6 @@ function decodeText(bytes: Uint8Array): string | undefined {
 /**
  * Adds the settings in `.env` of the working directory to the environment, unless they are set already. Whoever can write
  * the file must not control more than the settings: with NODE_OPTIONS it would run code in the worker processes.
- * @param known the names of the settings
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {

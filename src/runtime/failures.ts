@@ -4,7 +4,6 @@ import { ApiError } from '#libs/http';
 import { OperatorError } from '../operator-error';
 import { formatError, printable } from './messages';
 
-/** The service could not start; the message is one line for the operator. */
 export class StartError extends OperatorError {
   constructor(message: string) {
     super(message, 'cannot_start');
@@ -76,10 +75,7 @@ function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
   return { code: 'database_unavailable', message: `The database ${outcome}: ${message.trim() || code}.` };
 }
 
-/**
- * Opens an address to listen on.
- * @throws StartError that names the variables of the address
- */
+/** Opens an address to listen on. @throws StartError that names its variables */
 export async function explainAddress<Opened>(
   variables: string,
   { host, port }: { host: string; port: number },

@@ -26,7 +26,6 @@ export class Readiness {
     private readonly database: Database,
   ) {}
 
-  /** Reports not ready from now on: the service is about to stop. */
   end(): void {
     this.ending = true;
   }
@@ -69,7 +68,6 @@ export class HealthController {
     private readonly quotas: QuotaStore,
   ) {}
 
-  /** The process responds. */
   @Get('live')
   @Public()
   @SkipThrottle()

@@ -18,7 +18,6 @@ const END_MS = 1_000;
 
 let lostInAll = 0;
 
-/** How many log lines of this process were lost. */
 export function lostLogLines(): number {
   return lostInAll;
 }
@@ -86,7 +85,6 @@ const TALKATIVE = new Set([
   ...['TypeOrmModule', 'ExceptionHandler'],
 ]);
 
-/** Nest's own messages, through the same logger. */
 export function nestLogger(logger: Logger): LoggerService {
   const at =
     (level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal') =>

@@ -1,4 +1,3 @@
-// What this program says on a terminal or in one line.
 import { basename, relative } from 'node:path';
 
 /** The version of the service, which package.json repeats; a test compares them. */
@@ -7,10 +6,7 @@ export const VERSION = '1.0.0';
 /** The command line's name in hints: as it was called, so that the hints work in the same place. */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
-/**
- * @param script the script that Node was started with
- * @param npmCommand npm's current command if npm has started Node; for npx it is "exec"
- */
+/** @param npmCommand npm's current command if npm has started Node; for npx it is "exec" */
 function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
   if (basename(script) === 'petstore' && npmCommand === undefined) {
     return 'petstore';

@@ -114,10 +114,7 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
   });
 }
 
-/**
- * Serves metrics at `/metrics`, in Prometheus's text format, until the process ends; not without an address.
- * @throws StartError if the address is unavailable
- */
+/** Serves metrics at `/metrics`, in Prometheus's text format, until the process ends; not without an address. */
 export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {
   if (address === null) {
     return;
@@ -137,7 +134,6 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 
-/** In a worker: sends its metrics when the first process asks. */
 function answerFirstProcess(registry: Registry): void {
   process.on('message', (message) => {
     if (message === ASK) {

@@ -38,7 +38,6 @@ export class Instance {
   @Column('int')
   pid!: number;
 
-  /** Where it listens. */
   @Column('text')
   address!: string;
 
@@ -67,7 +66,6 @@ export class Presence implements OnModuleDestroy {
     private readonly quotas: QuotaStore,
   ) {}
 
-  /** @param place where the instance listens from now on */
   async begin(place: Pick<Instance, 'address' | 'port'>): Promise<void> {
     const instance = { ...place, id: this.id, version: VERSION, host: hostname(), pid: process.pid };
     const renew = () => {

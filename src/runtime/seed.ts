@@ -29,7 +29,6 @@ export class SeedService {
 
   /** True if no pet ever existed. Clients may exist: the command line can create them first. */
   async isFirstRun(): Promise<boolean> {
-    // SQL, because sequences are no entities.
     const text = `SELECT is_called AS used FROM pets_id_seq`;
     const [row] = await this.database.query<{ used: boolean }>({ text });
     return !row!.used;
@@ -38,7 +37,6 @@ export class SeedService {
   /** In transactions of its own, while this one keeps other processes waiting, however long that takes. */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
-      // SQL, because TypeORM has no advisory locks.
       await transaction.query(
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
@@ -72,7 +70,6 @@ export async function seedFirstRun(
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
 }
 
-/** Prints the address of the service, and how to get a key. */
 export function announce(
   { host, port }: { host: string; port: number },
   firstRun: Pick<Seeded, 'key'> | undefined,

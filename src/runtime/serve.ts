@@ -33,7 +33,6 @@ const DRAIN_MS = 25_000;
 /** How long the rest of the work may take after a second signal. */
 const HURRY_MS = 2_000;
 
-/** What a process of the service begins with. */
 interface Beginning {
   settings: Settings;
   logger: Logger;
@@ -116,10 +115,7 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
   return { connections, metrics };
 }
 
-/**
- * Starts the service in this process: alone, or as one of several workers.
- * @param onStoppable called as soon as there is something to stop
- */
+/** The service in this process, alone or as a worker. @param onStoppable called as soon as there is something to stop */
 export async function startService(
   beginning: Beginning,
   database: OpenDatabase,
@@ -147,11 +143,7 @@ export async function startService(
   }
 }
 
-/**
- * Stops without losing requests. First `/health/ready` reports 503 while everything is still served for `delayMs`, until
- * load balancers have noticed. Then it stops listening, finishes open requests and writes buffered data. A second signal
- * skips the waits.
- */
+/** Serves until load balancers have noticed, finishes open requests and writes buffered data. A second signal skips the waits. */
 async function stopService(
   { logger, signals }: Beginning,
   app: NestFastifyApplication,

@@ -7,7 +7,6 @@ const SAME_SIGNAL_MS = 500;
 /** SIGHUP is one of them: the terminal was closed. */
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The signals to stop. */
 export interface StopSignals {
   /** Resolves at the first signal: stop. */
   first: Promise<NodeJS.Signals>;

@@ -30,14 +30,9 @@ const FLUSH_MS = 2_000;
 /** Equal problems are reported once in this time. */
 const REPEAT_MS = 60_000;
 
-/** Traces of this process, sent to a collector. */
 export type Tracing = ReturnType<typeof startTracing>;
 
-/**
- * Starts tracing. Must run before the drivers of PostgreSQL and Redis are loaded, because they are instrumented while
- * loading. OpenTelemetry reads the collector, the sampling and the service name from its own environment
- * variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...).
- */
+/** Must run before the drivers are loaded, because they are instrumented then. OpenTelemetry reads its own `OTEL_…` variables. */
 export function startTracing(logger: Logger) {
   // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';

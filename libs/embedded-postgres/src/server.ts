@@ -30,7 +30,6 @@ const CONFLICT =
 export interface Server {
   folder: DataFolder;
   database: string;
-  /** More server settings. */
   parameters: Record<string, string>;
   log: (line: string) => void;
   /** Aborted when nobody waits for the server any more. */
@@ -48,11 +47,7 @@ const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 /** `unref` lets the process end while it is open; the types of the driver lack it. */
 type Connection = Client & { ref(): void; unref(): void };
 
-/**
- * Connects to the server of the folder, and starts it if none runs. One that starts, recovers or stops is waited for.
- *
- * @throws EmbeddedPostgresError with the server's reason; that of the signal
- */
+/** Connects to the server of the folder, and starts it if none runs. One that starts, recovers or stops is waited for. */
 async function connectOrFail(server: Server): Promise<Connection> {
   const { folder } = server;
   const end = Date.now() + PATIENCE;
@@ -84,12 +79,7 @@ async function connectOrFail(server: Server): Promise<Connection> {
   }
 }
 
-/**
- * Connects, and creates the database if it is missing.
- *
- * @returns the connection, or an error that may be temporary
- * @throws EmbeddedPostgresError if the server refuses the user, or lacks disk space or memory
- */
+/** Connects, and creates the database if it is missing. Returns an error that may be temporary, and throws any other. */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
     ...{ host: folder.cluster, port: PORT, user: USER, database: 'postgres', ssl: false },
@@ -155,10 +145,7 @@ function isPostmaster(cluster: string, pid: number): boolean {
   }
 }
 
-/**
- * Starts the server in its own session, with its output in the log. Ctrl-C in the terminal does not reach it, and an
- * application that is killed leaves it to the next start.
- */
+/** In a session of its own: Ctrl-C does not reach it, and an application that is killed leaves it to the next start. */
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
@@ -190,8 +177,7 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
   const settings = {
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // A failed statement is reported only to its client: it may contain secrets. So a start adds a few lines to the log, and
-    // little else does.
+    // A failed statement is reported only to its client: it may contain secrets.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
@@ -221,7 +207,6 @@ async function stopPostmaster(
   }
 }
 
-/** A server that this process has started, or taken over from a killed one. */
 interface OwnedServer {
   /** Resolves if the server has died and cannot be started again. */
   lost: Promise<unknown>;
@@ -229,11 +214,7 @@ interface OwnedServer {
   stop(signals: NodeJS.Signals[]): Promise<void>;
 }
 
-/**
- * Owns the server until it stops it. If it dies, it is started again.
- *
- * @throws ServerInUseError if another process owns it
- */
+/** Owns the server until it stops it. If it dies, it is started again. @throws ServerInUseError if it has another owner */
 export async function ownServer(server: Server): Promise<OwnedServer> {
   const { folder, log } = server;
   let connection = await connectAsOwner(server);
