@@ -1,18 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
 import { Database } from '#libs/database';
 import { ClientsService, KeysService } from '../modules/auth';
-import { SeedCatalogue } from '../modules/catalogue';
+import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
+import { CategoriesService } from '../modules/categories';
+import { type PetStatus, PetsService } from '../modules/pets';
 import { agreedPlan } from '../modules/quotas';
 import { PETSTORE } from './messages';
 
 export const DEMO_CLIENT = 'demo';
 
-export interface Seeded {
-  categories: number;
-  pets: number;
+export interface Seeded extends CatalogueCounts {
   /** The demo client's key; null if none was asked for, or that client already existed. */
   key: string | null;
 }
+
+/** The sample catalogue; names in any order, apart by spaces. */
+const CATALOGUE = [
+  { name: 'Dogs', description: 'Loyal, loud and always hungry.', pets: 'Rex Bella Waldo Luna Bruno' },
+  { name: 'Cats', description: 'They choose you, not the other way round.', pets: 'Minka Felix Salem Mochi' },
+  { name: 'Birds', description: 'Early risers with a lot to say.', pets: 'Kiwi Pablo Coco' },
+  {
+    name: 'Fish',
+    description: 'Quiet company for a desk or a living room.',
+    pets: 'Nemo Bubbles Koi Tetra',
+  },
+  {
+    name: 'Small animals',
+    description: 'Rabbits, hamsters and guinea pigs.',
+    pets: 'Hazel Pip Nugget Clover',
+  },
+  { name: 'Reptiles', description: 'Old souls that like it warm.', pets: 'Spike Shelly' },
+];
+const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mochi: 'sold' };
 
 /** An advisory lock, so that two processes do not seed at the same time. The number only has to be unused elsewhere. */
 const SEED_LOCK = 0x73656564;
@@ -24,7 +44,9 @@ export class SeedService {
     private readonly database: Database,
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
-    private readonly catalogue: SeedCatalogue,
+    private readonly categories: CategoriesService,
+    private readonly pets: PetsService,
+    private readonly catalogue: ImportCatalogue,
   ) {}
 
   /** True if no pet ever existed. Clients may exist: the command line can create them first. */
@@ -43,7 +65,7 @@ export class SeedService {
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
       // The client comes first: a store with a catalogue is never seeded again, and a killed process may lack the rest.
       const key = await this.seedClient(withKey);
-      return { ...(await this.catalogue.seed()), key };
+      return { ...(await this.seedCatalogue()), key };
     });
   }
 
@@ -56,6 +78,37 @@ export class SeedService {
       return withKey ? (await this.keys.issue({ client: DEMO_CLIENT }, transaction)).key : null;
     });
   }
+
+  /** Only into a store without a pet, and without categories but those of a seeding that was killed. */
+  private async seedCatalogue(): Promise<CatalogueCounts> {
+    const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
+    const isBegun = isDeepStrictEqual(
+      categories.entries.map(({ name }) => name),
+      CATALOGUE.map(({ name }) => name),
+    );
+    if (pets.entries.length > 0 || (categories.entries.length > 0 && !isBegun)) {
+      return { categories: 0, pets: 0 };
+    }
+    const fromLine = isBegun ? CATALOGUE.length + 1 : 1;
+    const { created, error } = await this.catalogue.importFrom(sampleFile(), { fromLine });
+    if (error !== undefined) {
+      throw error;
+    }
+    return created;
+  }
+}
+
+async function* sampleFile(): AsyncGenerator<Buffer> {
+  const categories = CATALOGUE.map(({ name, description }, index) => {
+    return { kind: 'category', id: index + 1, name, description };
+  });
+  const pets = CATALOGUE.flatMap(({ pets: names }, index) =>
+    names
+      .split(' ')
+      .map((name) => ({ kind: 'pet', name, categoryId: index + 1, status: NOT_AVAILABLE[name] })),
+  );
+  const lines = [...categories, ...pets].map((line) => JSON.stringify(line));
+  yield await Promise.resolve(Buffer.from(lines.join('\n')));
 }
 
 /**

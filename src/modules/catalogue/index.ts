@@ -5,15 +5,15 @@ import { InventoryModule } from '../inventory';
 import { PetsModule } from '../pets';
 import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue } from './import-catalogue';
-import { SeedCatalogue } from './seed-catalogue';
 
-export { ExportCatalogue, ImportCatalogue, SeedCatalogue };
+export type { CatalogueCounts } from './catalogue-format';
+export { ExportCatalogue, ImportCatalogue };
 
 /** Import and export of the whole catalogue. */
 @Module({
   imports: [CategoriesModule, PetsModule, InventoryModule],
-  providers: [ImportCatalogue, ExportCatalogue, SeedCatalogue],
-  exports: [ImportCatalogue, ExportCatalogue, SeedCatalogue],
+  providers: [ImportCatalogue, ExportCatalogue],
+  exports: [ImportCatalogue, ExportCatalogue],
 })
 export class CatalogueModule {}
 
