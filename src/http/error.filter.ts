@@ -13,7 +13,6 @@ import {
   BadRequestError,
   InternalError,
   JSON_TYPE,
-  MAX_BODY_BYTES,
   MethodNotAllowedError,
   PayloadTooLargeError,
   RouteNotFoundError,
@@ -133,7 +132,7 @@ function toApiError(failure: unknown): ApiError {
   const status = statusOf(failure);
   switch (status) {
     case 413:
-      return new PayloadTooLargeError(MAX_BODY_BYTES);
+      return new PayloadTooLargeError();
     case 503: // A failed health check.
       return new ServiceUnavailableError();
     default:

@@ -141,8 +141,7 @@ export const PayloadTooLargeError = defineError({
   code: 'payload_too_large',
   status: 413,
   when: 'The body is larger than 64 KiB.',
-  message: (maxBytes: number) => `The body is larger than ${maxBytes} bytes.`,
-  example: [65_536],
+  message: 'The body is larger than 65536 bytes.',
 });
 
 export const UnsupportedMediaTypeError = defineError({

@@ -1,7 +1,6 @@
 // How results are sent: resources with their ETag, pages with the link to the next one; and the conditions of requests.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
@@ -9,7 +8,7 @@ import { type Deprecation, Documented, isGone, successorOf } from './routes';
 
 type Body = string | Buffer;
 /** Undefined means no body. */
-type Sent = Body | Promise<Body> | undefined;
+type Sent = Body | undefined;
 
 /** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -97,7 +96,7 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/** Characters of a long body, which takes a thousand times as long to send as a short one. */
+/** Characters of a body that is worth to be encoded only once. */
 const LONG_BODY = 64 * 1024;
 /** The bodies of pages, which several requests may share. */
 const bodies = new WeakMap<Page<object>, Body>();
@@ -112,17 +111,8 @@ function bodyOf(page: Page<object>): Body {
   return body;
 }
 
-function asJson(body: Body, reply: FastifyReply): Sent {
+function asJson(body: Body, reply: FastifyReply): Body {
   void reply.type(JSON_TYPE);
-  return typeof body === 'string' ? body : inTurn(body);
-}
-
-let lastTurn: Promise<unknown> = Promise.resolve();
-
-/** Each turn of the event loop sends one long body at most, so that hundreds of them do not keep everybody else waiting. */
-async function inTurn(body: Buffer): Promise<Buffer> {
-  lastTurn = lastTurn.then(() => setImmediate());
-  await lastTurn;
   return body;
 }
 

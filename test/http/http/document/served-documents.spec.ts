@@ -1,7 +1,6 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { GUIDES, guidePath } from '../../../../src/http/document/pages';
 import type { Answer } from '../../../support/api-client';
-import { RawConnection, exchange, requestText } from '../../../support/raw-http';
+import { exchange, requestText } from '../../../support/raw-http';
 import { useService } from '../../../support/use-service';
 
 const PATHS = GUIDES.map(guidePath);
@@ -63,30 +62,6 @@ it.each([
   }
   expect(tags.size).toBe(2);
 });
-
-it('Downloads that nobody reads open no files', async () => {
-  const library = '/docs/scalar.js';
-  const request = requestText(`GET ${library}`, ['Accept-Encoding: gzip']);
-  const files = () => readdirSync('/proc/self/fd').filter((fd) => !/socket/.test(targetOf(fd))).length;
-  await get(library);
-  const before = files();
-  const connections = await Promise.all(Array.from({ length: 50 }, () => RawConnection.open(service.port)));
-  for (const connection of connections) {
-    connection.pause();
-    connection.write(request);
-  }
-  await get(library);
-  expect(files()).toBe(before);
-  connections.forEach((connection) => connection.close());
-});
-
-function targetOf(fd: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    return 'socket, or closed meanwhile';
-  }
-}
 
 const STRICT = [
   "default-src 'none'",

@@ -74,18 +74,6 @@ it('has every tag with operations in a group of x-tagGroups, for tools that igno
   expect(sorted(groups.flatMap(({ tags }) => tags))).toEqual(sorted(used));
 });
 
-it('has a badge for each marker', () => {
-  for (const [name, operation] of operations) {
-    const { 'x-stability': stability, 'x-badges': badges = [] } = operation as unknown as {
-      'x-stability'?: string;
-      'x-badges'?: { name: string }[];
-    };
-    const sunset = operation.deprecated ? ['sunset 2027-11-01'] : [];
-    const expected = [...sunset, ...(stability === undefined ? [] : [stability])];
-    expect([name, badges.map((badge) => badge.name)]).toEqual([name, expected]);
-  }
-});
-
 it('has an Idempotency-Key for exactly the POST operations, as the SDK assumes', () => {
   const taking = [...operations].filter(([, { parameters }]) =>
     parameters.some(({ name }) => name === 'Idempotency-Key'),

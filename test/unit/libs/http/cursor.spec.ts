@@ -1,5 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RepresentedBy, cursorAfter, pageOf, rangeOf, represent } from '#libs/http';
+import { cursorAfter, pageOf, rangeOf } from '#libs/http';
 
 it('A cursor leads back to its id, fits into a URL as it is, and without one a list starts before the first id', () => {
   for (const id of [1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER]) {
@@ -61,27 +60,4 @@ test.each([
   ['one row more', entries(1, 2, 3), { entries: entries(1, 2), cursor: cursorAfter(2) }],
 ])('a page made of %s', (_what, rows, page) => {
   expect(pageOf(rows, 2)).toEqual(page);
-});
-
-it('Each turn of the event loop sends one long page at most, so that others are served in between', async () => {
-  class Lists {
-    list(): void {}
-  }
-  const list = Object.getOwnPropertyDescriptor(Lists.prototype, 'list')!;
-  RepresentedBy({ isPage: true })(Lists.prototype, 'list', list);
-  const reply = { type: () => undefined } as unknown as FastifyReply;
-  const page = { entries: ['🐕'.repeat(100_000)], cursor: null };
-  const request = { headers: {} } as FastifyRequest;
-  const order: string[] = [];
-  const bodies = [1, 2, 3].map(async () => {
-    const body = (await represent(list.value as object, page, request, reply)) as Buffer;
-    order.push('page');
-    return body;
-  });
-  const turn = () => void (order.push('turn') < 6 && setImmediate(turn));
-  turn();
-  const [first, ...others] = await Promise.all(bodies);
-  expect(first!.toString()).toBe(JSON.stringify(page.entries));
-  expect(others.every((body) => body === first)).toBe(true);
-  expect(order.join(' ')).toMatch(/page turn( turn)* page turn( turn)* page/);
 });
