@@ -92,6 +92,9 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
+    done();
+  });
+  fastify.addHook('onRequest', (request, reply, done) => {
     try {
       assertReadable(request.raw);
     } catch (error) {
