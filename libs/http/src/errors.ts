@@ -32,13 +32,15 @@ export interface ErrorDefinition {
   readonly status: number;
   /** When a caller gets this error; a sentence for the OpenAPI document. */
   readonly when: string;
-  /** An example of the actual message. */
+  /** Every operation can return it, or every one with a body, although none notes it. */
+  readonly everywhere?: 'operations' | 'bodies';
+  /** An actual message, and the header fields sent with it. */
   readonly example: string;
-  /** The header fields sent with that message. */
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
 
-interface ErrorTemplate<Details extends unknown[]> extends Pick<ErrorDefinition, 'code' | 'status' | 'when'> {
+interface ErrorTemplate<Details extends unknown[]>
+  extends Omit<ErrorDefinition, 'example' | 'exampleHeaders'> {
   /** What people read; a function of what its constructor is given. */
   message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;
@@ -58,16 +60,19 @@ export type AnyDefinedError = DefinedError<any[]>;
 const catalogue = new Map<string, ErrorDefinition>();
 
 /** Defines an error class and adds it to the catalogue, so that each code is defined in one place. */
-export function defineError<Details extends unknown[] = []>(
-  template: ErrorTemplate<Details>,
-): DefinedError<Details> {
-  const { code, status, when, message, headers, example = [] as unknown[] as Details } = template;
+export function defineError<Details extends unknown[] = []>({
+  message,
+  headers,
+  example = [] as unknown[] as Details,
+  ...defined
+}: ErrorTemplate<Details>): DefinedError<Details> {
+  const { code, status } = defined;
   const messageOf = (details: Details) => (typeof message === 'string' ? message : message(...details));
   if (catalogue.has(code)) {
     throw new Error(`The error code ${code} is defined twice.`);
   }
-  const examples = { example: messageOf(example), exampleHeaders: headers?.(...example) ?? {} };
-  const definition: ErrorDefinition = { code, status, when, ...examples };
+  const exampleHeaders = headers?.(...example) ?? {};
+  const definition: ErrorDefinition = { ...defined, example: messageOf(example), exampleHeaders };
   catalogue.set(code, definition);
   return class extends ApiError {
     static readonly definition = definition;
@@ -85,6 +90,7 @@ export function errorCatalogue(): ErrorDefinition[] {
 export const BadRequestError = defineError({
   code: 'bad_request',
   status: 400,
+  everywhere: 'operations',
   when: 'The request is not valid HTTP, or a header has an invalid value.',
   message: (what: string) => what,
   example: ['The request is not valid HTTP.'],
@@ -93,6 +99,7 @@ export const BadRequestError = defineError({
 export const MalformedJsonError = defineError({
   code: 'malformed_json',
   status: 400,
+  everywhere: 'bodies',
   when: 'The body is not valid JSON in UTF-8.',
   message: (why: string) => `The body is not valid JSON: ${why}.`,
   example: ['it ends too early or has an unexpected character'],
@@ -101,6 +108,7 @@ export const MalformedJsonError = defineError({
 export const ValidationFailedError = defineError({
   code: 'validation_failed',
   status: 400,
+  everywhere: 'operations',
   when: 'A value in the request is invalid. The message names it and says what is valid.',
   message: (problems: string) => problems,
   example: ['The operation has no query parameter "colour".'],
@@ -125,6 +133,7 @@ export const MethodNotAllowedError = defineError({
 export const RequestTimeoutError = defineError({
   code: 'request_timeout',
   status: 408,
+  everywhere: 'operations',
   when: 'The request did not arrive in time.',
   message: 'The request took too long to arrive. Send it again.',
 });
@@ -132,6 +141,7 @@ export const RequestTimeoutError = defineError({
 export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
+  everywhere: 'operations',
   when: 'The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`.',
   message: (why: string) => why,
   example: ['The resource has none of the ETags in If-Match. Get it again and send its new ETag.'],
@@ -140,6 +150,7 @@ export const PreconditionFailedError = defineError({
 export const PayloadTooLargeError = defineError({
   code: 'payload_too_large',
   status: 413,
+  everywhere: 'operations',
   when: 'The body is larger than 64 KiB.',
   message: 'The body is larger than 65536 bytes.',
 });
@@ -147,6 +158,7 @@ export const PayloadTooLargeError = defineError({
 export const UnsupportedMediaTypeError = defineError({
   code: 'unsupported_media_type',
   status: 415,
+  everywhere: 'bodies',
   when: 'The operation does not accept this media type, charset or content encoding.',
   message: (problem: string, _types: readonly string[]) => problem,
   headers: (_problem, types) => ({
@@ -159,6 +171,7 @@ export const UnsupportedMediaTypeError = defineError({
 export const HeadersTooLargeError = defineError({
   code: 'headers_too_large',
   status: 431,
+  everywhere: 'operations',
   when: 'The headers are larger than 16 KiB in total.',
   message: 'The headers of the request are larger than 16 KiB in total.',
 });
@@ -166,6 +179,7 @@ export const HeadersTooLargeError = defineError({
 export const InternalError = defineError({
   code: 'internal_error',
   status: 500,
+  everywhere: 'operations',
   when: 'The service failed. `X-Request-Id` identifies the entry in its log.',
   message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
@@ -176,6 +190,7 @@ export class UnavailableError extends Error {}
 export const ServiceUnavailableError = defineError({
   code: 'service_unavailable',
   status: 503,
+  everywhere: 'operations',
   when: 'The service is temporarily unavailable. Try again after `Retry-After` seconds.',
   message: 'The service cannot answer right now. Try again after Retry-After seconds.',
   headers: () => ({ 'Retry-After': '5' }),

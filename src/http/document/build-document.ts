@@ -11,14 +11,12 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { type ErrorDefinition, NOTES, type Notes, definedTags } from '#libs/http';
+import { type ErrorDefinition, NOTES, type Notes, definedTags, errorCatalogue } from '#libs/http';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import { type GuideName, INDEX_PATH, guidePath } from './pages';
 import {
-  BODY_ERRORS,
   CONDITIONS,
-  EVERY_OPERATION,
   EVERY_RESPONSE,
   HEADERS,
   idempotencyKeyOf,
@@ -186,9 +184,12 @@ function completeResponses(operation: NotedOperation, method: string, components
 }
 
 function possibleErrors({ errors = [], never = [] }: Notes, method: string): ErrorDefinition[] {
-  const all = [...errors, ...(method === 'get' ? [] : BODY_ERRORS), ...EVERY_OPERATION];
-  const possible = all.filter((error) => !never.includes(error)).map(({ definition }) => definition);
-  return [...new Set(possible)].sort((a, b) => a.status - b.status);
+  const excluded = never.map(({ definition }) => definition);
+  const others = errorCatalogue().filter(
+    ({ everywhere }) => everywhere === 'operations' || (everywhere === 'bodies' && method !== 'get'),
+  );
+  const all = [...errors.map(({ definition }) => definition), ...others];
+  return [...new Set(all)].filter((error) => !excluded.includes(error)).sort((a, b) => a.status - b.status);
 }
 
 function errorResponse(errors: ErrorDefinition[], always: readonly string[]): ResponseObject {
@@ -211,8 +212,7 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
 
 /** `PetNotFound`, `InvalidCursor`; `BadRequest` if these are errors of every operation. */
 function nameOf(errors: ErrorDefinition[]): string {
-  const everywhere = EVERY_OPERATION.map(({ definition }) => definition);
-  const own = errors.filter((error) => errors.length === 1 || !everywhere.includes(error));
+  const own = errors.filter((error) => errors.length === 1 || error.everywhere !== 'operations');
   const text = own.length === 0 ? STATUS_CODES[errors[0]!.status]! : own.map(({ code }) => code).join(' or ');
   return text.replace(/(?:^|[ _])(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }

@@ -37,21 +37,14 @@ export function serveDocument(app: NestFastifyApplication): void {
   serveContent(fastify, '/openapi.yaml', async (address) =>
     servedAt(address, await (yaml ??= documentText(document, 'yaml'))),
   );
-  withHeaders(fastify, GUIDE_HEADERS, serveGuides);
-  withHeaders(fastify, LIBRARY_HEADERS, (pages) => {
+  void fastify.register(async (pages) => {
+    pages.addHook('onRequest', async (_request, reply) => void reply.headers(GUIDE_HEADERS));
+    serveGuides(pages);
+  });
+  void fastify.register(async (pages) => {
+    pages.addHook('onRequest', async (_request, reply) => void reply.headers(LIBRARY_HEADERS));
     serveReference(pages, document);
     serveSwaggerUi(pages, app);
-  });
-}
-
-function withHeaders(
-  fastify: FastifyInstance,
-  headers: object,
-  serve: (pages: FastifyInstance) => void,
-): void {
-  void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (_request, reply) => void reply.headers(headers));
-    serve(pages);
   });
 }
 
@@ -121,25 +114,20 @@ const SWAGGER_UI_PLUGINS = [
   } } } })`,
 ];
 
-/** Answers a request with the text that it sends. */
-type SwaggerUiHandler = (request: { url: string }, reply: { type(): void; send(text: string): void }) => void;
-
 /**
  * The page that @nestjs/swagger generates, at `/swagger`. It gets these pages instead of the application, so that it has their
  * policy, and what it sends is shared: @fastify/static would open a stream for each file.
  */
 function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): void {
-  const adapter = {
-    get: (path: string, serve: SwaggerUiHandler) => {
-      const write = () =>
-        new Promise<string>((send) => serve({ url: path }, { type: () => undefined, send }));
-      if (SWAGGER_UI_PATHS.includes(path)) {
-        serveContent(pages, path, write, { isFile: true });
-      }
-    },
-    getRequestUrl: ({ url }: { url: string }) => url,
-    getType: () => 'fastify',
+  type Serve = (request: { url: string }, reply: { type(): void; send(text: string): void }) => void;
+  const get = (path: string, serve: Serve) => {
+    const write = () => new Promise<string>((send) => serve({ url: path }, { type: () => undefined, send }));
+    if (SWAGGER_UI_PATHS.includes(path)) {
+      serveContent(pages, path, write, { isFile: true });
+    }
   };
+  const getRequestUrl = ({ url }: { url: string }) => url;
+  const adapter = { get, getRequestUrl, getType: () => 'fastify' };
   const useStaticAssets = ({ root, prefix }: { root: string; prefix: string }) =>
     SWAGGER_UI_FILES.split(' ').forEach((name) =>
       serveContent(pages, `${prefix}/${name}`, () => readFile(join(root, name)), { isFile: true }),

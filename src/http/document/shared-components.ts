@@ -1,21 +1,7 @@
 import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import {
-  BadRequestError,
-  HeadersTooLargeError,
-  InternalError,
-  MalformedJsonError,
-  PayloadTooLargeError,
-  PreconditionFailedError,
-  RequestTimeoutError,
-  ServiceUnavailableError,
-  UnsupportedMediaTypeError,
-  ValidationFailedError,
-  errorCatalogue,
-} from '#libs/http';
+import { errorCatalogue } from '#libs/http';
 import { FEATURES } from '../../features';
 import { isRetryableStatus } from '../../modules/idempotency';
-import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } from '../../modules/auth';
-import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 
 /** A header field of a request. Tools send its example as it is. */
 function requestHeader(
@@ -163,25 +149,6 @@ export const HEADERS: Record<string, HeaderObject> = {
     'true',
   ),
 };
-
-export const EVERY_OPERATION = [
-  BadRequestError,
-  ValidationFailedError,
-  ConflictingCredentialsError,
-  MissingApiKeyError,
-  InvalidApiKeyError,
-  RequestTimeoutError,
-  PreconditionFailedError,
-  PayloadTooLargeError,
-  HeadersTooLargeError,
-  RateLimitExceededError,
-  DailyQuotaExceededError,
-  ApiKeyBannedError,
-  InternalError,
-  ServiceUnavailableError,
-];
-/** Errors of every operation with a body. */
-export const BODY_ERRORS = [MalformedJsonError, UnsupportedMediaTypeError];
 
 /** Before the body was read, the key was not bound to a request. */
 const BEFORE_THE_BODY = [408, 413, 415, 431];

@@ -13,9 +13,10 @@ import {
 } from '#libs/http';
 import { KEY_SHAPE, type Scope } from './api-key';
 
-export const ConflictingCredentialsError = defineError({
+const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
+  everywhere: 'operations',
   when: 'The request carries different keys, in `X-API-Key`, `Authorization` or both.',
   message: 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
 });
@@ -23,14 +24,16 @@ export const ConflictingCredentialsError = defineError({
 export const MissingApiKeyError = defineError({
   code: 'missing_api_key',
   status: 401,
+  everywhere: 'operations',
   when: 'The request has no API key.',
   message: 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore"' }),
 });
 
-export const InvalidApiKeyError = defineError({
+const InvalidApiKeyError = defineError({
   code: 'invalid_api_key',
   status: 401,
+  everywhere: 'operations',
   when: 'The API key is mistyped, unknown, expired or revoked.',
   message: 'The API key is not valid: it is mistyped, unknown, expired or revoked.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }),

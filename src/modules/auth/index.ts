@@ -12,8 +12,6 @@ export {
   accessRuleOf,
   API_KEY_SCHEME,
   BEARER_SCHEME,
-  ConflictingCredentialsError,
-  InvalidApiKeyError,
   MissingApiKeyError,
   Public,
   RequiresKey,

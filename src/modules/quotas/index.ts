@@ -32,12 +32,7 @@ export {
 } from './rules/limits';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { countedAddress, RequestLimiter } from './request-limiter';
-export {
-  ApiKeyBannedError,
-  DailyQuotaExceededError,
-  limitErrorOf,
-  RateLimitExceededError,
-} from './rate-limit-errors';
+export { limitErrorOf } from './rate-limit-errors';
 export { QuotaStore } from './stores/quota-store';
 export { redisStatus } from './stores/redis-connection';
 

@@ -10,9 +10,10 @@ function warning(refusalsLeft: number, banMs: number): string {
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 
-export const RateLimitExceededError = defineError({
+const RateLimitExceededError = defineError({
   code: 'rate_limit_exceeded',
   status: 429,
+  everywhere: 'operations',
   when: 'The limit of requests per minute is reached. Wait for `Retry-After` seconds.',
   message: (seconds: number, warning: string) =>
     `The limit of requests per minute is reached. Try again in ${seconds} seconds.${warning}`,
@@ -23,6 +24,7 @@ export const RateLimitExceededError = defineError({
 export const DailyQuotaExceededError = defineError({
   code: 'daily_quota_exceeded',
   status: 429,
+  everywhere: 'operations',
   when: 'The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.',
   message: (seconds: number, warning: string) =>
     `The limit of requests per day is reached. Try again in ${seconds} seconds.${warning}`,
@@ -33,6 +35,7 @@ export const DailyQuotaExceededError = defineError({
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
+  everywhere: 'operations',
   when: 'The API key is banned; the message says why. Wait for `Retry-After` seconds.',
   message: (seconds: number, byOperator: boolean) => {
     const cause = byOperator

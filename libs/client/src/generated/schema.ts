@@ -462,9 +462,9 @@ export interface components {
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         *
          *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
         BadRequest: {
             headers: {
@@ -484,9 +484,9 @@ export interface components {
             };
         };
         /**
-         * @description `missing_api_key`: The request has no API key.
+         * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
          *
-         *     `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
+         *     `missing_api_key`: The request has no API key.
          */
         Unauthorized: {
             headers: {
@@ -575,9 +575,9 @@ export interface components {
             };
         };
         /**
-         * @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
+         * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
          *
-         *     `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
+         *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
          */
         TooManyRequests: {
             headers: {
@@ -694,9 +694,9 @@ export interface components {
          *
          *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-         *
          *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
         InvalidCursor: {
             headers: {
@@ -716,13 +716,13 @@ export interface components {
             };
         };
         /**
-         * @description `malformed_json`: The body is not valid JSON in UTF-8.
-         *
-         *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
-         *
-         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
+         * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
          *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *
+         *     `malformed_json`: The body is not valid JSON in UTF-8.
+         *
+         *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
         MalformedJson: {
             headers: {
@@ -1855,9 +1855,9 @@ export interface operations {
             /**
              * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
              *
-             *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
-             *
              *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+             *
+             *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
              */
             400: {
                 headers: {
@@ -1880,9 +1880,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `missing_api_key`: The request has no API key.
+             * @description `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
              *
-             *     `invalid_api_key`: The API key is mistyped, unknown, expired or revoked.
+             *     `missing_api_key`: The request has no API key.
              */
             401: {
                 headers: {
@@ -2033,9 +2033,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
+             * @description `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
              *
-             *     `daily_quota_exceeded`: The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.
+             *     `rate_limit_exceeded`: The limit of requests per minute is reached. Wait for `Retry-After` seconds.
              */
             429: {
                 headers: {
