@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
 import { InventoryController } from './inventory.controller';
-import { InventoryItem } from './inventory-item.entity';
+import { InventoryItemDto } from './inventory.dto';
 import { InventoryService, STOCK_REPORT } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
@@ -10,7 +10,7 @@ export { InventoryService, stockAfter } from './inventory.service';
 
 /** Stock. */
 @Module({
-  imports: [TypeOrmModule.forFeature([InventoryItem])],
+  imports: [TypeOrmModule.forFeature([InventoryItemDto])],
   controllers: [InventoryController],
   providers: [InventoryService],
   exports: [InventoryService],

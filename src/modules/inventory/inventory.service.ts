@@ -11,10 +11,9 @@ import {
 import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
 import { INITIAL_STOCK, type KnownPet, PetNotFoundError, PetOperations } from '../pets';
-import { InventoryItem } from './inventory-item.entity';
 import {
   InsufficientStockError,
-  type InventoryItemDto,
+  InventoryItemDto,
   type ListInventoryQuery,
   MAX_QUANTITY,
   StockLimitExceededError,
@@ -25,9 +24,9 @@ import {
 export class InventoryService {
   private readonly pages = new PageReader(
     this.database,
-    InventoryItem,
+    InventoryItemDto,
     selectItems,
-    pagesOf((item: InventoryItem): InventoryItemDto => item),
+    pagesOf((item: InventoryItemDto) => item),
   );
 
   constructor(
@@ -40,7 +39,7 @@ export class InventoryService {
   }
 
   async get(petId: number, caller?: number): Promise<InventoryItemDto> {
-    const item = await this.database.find(InventoryItem, petId, caller);
+    const item = await this.database.find(InventoryItemDto, petId, caller);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }
@@ -65,10 +64,7 @@ export class InventoryService {
     return this.commands.execute(origin, {
       needs: [PetOperations.lock(petId)],
       decide: (state) => {
-        const pet = PetOperations.find(state, petId);
-        if (pet === null) {
-          throw new PetNotFoundError(petId);
-        }
+        const pet = PetOperations.get(state, petId);
         origin.precondition?.assertHolds(itemOf(pet));
         return itemOf(PetOperations.changeStock(state, petId, { stock: quantityOf(pet) }));
       },

@@ -77,7 +77,7 @@ export class OrdersService {
         const after: Order = { ...before, complete, shipDate };
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
-          const { openOrders } = PetOperations.find(state, petId)!;
+          const { openOrders } = PetOperations.get(state, petId);
           PetOperations.changeStock(state, petId, { openOrders: openOrders - 1 });
         }
         return toOrderDto(after);
@@ -96,8 +96,7 @@ export class OrdersService {
           throw new OrderAlreadyCompleteError(id);
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
-        // It exists, because a pet cannot be deleted while an order is open.
-        const pet = PetOperations.find(state, petId)!;
+        const pet = PetOperations.get(state, petId);
         const stock = stockAfter(pet, order.quantity);
         PetOperations.changeStock(state, petId, { stock, openOrders: pet.openOrders - 1 });
       },

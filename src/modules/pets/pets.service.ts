@@ -144,6 +144,9 @@ export const PetOperations = {
   /** Locks the pet and its orders against other changes, which keeps them consistent. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
+  /** @throws ApiError 404 `pet_not_found` */
+  get: (state: State, id: number): KnownPet => existing(state.find(Pet, id), id),
+
   find(state: State, id: number): KnownPet | null {
     const pet = state.find(Pet, id);
     return pet?.deletedAt === null ? pet : null;

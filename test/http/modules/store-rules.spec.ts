@@ -133,7 +133,7 @@ const RULES: Rule[] = [
   ['a pet without open orders can be deleted', 3, [open(), complete(0), remove()], 2, 'deleted'],
 ];
 
-it.each(RULES)('%s', async (_rule, stock, steps, quantity, status) => {
+it.concurrent.each(RULES)('%s', async (_rule, stock, steps, quantity, status) => {
   const { id: petId } = await arrange.pet(undefined, stock);
   const orders: number[] = [];
   for (const { outcome, send } of steps) {

@@ -30,7 +30,7 @@ const CREATED: [what: string, path: string, fields: Fields, more: Fields][] = [
   ],
 ];
 
-it.each(CREATED)(
+it.concurrent.each(CREATED)(
   '201: returns what was sent, with defaults and an id: %s',
   async (_what, path, fields, more) => {
     const { id: petId, categoryId } = await arrange.pet(aPet(), MOST);
@@ -76,14 +76,17 @@ const CHANGES: [method: string, of: 'pet' | 'category' | 'order', body: Fields, 
   ['PATCH', 'order', { shipDate: null, complete: false }, { shipDate: undefined }],
 ];
 
-it.each(CHANGES)('200: %s of a %s, %j, changes %j and nothing else', async (method, of, body, changes) => {
-  const [before, target] = await a(of);
-  const { categoryId } = await arrange.pet();
-  const filled = (fields: Fields) => ('categoryId' in fields ? { ...fields, categoryId } : fields);
-  const answer = await caller.send<Fields>(method, target, filled(body));
-  expect([answer.status, answer.body]).toEqual([200, { ...before, ...filled(changes) }]);
-  expect((await caller.get(target)).text).toBe(answer.text);
-});
+it.concurrent.each(CHANGES)(
+  '200: %s of a %s, %j, changes %j and nothing else',
+  async (method, of, body, changes) => {
+    const [before, target] = await a(of);
+    const { categoryId } = await arrange.pet();
+    const filled = (fields: Fields) => ('categoryId' in fields ? { ...fields, categoryId } : fields);
+    const answer = await caller.send<Fields>(method, target, filled(body));
+    expect([answer.status, answer.body]).toEqual([200, { ...before, ...filled(changes) }]);
+    expect((await caller.get(target)).text).toBe(answer.text);
+  },
+);
 
 async function a(kind: 'pet' | 'category' | 'order'): Promise<[before: object, target: string]> {
   if (kind === 'category') {

@@ -29,7 +29,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'A module is imported only through its index': {
     'src/a': './modules/pets/pets.service',
     'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
-    'orders/b': '../inventory/inventory-item.entity',
+    'orders/b': '../inventory/inventory.dto',
   },
   'Files of a module do not import its own index': {
     'pets/c': './index',
