@@ -28,6 +28,7 @@ module.exports = {
       globalTeardown: '<rootDir>/test/support/jest/stop.ts',
     }),
   ],
+  testSequencer: '<rootDir>/test/support/jest/slow-first.cjs',
   // Jest prints the seed; the same order again: `--seed`.
   randomize: true,
   // Only for tests that hang: no test measures time.

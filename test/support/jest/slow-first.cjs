@@ -1,0 +1,12 @@
+'use strict';
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+const TIERS = ['system', 'http', 'unit'];
+
+/** Begins with the tier that has the longest files: otherwise one of them keeps a single worker busy at the end. */
+module.exports = class SlowFirst extends Sequencer {
+  sort(tests) {
+    const tierOf = ({ context }) => TIERS.indexOf(context.config.displayName?.name);
+    return super.sort(tests).toSorted((one, other) => tierOf(one) - tierOf(other));
+  }
+};
