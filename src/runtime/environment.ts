@@ -113,7 +113,7 @@ export function secretIn(environment: Environment, variable: string): string | u
 
 const secretFile = taking('a file that can be read, with text in UTF-8', (file) => {
   try {
-    return decodeText(readFileSync(file))?.trim() || undefined;
+    return decodeText(readFileSync(file)).trim() || undefined;
   } catch {
     return undefined;
   }
@@ -121,14 +121,13 @@ const secretFile = taking('a file that can be read, with text in UTF-8', (file) 
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Text in UTF-8, without its byte order mark; undefined for anything else, such as UTF-16, which is full of zeros. */
-function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    const text = UTF8.decode(bytes);
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
+/** Text in UTF-8, without its byte order mark. UTF-16 is full of zeros. */
+function decodeText(bytes: Uint8Array): string {
+  const text = UTF8.decode(bytes);
+  if (text.includes('\0')) {
+    throw new TypeError('It contains zeros.');
   }
+  return text;
 }
 
 /**
@@ -164,12 +163,11 @@ function readTrusted(): string {
     if (process.getuid?.() === 0 && (link.uid !== 0 || file.uid !== 0)) {
       throw new Error('it belongs to another user, and root reads only its own');
     }
-    const text = decodeText(readFileSync(descriptor));
+    const bytes = readFileSync(descriptor);
     closeSync(descriptor);
-    if (text === undefined) throw new Error('it is not text in UTF-8');
-    return text;
+    return decodeText(bytes);
   } catch (error) {
-    const reason = (error as Error).message;
+    const reason = error instanceof TypeError ? 'it is not text in UTF-8' : (error as Error).message;
     throw new OperatorError(`.env cannot be read: ${reason}.`, INVALID);
   }
 }

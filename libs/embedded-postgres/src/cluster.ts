@@ -84,15 +84,6 @@ export function holdsData({ cluster }: DataFolder): boolean {
   return fs.existsSync(cluster) && fs.readdirSync(cluster).length > 0;
 }
 
-export function readText(file: string): string | undefined {
-  try {
-    return fs.readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** Finds the cluster or creates it. @param sync false omits fsync, for a server that runs without it anyway */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster } = folder;

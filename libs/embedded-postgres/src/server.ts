@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type DataFolder, WORKING_DIRECTORY, PORT, readText, USER } from './cluster';
+import { type DataFolder, WORKING_DIRECTORY, PORT, USER } from './cluster';
 import {
   EmbeddedPostgresError,
   errorCodeOf,
@@ -107,7 +107,11 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
 
 /** The process id in a lock file; 0 if there is none. */
 function pidIn(file: string): number {
-  return Number.parseInt(readText(file) ?? '', 10) || 0;
+  try {
+    return Number.parseInt(fs.readFileSync(file, 'utf8'), 10) || 0;
+  } catch {
+    return 0;
+  }
 }
 
 /**

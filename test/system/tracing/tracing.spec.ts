@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { listen, until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
@@ -11,8 +10,6 @@ const CLIENT = 3;
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const SECRET = 'hunter2';
-/** Names the packages of OpenTelemetry that a process has loaded. */
-const NODE_OPTIONS = `--require ${join(__dirname, 'support/tell-loaded.js')}`;
 
 /** As OTLP sends them: the value by the name of its type, such as `stringValue`. */
 interface Described {
@@ -95,7 +92,6 @@ test('With a collector each request is a span of the trace of its caller, with i
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     REDIS_URL: redis.url,
-    NODE_OPTIONS,
   });
   await send('/categories?limit=5', { traceparent: `00-${TRACE}-${PARENT}-01` });
   await send('/nowhere/at-all?what=ever');
@@ -103,7 +99,6 @@ test('With a collector each request is a span of the trace of its caller, with i
   await fetch(`${service.url}/health/ready`);
   // What is waiting is sent at the end.
   expect(await service.end()).toEqual({ code: 0, signal: null });
-  expect(service.stderr).toContain('@opentelemetry/sdk-trace-node');
 
   const known = span('GET /categories');
   expect(known).toMatchObject({
@@ -158,11 +153,4 @@ test('Invalid variables and an unavailable collector are reported in one line ea
     expect.stringMatching(/^Traces cannot be sent: connect ECONNREFUSED 127\.0\.0\.1:\d+$/),
   ]);
   expect(service.stderr).toBe('');
-});
-
-test('Without a collector nothing of OpenTelemetry is loaded except the API that prom-client needs', async () => {
-  await serve({ NODE_OPTIONS });
-  await send('/categories');
-  await service.end();
-  expect(service.stderr).toBe('@opentelemetry/api\n');
 });

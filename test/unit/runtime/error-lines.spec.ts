@@ -48,12 +48,6 @@ describe('a message on standard error', () => {
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-test('an unreachable database is reported with its variable', () => {
-  expect(describeFailure(failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'))).toBe(
-    'petstore: The database of DATABASE_URL cannot be reached: connect ECONNREFUSED 127.0.0.1:1.\n',
-  );
-});
-
 test.each([
   ['53100', 'could not extend file "base/1": No space left on device'],
   ['57014', 'canceling statement due to statement timeout'],
