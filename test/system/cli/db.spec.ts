@@ -56,7 +56,7 @@ function onServer(change: Partial<URL>): string {
 
 it.each([
   ['unreachable', `postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/],
-  ['locked', onServer({ password: secret }), /DATABASE_URL.*password authentication failed/],
+  ['locked', onServer({ username: 'nobody', password: secret }), /DATABASE_URL.*"nobody" does not exist/],
   ['missing', onServer({ pathname: '/nowhere' }), /DATABASE_URL.*"nowhere" does not exist/],
 ])('a database that is %s is reported in one line without its password', async (_what, url, line) => {
   for (const command of ['clients list', 'db status']) {
