@@ -20,10 +20,7 @@ const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error,
   [UnsuitableDatabaseError, 'database_unsuitable'],
 ];
 
-interface ExplainedFailure {
-  code: string;
-  message: string;
-}
+type ExplainedFailure = Record<'code' | 'message', string>;
 
 /** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database, schema or table, a missing privilege. */
 const REFUSED_CODE = /^(28...|3D000|3F000|42P01|42501)$/;
