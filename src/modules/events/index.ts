@@ -22,11 +22,7 @@ export { EVENT_EXAMPLE, EVENT_SCHEMAS, type EventDto, eventSchema, toEventDto } 
 
 /** Reading events. */
 @Global()
-@Module({
-  imports: [TypeOrmModule.forFeature([EventRow])],
-  providers: [EventReader],
-  exports: [EventReader],
-})
+@Module({ imports: [TypeOrmModule.forFeature([EventRow])], providers: [EventReader], exports: [EventReader] })
 class EventLogModule {}
 
 /** The feed that callers follow. */

@@ -188,11 +188,7 @@ export class DeliveryDto {
   })
   responseStatus?: number;
 
-  @Text({
-    max: 300,
-    description: 'Why the last attempt failed.',
-    optional: true,
-  })
+  @Text({ max: 300, description: 'Why the last attempt failed.', optional: true })
   error?: string;
 }
 
