@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { EVENT_TYPES, type EventType } from './event.entity';
+import { EVENT_TYPES, type EventFilter, type EventType, type StoredEvent } from './event.entity';
 import { EventReader, MAX_SEARCHED } from './event-reader';
 import { type EventDto, toEventDto } from './events.dto';
 import { formatError, printableJson } from '../../runtime/messages';
@@ -24,9 +24,6 @@ export function typesOption(command: Commander) {
   const option = command.createOption('--types <types>', 'only events of these types, several with commas');
   return option.choices(EVENT_TYPES).argParser(someOf(EVENT_TYPES));
 }
-
-type Filter = Parameters<EventReader['after']>[1];
-type StoredEvent = Parameters<typeof toEventDto>[0];
 
 interface EventsOptions extends OutputOptions {
   types?: EventType[];
@@ -71,7 +68,7 @@ export class EventsCommand extends ResultCommand {
 
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
   private follow(
-    filter: Filter,
+    filter: EventFilter,
     { limit, json }: EventsOptions,
     report: (event: StoredEvent) => void,
   ): Promise<void> {

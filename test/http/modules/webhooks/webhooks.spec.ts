@@ -44,7 +44,7 @@ describe('webhooks', () => {
       expect(found.headers.get('etag')).toBe(answer.headers.get('etag'));
     });
 
-    it('201 again after a restart that allows its URL no more; without WEBHOOK_KEY the start says why none can be created, and it is 503', async () => {
+    it('201 again after a restart that allows its URL no more; with another WEBHOOK_KEY it does not start; without one the start says why none can be created, and it is 503', async () => {
       const key = { 'Idempotency-Key': 'before the restart' };
       const url = 'http://127.0.0.1:8080/';
       const first = await caller.with(key).post<WebhookWithSecret>('/webhooks', { url });
@@ -54,6 +54,8 @@ describe('webhooks', () => {
       expect([again.status, again.text]).toEqual([201, first.text]);
       await stricter.close();
 
+      const other = startService({ database: store.database, settings: { webhookKey: Buffer.alloc(32) } });
+      await expect(other).rejects.toThrow('encrypted with a different key');
       const keyless = await startService({ database: store.database, settings: { webhookKey: undefined } });
       const lines = () =>
         keyless.log.lines.filter((line) => JSON.stringify(line).includes('WEBHOOK_KEY is not set'));
