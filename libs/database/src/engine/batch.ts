@@ -31,25 +31,30 @@ const SET_TIMEOUTS: Call = {
 const COMMIT: Call = { statement: { text: 'COMMIT' } };
 const ROLLBACK: Call = { statement: { text: 'ROLLBACK' } };
 
+/** One transaction, for the commands of a batch. */
+interface Transaction {
+  session: Session;
+  tables: Tables;
+  state: State;
+  /** Wait for rows that another transaction has locked, or skip their commands. */
+  whenLocked: WhenLocked;
+}
+
 /**
  * Runs commands in one transaction, and settles them. The first round trip begins it, locks and loads. Then the commands decide,
  * one after the other. The second round trip writes the changes, table by table, and commits.
- * @param whenLocked wait for rows that another transaction has locked, or skip their commands
  * @returns the commands that were skipped, each with its `heldRow`
  * @throws database errors; no command is settled then
  */
 export async function runBatch(
-  session: Session,
-  tables: Tables,
+  transaction: Transaction,
   entries: readonly QueuedCommand[],
-  whenLocked: WhenLocked,
-  state: State,
 ): Promise<QueuedCommand[]> {
+  const { session, state } = transaction;
   try {
     const needs = entries.flatMap(({ command }) => command.needs);
-    const begin = session.isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN];
-    await load(session, tables, needs, state, whenLocked, begin);
-    const held = whenLocked === 'skip' ? await lockedElsewhere(session, tables, needs, state) : NONE;
+    await load(transaction, needs, session.isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN]);
+    const held = await lockedElsewhere(transaction, needs);
     const settlements: (() => void)[] = [];
     for (const entry of entries) {
       entry.heldRow = heldRowOf(entry.command, state, held);
@@ -57,7 +62,7 @@ export async function runBatch(
         settlements.push(decide(entry, state));
       }
     }
-    await session.execute(writesOf(state, tables));
+    await session.execute(writesOf(transaction));
     settlements.forEach((settle) => settle());
     return entries.filter(({ heldRow }) => heldRow !== undefined);
   } catch (error) {
@@ -76,30 +81,27 @@ interface Load {
 }
 
 async function load(
-  session: Session,
-  tables: Tables,
+  { session, tables, state, whenLocked }: Transaction,
   needs: readonly Need[],
-  state: State,
-  whenLocked: WhenLocked,
   before: readonly Call[] = [],
 ): Promise<void> {
-  const loads = new Map<object, Load>();
+  const byRead = new Map<object, Load>();
   for (const need of needs) {
     const read = readFor(need, tables, whenLocked);
-    const { keys } = entryOf(loads, read, () => ({ read, keys: new Set(), need }));
+    const { keys } = entryOf(byRead, read, () => ({ read, keys: new Set(), need }));
     keys.add('row' in need ? need.id : 'lookup' in need ? need.key : keys.size);
   }
-  const { order } = tables;
-  const sorted = [...loads.values()].sort((a, b) => placeOf(a.need, order) - placeOf(b.need, order));
-  const calls = sorted.map(({ read, keys }) => read.callFor([...keys]));
+  const place = ({ need }: Load) => placeOf(need, tables.order);
+  const loads = [...byRead.values()].sort((one, other) => place(one) - place(other));
+  const calls = loads.map(({ read, keys }) => read.callFor([...keys]));
   const results = await session.execute([...before, ...calls]);
-  sorted.forEach(({ read, keys, need }, index) => {
+  loads.forEach(({ read, keys, need }, index) => {
     const values = read.resultsOf(results[before.length + index]!.rows, [...keys]);
     if ('newId' in need) {
       state.loadNewIds(need.newId, values as number[]);
     } else {
       const of = 'row' in need ? need.row : need.lookup;
-      [...keys].forEach((key, place) => state.load(of, key, values[place]));
+      [...keys].forEach((key, at) => state.load(of, key, values[at]));
     }
   });
 }
@@ -111,8 +113,8 @@ function readFor(need: Need, tables: Tables, whenLocked: WhenLocked): SharedRead
   if ('newId' in need) {
     return tables.of(need.newId).newIds;
   }
-  const table = tables.of(need.row);
-  const read = need.lock === undefined ? table.byId : table.locked(need.lock, whenLocked);
+  const { row, lock } = need;
+  const read = lock === undefined ? tables.of(row).byId : tables.of(row).locked(lock, whenLocked);
   return read as SharedRead<unknown, unknown>;
 }
 
@@ -127,22 +129,17 @@ function placeOf(need: Need, order: readonly Entity[]): number {
   return order.length + 1;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** A row that was skipped, and is there without a lock, is locked by another transaction. @returns the names of such rows */
-async function lockedElsewhere(
-  session: Session,
-  tables: Tables,
-  needs: readonly Need[],
-  state: State,
-): Promise<ReadonlySet<string>> {
-  const isMissing = ({ row, id }: RowNeed) => state.find(row, id) === null;
-  const missing = needs.filter(isLock).filter(isMissing);
+async function lockedElsewhere(transaction: Transaction, needs: readonly Need[]): Promise<Set<string>> {
+  const isMissing = ({ row, id }: RowNeed) => transaction.state.find(row, id) === null;
+  const missing = transaction.whenLocked === 'skip' ? needs.filter(isLock).filter(isMissing) : [];
   if (missing.length === 0) {
-    return NONE;
+    return new Set();
   }
-  const unlocked = missing.map(({ row, id }) => ({ row, id }));
-  await load(session, tables, unlocked, state, 'skip');
+  await load(
+    transaction,
+    missing.map(({ row, id }) => ({ row, id })),
+  );
   return new Set(missing.filter((need) => !isMissing(need)).map(nameOf));
 }
 
@@ -164,8 +161,8 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
 }
 
 /** All are built before the first is sent, because an error in one must prevent the commit. */
-function writesOf(state: State, { order, of }: Tables): Call[] {
-  const changed = order.map((entity) => ({ table: of(entity), rows: state.writesOf(entity) }));
+function writesOf({ tables, state }: Transaction): Call[] {
+  const changed = tables.order.map((entity) => ({ table: tables.of(entity), rows: state.writesOf(entity) }));
   const writes = (['insert', 'update', 'delete'] as const).flatMap((change) =>
     changed
       .filter(({ rows }) => rows[change].length > 0)

@@ -132,7 +132,7 @@ export class CommandExecutor {
   private async attempt(entries: QueuedCommand[], whenLocked: WhenLocked): Promise<void> {
     const work = (session: Session) => {
       const state = new State(new Date(this.now()), this.model.afterCommand);
-      return runBatch(session, this.tables, entries, whenLocked, state);
+      return runBatch({ session, tables: this.tables, state, whenLocked }, entries);
     };
     try {
       this.queue.putBack(await withRetries(() => this.database.session(work)));

@@ -12,15 +12,6 @@ const MAX_LISTED = 4;
 /** Row-level locks of PostgreSQL. */
 export type RowLock = 'FOR KEY SHARE' | 'FOR NO KEY UPDATE' | 'FOR UPDATE';
 
-interface Column {
-  property: string;
-  name: string;
-  /** PostgreSQL's type, for arrays of values. */
-  type: string;
-  toStored: (value: unknown) => unknown;
-  fromStored: (value: unknown) => unknown;
-}
-
 /** What is done about rows that another transaction has locked. */
 export type WhenLocked = 'wait' | 'skip';
 
@@ -37,8 +28,7 @@ export class EntityTable<Row extends object> {
   readonly names: string;
   /** Reads rows by id; null for one that does not exist. */
   readonly byId: SharedRead<number, Row | null>;
-  private readonly columns: Column[];
-  private readonly key: Column;
+  private readonly columns: ColumnMetadata[];
   /** The new ids for as many keys. Unused ones are lost. */
   readonly newIds: SharedRead<unknown, number>;
   private readonly inserts: Insert;
@@ -51,22 +41,19 @@ export class EntityTable<Row extends object> {
     const metadata = dataSource.getMetadata(entity);
     const name = metadata.tableName;
     this.name = name;
-    this.columns = metadata.columns.filter(({ isSelect }) => isSelect).map(columnOf);
-    this.key = this.columns[0]!;
-    const id = this.key.name;
+    this.columns = metadata.columns.filter(({ isSelect }) => isSelect);
+    const names = this.columns.map(({ databaseName }) => databaseName);
+    const [id, ...others] = names as [string, ...string[]];
     this.idColumn = id;
-    this.names = this.columns.map((column) => column.name).join(', ');
-    const types = this.columns.map(({ type }) => type);
-    const changes = (value: (column: Column, index: number) => string): string =>
-      this.columns
-        .slice(1)
-        .map((column, index) => `${column.name} = ${value(column, index)}`)
-        .join(', ');
+    this.names = names.join(', ');
+    const types = this.columns.map(({ type }) => (typeof type === 'string' ? type : 'text'));
+    const changes = (value: (column: string, index: number) => string): string =>
+      others.map((column, index) => `${column} = ${value(column, index)}`).join(', ');
     this.inserts = new Insert(`INSERT INTO ${name} (${this.names}) OVERRIDING SYSTEM VALUE`, types);
     this.updates = {
       one: { text: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1` },
       many: {
-        text: `UPDATE ${name} SET ${changes((column) => `changed.${column.name}`)} FROM ${unnest(types)} AS changed (${this.names})
+        text: `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.names})
         WHERE ${name}.${id} = changed.${id}`,
       },
     };
@@ -86,7 +73,7 @@ export class EntityTable<Row extends object> {
   }
 
   idOf(row: Row): number {
-    return (row as Record<string, unknown>)[this.key.property] as number;
+    return Reflect.get(row, this.columns[0]!.propertyName) as number;
   }
 
   /** Reads rows as `byId`, and locks them in ascending order of id, so that transactions cannot deadlock. */
@@ -117,8 +104,8 @@ export class EntityTable<Row extends object> {
   /** Reads the columns of a row in the order of `names`. */
   rowOf(stored: StoredRow): Row {
     const row: Record<string, unknown> = {};
-    this.columns.forEach(({ property, fromStored }, at) => {
-      row[property] = fromStored(stored[at]);
+    this.columns.forEach(({ propertyName, transformer }, at) => {
+      row[propertyName] = transformer ? (transformer as ValueTransformer).from(stored[at]) : stored[at];
     });
     return row as Row;
   }
@@ -140,9 +127,16 @@ export class EntityTable<Row extends object> {
     };
   }
 
-  /** The values of the columns, in their order. */
+  /**
+   * The values of the columns, in their order. A Date as text: in an array, the driver would write it in the time zone of the machine,
+   * without the seconds of historical offsets.
+   */
   private stored(row: Row): unknown[] {
-    return this.columns.map((column) => storedValue(column, row));
+    return this.columns.map(({ propertyName, transformer }) => {
+      const value: unknown = Reflect.get(row, propertyName);
+      const stored: unknown = transformer ? (transformer as ValueTransformer).to(value) : value;
+      return stored instanceof Date ? stored.toISOString() : stored;
+    });
   }
 }
 
@@ -155,20 +149,6 @@ interface Forms {
 function callWith({ one, many }: Forms, ids: readonly number[]): Call {
   return ids.length === 1 ? { statement: one, values: ids } : { statement: many, values: [ids] };
 }
-
-/** A Date as text: in an array, the driver would write it in the time zone of the machine, without the seconds of historical offsets. */
-function storedValue({ property, toStored }: Column, row: object): unknown {
-  const value = toStored((row as Record<string, unknown>)[property]);
-  return value instanceof Date ? value.toISOString() : value;
-}
-
-function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {
-  const [{ to, from } = UNCHANGED] = [transformer ?? []].flat();
-  const typeName = typeof type === 'string' ? type : 'text';
-  return { property: propertyName, name: databaseName, type: typeName, toStored: to, fromStored: from };
-}
-
-const UNCHANGED: ValueTransformer = { to: (value: unknown) => value, from: (value: unknown) => value };
 
 /** Inserts any number of rows with one statement. */
 export class Insert {

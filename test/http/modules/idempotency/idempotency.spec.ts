@@ -221,10 +221,8 @@ describe('an Idempotency-Key', () => {
     expect((await create('young')).headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it.each([
-    ['255 characters', 'k'.repeat(255)],
-    ['every printable character', String.fromCharCode(...Array.from({ length: 94 }, (_, i) => i + 0x21))],
-  ])('may have %s', async (_, key) => {
+  it('may have 255 characters, and every printable one', async () => {
+    const key = String.fromCharCode(...Array.from({ length: 94 }, (_, i) => i + 0x21)).padEnd(255, 'k');
     const first = await create(key);
     expect(first.status).toBe(201);
     expect((await create(key)).headers.get('idempotent-replayed')).toBe('true');

@@ -1,19 +1,13 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Reads } from '../../../../libs/database/src/engine/reads';
-import type { StoredRow } from '../../../../libs/database/src/engine/session';
-import type { Session, SharedRead } from '../../../../libs/database/src/engine/session';
+import type { Session, SharedRead, StoredRow } from '../../../../libs/database/src/engine/session';
 
 /** A statement that was sent, and how the test answers it. */
 interface Sent {
   text: string;
   values: readonly unknown[];
-  /** Whose trace shows it. */
-  context?: string;
   succeed(rows: StoredRow[]): void;
-  fail(error: Error): void;
 }
 
-const context = new AsyncLocalStorage<string>();
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The numbers of names, with a statement that is named like the read. */
@@ -27,27 +21,22 @@ const numbers = (text: string): SharedRead<string, number | null> => ({
 // Whose statements wait for whose is seen only in the engine: over HTTP it would be a matter of time.
 describe('reads', () => {
   let sent: Sent[];
-  let connections: (string | undefined)[];
   let reads: Reads;
   const shared = numbers('shared');
 
   beforeEach(() => {
     // What a test leaves under way must not get into the next one.
     const own: Sent[] = (sent = []);
-    const ownConnections: typeof connections = (connections = []);
     const session: Pick<Session, 'corked' | 'execute'> = {
       corked: (work) => work(),
       execute: ([call]) =>
-        new Promise((resolve, fail) => {
+        new Promise((resolve) => {
           const succeed = (rows: StoredRow[]): void => resolve([{ columns: [], rows }]);
           const { statement, values = [] } = call!;
-          own.push({ text: statement.text, values, context: context.getStore(), succeed, fail });
+          own.push({ text: statement.text, values, succeed });
         }),
     };
-    reads = new Reads((work) => {
-      ownConnections.push(context.getStore());
-      return work(session as Session);
-    });
+    reads = new Reads((work) => work(session as Session));
   });
 
   const texts = () => sent.map(({ text, values }) => [text, ...values].join(' '));
@@ -58,11 +47,6 @@ describe('reads', () => {
     await aTurn();
     sent.shift();
   }
-
-  it('sends a read at once when nothing else is under way', () => {
-    void read('a');
-    expect(texts()).toEqual(['shared a']);
-  });
 
   it('reads the keys of a turn in one statement, and gives each request its own result', async () => {
     await aReadUnderWay();
@@ -76,6 +60,8 @@ describe('reads', () => {
 
   it('runs one statement of a kind at a time, so no result is older than its request', async () => {
     const first = read('a');
+    // At once, because nothing else is under way.
+    expect(texts()).toEqual(['shared a']);
     const second = read('a');
     await aTurn();
     expect(texts()).toEqual(['shared a']);
