@@ -64,7 +64,7 @@ export class StatementNames {
 
   /** Undefined for a statement that is sent without a name. The texts are few. */
   of({ text, isUnprepared }: Statement): string | undefined {
-    if (isUnprepared || (this.unusableUntil > 0 && performance.now() < this.unusableUntil)) {
+    if (isUnprepared || performance.now() < this.unusableUntil) {
       return undefined;
     }
     return entryOf(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
@@ -72,8 +72,11 @@ export class StatementNames {
 
   /** A connection does not have a statement any more that it had prepared. */
   lost(): void {
-    this.unusableUntil = performance.now() + WITHOUT_NAMES_MS;
-    this.onLost();
+    const now = performance.now();
+    if (now >= this.unusableUntil) {
+      this.onLost();
+    }
+    this.unusableUntil = now + WITHOUT_NAMES_MS;
   }
 }
 
