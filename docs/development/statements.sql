@@ -50,10 +50,7 @@ SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[], $4:
 -- List categories
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
-  CROSS JOIN LATERAL (SELECT id, name, description,  (bytes <= 262144 OR bytes = size) AS fits
-  FROM (SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
-  FROM (SELECT *, octet_length(to_json(concat(name, description))::text) + 64 AS size FROM (SELECT * FROM (SELECT id, name, description FROM categories WHERE id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page) AS sized) AS summed
-  WHERE bytes - size <= 262144) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, description FROM categories WHERE id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
 
 -- List orders
 
