@@ -10,7 +10,6 @@ export {
   Rejection,
   type RowChange,
   type State,
-  countById,
 } from './engine/state';
 export { detectPooler, giveUpSilentConnection, poolOf } from './connections';
 export { type CopiedTable, copyDatabase } from './copy';

@@ -75,7 +75,6 @@ const CLAIM = {
 /** Whether no other transaction uses the key: claims it until the transaction ends. */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
-  isBeforeRows: true,
   callFor: (names) => ({ statement: CLAIM, values: [names] }),
   resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
 };
@@ -90,7 +89,6 @@ const FIND = {
 /** The response of an earlier use. After the claims, and so it sees what earlier holders have committed. */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
-  isBeforeRows: true,
   callFor: (names) => ({ statement: FIND, values: [names] }),
   resultsOf: (rows, names) => {
     const found = names.map((): StoredResponse | null => null);

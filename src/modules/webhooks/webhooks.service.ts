@@ -4,12 +4,12 @@ import { IsNull, Repository } from 'typeorm';
 import {
   CommandExecutor,
   Database,
+  type Lookup,
   type Need,
   type Origin,
   PageReader,
   SERVICE_CALLER,
   type State,
-  countById,
   violates,
 } from '#libs/database';
 import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
@@ -46,12 +46,20 @@ import {
   toWebhookDto,
 } from './webhooks.dto';
 
-/** By client. */
-const COUNT = countById(
-  'the number of webhooks',
-  `SELECT client_id, count(*) FROM webhooks
+const COUNT_WEBHOOKS = {
+  text: `SELECT client_id, count(*) FROM webhooks
     WHERE client_id = ANY($1::bigint[]) AND deleted_at IS NULL GROUP BY client_id`,
-);
+};
+
+/** By client. */
+const COUNT: Lookup<number, number> = {
+  name: 'the number of webhooks',
+  callFor: (clients) => ({ statement: COUNT_WEBHOOKS, values: [clients] }),
+  resultsOf: (rows, clients) => {
+    const counts = new Map(rows as [number, number][]);
+    return clients.map((client) => counts.get(client) ?? 0);
+  },
+};
 
 /** SQL, because TypeORM's UPDATE has no order and no limit. */
 const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = now() WHERE id = ANY(ARRAY(
@@ -99,7 +107,7 @@ export class WebhooksService {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
-  /** A trigger enforces the maximum as well: another instance may add one meanwhile. */
+  /** A trigger enforces the maximum as well: another request may add one meanwhile. */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     const { owner: clientId } = origin;
     const decide = (state: State): WebhookWithSecretDto => {
@@ -107,7 +115,6 @@ export class WebhooksService {
       if (state.lookUp(COUNT, clientId) >= MAX_WEBHOOKS) {
         throw new TooManyWebhooksError();
       }
-      state.note(COUNT, clientId, (count) => count + 1);
       const id = state.newId(Webhook);
       const sealed = this.vault.sealNew(id);
       const webhook: Webhook = {
@@ -156,7 +163,6 @@ export class WebhooksService {
     const decide = (state: State): void => {
       const webhook = found(state, id, origin);
       origin.precondition?.assertHolds(toWebhookDto(webhook));
-      state.note(COUNT, origin.owner, (count) => count - 1);
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
     await this.commands.execute(origin, { needs: [locked(id)], decide });

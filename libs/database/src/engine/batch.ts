@@ -118,15 +118,12 @@ function readFor(need: Need, tables: Tables, whenLocked: WhenLocked): SharedRead
   return read as SharedRead<unknown, unknown>;
 }
 
-/** Lookups that come before rows, rows in the order of locks, other lookups, new ids. */
+/** Lookups, rows in the order of their locks, new ids. */
 function placeOf(need: Need, order: readonly Entity[]): number {
-  if ('row' in need) {
-    return order.indexOf(need.row);
-  }
   if ('lookup' in need) {
-    return need.lookup.isBeforeRows ? -1 : order.length;
+    return -1;
   }
-  return order.length + 1;
+  return 'row' in need ? order.indexOf(need.row) : order.length;
 }
 
 /** A row that was skipped, and is there without a lock, is locked by another transaction. @returns the names of such rows */

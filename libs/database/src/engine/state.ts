@@ -5,14 +5,10 @@ import type { Call, SharedRead } from './session';
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
 
-/**
- * A value for each key that a statement of its own reads: how many open orders a pet has, or whether a name is taken. It is read
- * after the rows are locked, so that it is as new as they are, or before them.
- */
+/** A value for each key that a statement of its own reads, before any row is locked. */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   /** For errors. */
   name: string;
-  isBeforeRows?: boolean;
 }
 
 /** Data that a command needs before it can decide. */
@@ -72,21 +68,6 @@ type Change = 'insert' | 'update' | 'delete';
 export interface RowChange<Changed extends object = object> {
   before: Changed | null;
   after: Changed | null;
-}
-
-/**
- * A number of rows for each id.
- * @param text reads them for the `bigint[]` `$1`: rows of an id and its number, without those whose number is 0
- */
-export function countById(name: string, text: string): Lookup<number, number> {
-  return {
-    name,
-    callFor: (ids) => ({ statement: { text }, values: [ids] }),
-    resultsOf: (rows, ids) => {
-      const counts = new Map(rows as readonly [number, number][]);
-      return ids.map((id) => counts.get(id) ?? 0);
-    },
-  };
 }
 
 /** A row (null if it does not exist) or the value of a lookup. A change replaces it, and never changes the object. */
