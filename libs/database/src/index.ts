@@ -11,9 +11,16 @@ export {
   type RowChange,
   type State,
 } from './engine/state';
-export { detectPooler, giveUpSilentConnection, poolOf } from './connections';
 export { type CopiedTable, copyDatabase } from './copy';
-export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
+export {
+  Database,
+  DatabaseModule,
+  ReadOnlyDatabaseError,
+  type Transaction,
+  detectPooler,
+  giveUpSilentConnection,
+  poolOf,
+} from './database';
 export { GeneratedId, Insert, MAINTAINED_BY_DATABASE } from './engine/entity-table';
 export {
   MigrationLockError,
