@@ -32,12 +32,12 @@ export class CategoriesService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListCategoriesQuery, caller?: number): Promise<Page<CategoryDto>> {
-    return this.pages.read(rangeOf(query), query, caller);
+  async list(query: ListCategoriesQuery, clientId?: number): Promise<Page<CategoryDto>> {
+    return this.pages.read(rangeOf(query), query, clientId);
   }
 
-  async get(id: number, caller?: number): Promise<CategoryDto> {
-    return toCategoryDto(existing(await this.database.find(Category, id, caller), id));
+  async get(id: number, clientId?: number): Promise<CategoryDto> {
+    return toCategoryDto(existing(await this.database.find(Category, id, clientId), id));
   }
 
   create(body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {

@@ -34,12 +34,12 @@ export class InventoryService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListInventoryQuery, caller?: number): Promise<Page<InventoryItemDto>> {
-    return this.pages.read(rangeOf(query), query, caller);
+  async list(query: ListInventoryQuery, clientId?: number): Promise<Page<InventoryItemDto>> {
+    return this.pages.read(rangeOf(query), query, clientId);
   }
 
-  async get(petId: number, caller?: number): Promise<InventoryItemDto> {
-    const item = await this.database.find(InventoryItemDto, petId, caller);
+  async get(petId: number, clientId?: number): Promise<InventoryItemDto> {
+    const item = await this.database.find(InventoryItemDto, petId, clientId);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }

@@ -37,12 +37,12 @@ export class OrdersService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListOrdersQuery, caller?: number): Promise<Page<OrderDto>> {
-    return this.pages.read(rangeOf(query), query, caller);
+  async list(query: ListOrdersQuery, clientId?: number): Promise<Page<OrderDto>> {
+    return this.pages.read(rangeOf(query), query, clientId);
   }
 
-  async get(id: number, caller?: number): Promise<OrderDto> {
-    return toOrderDto(existing(await this.database.find(Order, id, caller), id));
+  async get(id: number, clientId?: number): Promise<OrderDto> {
+    return toOrderDto(existing(await this.database.find(Order, id, clientId), id));
   }
 
   /** Takes the stock at once. */

@@ -42,18 +42,18 @@ export class PetsService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async get(id: number, caller?: number): Promise<PetDto> {
-    return toPetDto(existing(await this.database.find(Pet, id, caller), id));
+  async get(id: number, clientId?: number): Promise<PetDto> {
+    return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
   }
 
   /** With ids and without a limit, the page has all that were asked for. */
-  async list(query: ListPetsQuery, caller?: number): Promise<Page<PetDto>> {
+  async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
     // Names are a matter of the database.
     return id === undefined || name !== undefined
-      ? this.pages.read(range, query, caller)
-      : this.listById(id, range, query, caller);
+      ? this.pages.read(range, query, clientId)
+      : this.listById(id, range, query, clientId);
   }
 
   /** @param stock units; by default those of a new pet */
@@ -122,10 +122,10 @@ export class PetsService {
     ids: number[],
     { after, limit }: PageRange,
     { status, categoryId }: ListPetsQuery,
-    caller?: number,
+    clientId?: number,
   ): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after.id).sort((a, b) => a - b);
-    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, caller)));
+    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, clientId)));
     const found = pets
       .filter((pet) => pet?.deletedAt === null)
       .filter(
