@@ -71,20 +71,14 @@ export function inUnits(bytes: number): string {
 }
 
 const AGES = new Intl.RelativeTimeFormat('en');
-const UNITS = [
-  ['year', 365 * 86_400],
-  ['month', 30 * 86_400],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
+const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
 /** `36 minutes ago`, `in 3 days` */
 function ageOf(time: Date): string {
   const seconds = (time.getTime() - Date.now()) / 1_000;
-  const [unit, length] = UNITS.find((one) => Math.abs(seconds) >= one[1]) ?? UNITS.at(-1)!;
-  return AGES.format(Math.trunc(seconds / length), unit);
+  const units = Object.keys(UNITS) as (keyof typeof UNITS)[];
+  const unit = units.find((one) => Math.abs(seconds) >= UNITS[one]) ?? 'second';
+  return AGES.format(Math.trunc(seconds / UNITS[unit]), unit);
 }
 
 /** `lastUsedAt` is `last used`; it stands out on a terminal that has colours. */

@@ -1,14 +1,5 @@
 // What a line of a catalogue is: a category, or a pet, which refers to one above it.
-import {
-  exampleOf,
-  Id,
-  Integer,
-  MalformedJsonError,
-  OneOf,
-  ValidationFailedError,
-  parseJson,
-  validated,
-} from '#libs/http';
+import { exampleOf, Id, Integer, OneOf, ValidationFailedError, parseJson, validated } from '#libs/http';
 import { NewCategoryDto } from '../categories';
 import { STOCK_COUNT } from '../inventory';
 import { NewPetDto } from '../pets';
@@ -52,26 +43,15 @@ export function exampleLines(): string[] {
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-const NO_JSON =
-  'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-
 /**
  * Parses a line as bodies of requests are parsed.
  * @throws ApiError that names each wrong field and its valid values
  */
 export function parseLine(bytes: Buffer): CatalogueLine {
-  const line = parsed(bytes);
+  const line = parseJson(bytes);
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {
     throw new ValidationFailedError('must be a JSON object.');
   }
   const isCategory = 'kind' in line && line.kind === 'category';
   return { ...(isCategory ? validated(CategoryLine, line) : validated(PetLine, line)) };
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    throw error instanceof MalformedJsonError ? new ValidationFailedError(NO_JSON) : error;
-  }
 }

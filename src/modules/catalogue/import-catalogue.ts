@@ -13,6 +13,8 @@ const GROUP_LINES = 50;
 /** As large as a request's body. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 5;
+const NOT_JSON =
+  'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
 /** The operator is no client. */
 const ORIGIN: Origin = { owner: SERVICE_CALLER };
 
@@ -139,7 +141,7 @@ class ImportRun {
         throw error;
       }
       if (!isEarlier) {
-        this.leaveOut(number, error.message);
+        this.leaveOut(number, error.code === 'malformed_json' ? NOT_JSON : error.message);
       }
       return undefined;
     }

@@ -18,17 +18,13 @@ const read = (value: object) => readText(JSON.stringify(value));
 const without = (field: string, value: object) =>
   Object.fromEntries(Object.entries(value).filter(([name]) => name !== field));
 
-const whole = (line: object): [object, object] => [line, line];
-
 describe('a line of a catalogue', () => {
   it.each([
-    ['a category', ...whole(category)],
-    ['a pet', ...whole({ ...pet, quantity: 7 })],
-    ['a pet with the id it had', ...whole({ ...pet, id: 9 })],
-    ['a pet without status and quantity', ...whole(without('status', without('quantity', pet)))],
-    ['a sold pet of which there are some', ...whole({ ...pet, status: 'sold' })],
-    ['the most units there can be', ...whole({ ...pet, quantity: 2_147_483_647 })],
-  ])('may be %s', (_what, line, record) => expect(read(line)).toEqual({ record }));
+    ['a pet with the id it had', { ...pet, id: 9 }],
+    ['a pet without status and quantity', without('status', without('quantity', pet))],
+    ['a sold pet of which there are some', { ...pet, status: 'sold' }],
+    ['the most units there can be', { ...pet, quantity: 2_147_483_647 }],
+  ])('may be %s', (_what, line) => expect(read(line)).toEqual({ record: line }));
 
   // The rules of values are held by the tests of the validation; here, that each field has its own.
   it.each([
@@ -54,10 +50,7 @@ describe('a line of a catalogue', () => {
     expect(read(line)).toEqual({ problem: expect.stringMatching(problem) }),
   );
 
-  it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])(
-    'is rejected as %j',
-    (text) => {
-      expect(readText(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
-    },
-  );
+  it.each(['[1]', '"pet"', 'null', '7'])('is rejected as %j', (text) => {
+    expect(readText(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
+  });
 });
