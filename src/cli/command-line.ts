@@ -7,9 +7,8 @@ import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { COMMANDER_OPTIONS, type Commander, closeStores } from './command/command';
-import { UsageError, reportFailure } from './command/failure';
+import { UsageError, finishUnlessInterrupted, listenForInterruption, reportFailure } from './command/failure';
 import { outputIsWritten } from './command/files';
-import { finishUnlessInterrupted, listenForInterruption } from './command/interruption';
 import { operator } from './command/operator';
 
 /** How long it may take to close the connections. */

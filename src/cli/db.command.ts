@@ -13,9 +13,8 @@ import { PETSTORE } from '../runtime/messages';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
 import { CommandGroup, type Commander, ResultCommand, StoreCommand, openStore } from './command/command';
-import { CommandFailure, UsageError } from './command/failure';
+import { CommandFailure, UsageError, interruptible } from './command/failure';
 import { typedPath } from './command/files';
-import { interruptible } from './command/interruption';
 import { withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 

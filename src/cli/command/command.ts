@@ -5,9 +5,8 @@ import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { readSettings } from '../../settings';
-import { CommandFailure, UsageError, writeUsageError } from './failure';
+import { CommandFailure, UsageError, interrupted, writeUsageError } from './failure';
 import { writeOutput } from './files';
-import { interrupted } from './interruption';
 import type { OutputOptions } from './output';
 
 /** A command as the package `commander` has it. */

@@ -4,8 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Format, SingleBar } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
-import { CommandFailure, UsageError } from './failure';
-import { interrupted } from './interruption';
+import { CommandFailure, UsageError, interrupted } from './failure';
 
 /** Rejects forged values of SUDO_USER. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;

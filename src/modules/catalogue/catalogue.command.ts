@@ -1,8 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
-import { interruptible } from '../../cli/command/interruption';
-import { CommandFailure } from '../../cli/command/failure';
+import { CommandFailure, interruptible } from '../../cli/command/failure';
 import { readInput, writeFile } from '../../cli/command/files';
 import { confirm, withProgress } from '../../cli/command/operator';
 import { wholeNumber } from '../../cli/command/option';

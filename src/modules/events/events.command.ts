@@ -6,7 +6,7 @@ import { EventReader, MAX_SEARCHED } from './event-reader';
 import { type EventDto, toEventDto } from './events.dto';
 import { formatError, printableJson } from '../../runtime/messages';
 import { type Commander, ResultCommand, StoreConnection } from '../../cli/command/command';
-import { untilInterrupted } from '../../cli/command/interruption';
+import { untilInterrupted } from '../../cli/command/failure';
 import { identifier, someOf, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, print, printMany } from '../../cli/command/output';
 
