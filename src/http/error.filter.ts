@@ -42,8 +42,7 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     try {
-      const failure =
-        (await this.refusalBefore(thrown, request)) ?? this.unknownPathOrMethod(request) ?? thrown;
+      const failure = await this.failureOf(thrown, request);
       const error = toApiError(failure);
       if (error.status >= 500) {
         this.log(error, failure, request);
@@ -57,31 +56,26 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** What failed before any guard (an unknown path, an unreadable body) is counted here, and refused for limits or key first. */
-  private async refusalBefore(failure: unknown, request: FastifyRequest): Promise<unknown> {
-    if (request.client !== undefined || request.isOutsideApi || statusOf(failure) >= 500) {
-      return null;
-    }
-    try {
-      const decision = await this.limiter.admit(await this.limiter.identify(request));
-      if (decision.outcome !== 'allowed') {
-        return limitErrorOf(decision);
+  private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
+    const isCounted = request.client !== undefined || request.isOutsideApi || statusOf(thrown) >= 500;
+    if (!isCounted) {
+      try {
+        await this.admit(request);
+      } catch (refusal) {
+        return refusal;
       }
-      // An unknown path needs no key.
-      assertMayCall(request.client, accessRuleOf(request) ?? 'public');
-      return null;
-    } catch (refusal) {
-      return refusal;
     }
+    return unknownPathOrMethod(request) ?? thrown;
   }
 
-  /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
-  private unknownPathOrMethod(request: FastifyRequest): ApiError | null {
-    const { is404, client } = request;
-    if (!is404 || (client !== undefined && client.admission === undefined)) {
-      return null;
+  /** @throws ApiError for the limits, or for the key */
+  private async admit(request: FastifyRequest): Promise<void> {
+    const decision = await this.limiter.admit(await this.limiter.identify(request));
+    if (decision.outcome !== 'allowed') {
+      throw limitErrorOf(decision);
     }
-    const allow = allowedMethodsOf(request);
-    return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
+    // An unknown path needs no key.
+    assertMayCall(request.client, accessRuleOf(request) ?? 'public');
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
@@ -94,14 +88,17 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** The methods of a request's path, joined for `Allow`; null for an unknown path. */
-function allowedMethodsOf({ server, url }: FastifyRequest): string | null {
-  const methods = server.supportedMethods.toSorted().filter((method) => {
+/** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
+function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
+  if (!is404 || (client !== undefined && client.admission === undefined)) {
+    return null;
+  }
+  const allowed = server.supportedMethods.toSorted().filter((method) => {
     const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
     // The router finds `/pets/` as a pet without an id.
     return found !== null && !Object.values(found.params).includes('');
   });
-  return methods.length === 0 ? null : methods.join(', ');
+  return allowed.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(allowed.join(', '));
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {

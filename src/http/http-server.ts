@@ -27,10 +27,7 @@ import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
 
-/**
- * How long the header fields and the whole of a request may take to arrive (then the response is 408), and how long a
- * connection may make no progress before it is closed, because nobody reads its response.
- */
+/** Until 408: for the header fields, and for the whole request. And until a connection without progress is closed. */
 const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 export type ServerTimeouts = typeof TIMEOUTS;
 
@@ -215,10 +212,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Logs one line per request. It names the operation by its route pattern, because a path or a query may contain
- * secrets.
- */
+/** One line per request. It names the operation by its route pattern, because a path or a query may contain secrets. */
 function logRequests(fastify: FastifyInstance): void {
   // A child logger per request costs more than the line, which has the request id itself.
   fastify.setChildLoggerFactory((logger) => logger);

@@ -19,6 +19,7 @@ const GRACE_MS = 1_000;
 
 /** How long a refused connection is still read: closing it with unread bytes could discard the response. */
 const LINGER_MS = 1_000;
+
 interface Connection {
   /** The response to its newest request, finished or not. */
   newest?: ServerResponse;
@@ -40,7 +41,8 @@ export class Connections {
     // Who closes only the sending side still reads.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
-      const [connection, end]: [Connection, AbortController] = [{ waiting: 0 }, new AbortController()];
+      const connection: Connection = { waiting: 0 };
+      const end = new AbortController();
       this.all.set(socket, connection);
       ends.set(socket, end.signal);
       socket.once('end', () => end.abort());
@@ -57,9 +59,8 @@ export class Connections {
   }
 
   /**
-   * Starts a request once the response before it on its connection has been handed to the operating system. Otherwise a
-   * client that reads nothing could make the service hold a response for each request. If the connection ends before, the
-   * request never starts.
+   * Starts a request once the response before it on its connection has left, or never, if the connection ends before. Otherwise a
+   * client that reads nothing could make the service hold a response for each request.
    */
   takeTurn({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
     const connection = this.all.get(socket);
@@ -113,10 +114,7 @@ export class Connections {
     start();
   }
 
-  /**
-   * Answers what Node could not read as a request, and closes the connection. A request before it is answered first.
-   * @param headersOf the header fields of the answer, beside those of every HTTP message
-   */
+  /** Answers what Node could not read as a request, after the request before it, and closes the connection. */
   async refuse(
     socket: Socket,
     failure: ParserError | ApiError,
@@ -145,10 +143,7 @@ export class Connections {
     }
   }
 
-  /**
-   * From now on every response closes its connection (`Connection: close`, RFC 9112, section 9.6), so that callers open
-   * their next one with another instance, if there is one. New connections are still accepted.
-   */
+  /** From now on every response closes its connection, so that callers open their next one with another instance. */
   announceEnd(): void {
     this.ending = true;
     for (const { newest, waiting } of this.all.values()) {
@@ -159,8 +154,8 @@ export class Connections {
   }
 
   /**
-   * Stops listening and resolves when no connection is left. Connections without a request are closed after a second, not
-   * immediately: a request may already be on its way, and closing would lose it.
+   * Stops listening and resolves when no connection is left. Unused connections are closed after a second, not immediately: a
+   * request may already be on its way.
    * @param patienceMs how long requests in progress may take before they are interrupted
    */
   async end(patienceMs: number): Promise<void> {
@@ -197,8 +192,8 @@ function hasBegun(socket: Socket & { parser?: { finish(): Error | undefined } })
 }
 
 /**
- * Lets the response close the connection if the body of its request is still arriving. The rest is read and dropped for a
- * moment, because closing with unread bytes could discard the response (RFC 9112, section 9.6).
+ * Lets the response close the connection if the body of its request is still arriving. Some of the rest is read, because
+ * closing with unread bytes could discard the response (RFC 9112, section 9.6).
  */
 export function closeIfUnread({ raw: response }: FastifyReply): void {
   const { complete, socket } = response.req;
@@ -226,14 +221,11 @@ export type ParserError = Error & { code?: string };
 const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 function refusalFor({ code }: ParserError): ApiError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new HeadersTooLargeError();
-    case TIMED_OUT:
-      return new RequestTimeoutError();
-    default:
-      return new BadRequestError('The request is not valid HTTP.');
+  if (code === TIMED_OUT) {
+    return new RequestTimeoutError();
   }
+  const isTooLarge = code === 'HPE_HEADER_OVERFLOW';
+  return isTooLarge ? new HeadersTooLargeError() : new BadRequestError('The request is not valid HTTP.');
 }
 
 function messageOf(error: ApiError, headers: Readonly<Record<string, string>>): string {

@@ -20,8 +20,8 @@ export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders
 const NOWHERE = '/%25/';
 
 /**
- * The target as a path with a query, whichever form it was sent in (RFC 9112, section 3.2). A router would refuse some targets
- * before any hook has run, so one that cannot be decoded becomes a path without a route, in the same folder.
+ * The target as a path with a query, whichever form it was sent in (RFC 9112, section 3.2). The router would refuse what cannot
+ * be decoded before any hook has run, so that becomes a path without a route, in the same folder.
  */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {

@@ -123,10 +123,7 @@ function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Depr
   return request.prefix + path;
 }
 
-/**
- * The value of `Link` for the request's own query with another cursor, so that filters and page size are kept. It uses the
- * operation's path, because the target may name a foreign host.
- */
+/** The value of `Link` for the request with another cursor. It has the operation's path: the target may name a foreign host. */
 export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest, cursor: string): string {
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),

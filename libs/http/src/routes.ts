@@ -18,10 +18,7 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
-/**
- * What decorators note about an operation while they guard it, so that the OpenAPI document describes what the code does. Notes
- * travel through the document as this extension of the operation; `buildDocument` turns them into parts of it.
- */
+/** The extension of an operation in which its decorators' notes travel to `buildDocument`, so that they document what they do. */
 export const NOTES = 'x-operation-notes';
 
 /** Examples of a body by name, in OpenAPI's format. */

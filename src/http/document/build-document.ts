@@ -113,7 +113,6 @@ type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject | ReferenceObject>;
 type Schemas = Record<string, SchemaObject>;
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
 
 /** Turns the notes of the decorators into parameters, responses and header fields of every operation. */
@@ -124,15 +123,11 @@ function completeDocument({ paths, components = {} }: OpenAPIObject): void {
     parameters: CONDITIONS,
     responses: {},
   });
-  for (const item of Object.values(paths)) {
-    for (const method of METHODS) {
-      const operation = item[method] as NotedOperation | undefined;
-      if (operation) {
-        completeRequest(operation, method, components);
-        completeResponses(operation, method, components);
-        delete operation[NOTES];
-      }
-    }
+  for (const [method, part] of Object.values(paths).flatMap((item) => Object.entries(item))) {
+    const operation = part as NotedOperation;
+    completeRequest(operation, method, components);
+    completeResponses(operation, method, components);
+    delete operation[NOTES];
   }
   addTypes(components.schemas as Schemas);
 }

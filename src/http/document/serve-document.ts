@@ -19,10 +19,7 @@ import {
 } from './pages';
 import { SHOWN_ADDRESS, rootFrom, serveContent } from './shared-content';
 
-/**
- * Serves the OpenAPI document (`/openapi.json`, `/openapi.yaml`), its pages (`/docs`, `/swagger`) and the guides. They need no
- * key and are never counted.
- */
+/** Serves the OpenAPI document, its pages and the guides. They need no key and are never counted. */
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);

@@ -4,7 +4,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { type ErrorDefinition, errorCatalogue } from '#libs/http';
+import { type ErrorDefinition, defineError, errorCatalogue } from '#libs/http';
 import { openapiDocument } from '../../../../src/cli/openapi-document';
 import { type Operation, operationsOf } from '../../../support/document';
 import { ROOT } from '../../../support/files';
@@ -184,6 +184,11 @@ describe('The error catalogue', () => {
     });
     const defined = errorCatalogue().map(({ status, code }) => `${status} ${code}`);
     expect(sorted([...documented, ...OUTSIDE_OF_OPERATIONS])).toEqual(sorted(defined));
+  });
+
+  it('has each code once', () => {
+    const again = { code: 'validation_failed', status: 400, when: 'Always.', message: '' };
+    expect(() => defineError(again)).toThrow('The error code validation_failed is defined twice.');
   });
 
   it('is the list of codes that an Error object can have', () => {
