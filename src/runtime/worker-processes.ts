@@ -22,6 +22,8 @@ const HURRY_MS = 3_000;
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();
+  /** Workers that end are replaced, but not a first one that cannot start. */
+  private hasStarted = false;
 
   constructor(
     private readonly settings: Settings,
@@ -39,9 +41,9 @@ export class WorkerProcesses {
     });
     await Promise.race([once(first, 'listening'), ended]);
     this.ending.signal.throwIfAborted();
-    void this.keepRunning(first);
+    this.hasStarted = true;
     for (let others = 1; others < this.count; others += 1) {
-      void this.keepRunning(this.fork());
+      this.fork();
     }
   }
 
@@ -66,24 +68,21 @@ export class WorkerProcesses {
       INSTANCES: Math.max(instances, this.count),
     });
     this.running.add(worker);
-    void endOf(worker).then(() => this.running.delete(worker));
+    void endOf(worker).then((how) => {
+      this.running.delete(worker);
+      return this.replace(worker, how);
+    });
     return worker;
   }
 
-  /** Starts another worker whenever this one, or its successor, has ended. */
-  private async keepRunning(first: Worker): Promise<void> {
+  private async replace({ id }: Worker, how: string): Promise<void> {
     const { signal } = this.ending;
-    let worker = first;
-    for (;;) {
-      const how = await endOf(worker);
-      if (!signal.aborted) {
-        this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
-        await pause(RESTART_MS, undefined, { signal }).catch(() => undefined);
-      }
-      if (signal.aborted) {
-        return;
-      }
-      worker = this.fork();
+    if (this.hasStarted && !signal.aborted) {
+      this.logger.warn(`Worker ${id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
+      await pause(RESTART_MS, undefined, { signal }).then(
+        () => this.fork(),
+        () => undefined,
+      );
     }
   }
 
