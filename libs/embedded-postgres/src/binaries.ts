@@ -1,4 +1,4 @@
-import type { ExecFileOptions } from 'node:child_process';
+import { type ExecFileOptions, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -68,10 +68,7 @@ function copyBinaries(native: string, copy: string): void {
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true });
     // npm gives the package the modes that the umask of root leaves.
-    for (const name of ['', ...fs.readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
-      const file = join(temporary, name);
-      if (!fs.lstatSync(file).isSymbolicLink()) fs.chmodSync(file, 0o755);
-    }
+    execFileSync('chmod', ['-R', 'a+rx', temporary]);
     createLinks(temporary);
     fs.renameSync(temporary, copy);
   } catch (error) {

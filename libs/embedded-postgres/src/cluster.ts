@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -100,8 +100,7 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
 
 /** Also a cluster that root has restored by hand, which gets the only mode that the server accepts. */
 function changeOwner({ uid, gid }: Account, folder: string): void {
-  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  for (const name of [...names, '']) fs.lchownSync(join(folder, name), uid, gid);
+  execFileSync('chown', ['-hR', `${uid}:${gid}`, folder]);
   fs.chmodSync(folder, 0o700);
 }
 
