@@ -30,7 +30,6 @@ export interface CopiedFile {
  * that it adds, so to delete a feature is to delete its folder and its line below.
  */
 export interface Feature {
-  /** Its part of a service. */
   module: Type;
   /** Its part of a command, without what only requests need. By default the same. */
   commandModule?: Type;
@@ -42,13 +41,11 @@ export interface Feature {
   prepare?: (settings: Settings) => Settings;
   /** The file that a copy of the store needs as well, if there is one. */
   copiedFile?: (settings: Settings) => CopiedFile | undefined;
-  /** Rows that a service deletes in time. */
   expired?: readonly ExpiredRows[];
   /** What it has of a client, where one is deleted or loses a key. */
   ofClient?: ClientDependent;
   /** Schemas of the OpenAPI document that belong to no class, by name. */
   schemas?: Record<string, SchemaObject>;
-  /** Adds its metrics to the registers of a service. */
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
 

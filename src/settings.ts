@@ -96,7 +96,7 @@ function variable<Value, Fallback extends Value | undefined>(
   return { name, read, fallback, secret };
 }
 
-/** Every setting with its variable, what that takes, and what applies without it. */
+/** What each setting means to operators is in docs/operations/running.md. */
 const VARIABLES = {
   host: variable('HOST', (text) => text, '127.0.0.1'),
   port: variable('PORT', integer(0, MAX_PORT), 3000),
@@ -114,13 +114,10 @@ const VARIABLES = {
   metrics: variable('METRICS_PORT', metricsAddress, { host: '127.0.0.1', port: 9464 }),
   logLevel: variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
   afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),
-  /** Networks and addresses that webhooks may call although they are not public. */
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
   /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
-  /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
   shutdownDelaySeconds: variable('SHUTDOWN_DELAY', integer(0, 300), 0),
-  /** Processes that share the port. More than one need `redisUrl`. */
   workers: variable('WORKERS', workerCount, 1),
   /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
   tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', tracesUrl, undefined),
@@ -148,7 +145,6 @@ export function readSettings(environment: Environment): Settings {
   return settings;
 }
 
-/** The variables that operators set. */
 export function settingNames(): ReadonlySet<string> {
   const names = Object.values(VARIABLES).map(({ name, secret }) =>
     secret ? [name, `${name}_FILE`] : [name],

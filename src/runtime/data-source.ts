@@ -50,10 +50,7 @@ export function dataSourceOptions(
   };
 }
 
-/**
- * For a command: one connection for a transaction, and one for other queries. It waits longer than a request: on a busy
- * machine it had better be late than fail.
- */
+/** For a command: one connection for a transaction, and one for other queries. It had better be late than fail. */
 export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
   return dataSourceOptions(url, 2, connectTimeoutMs);
 }

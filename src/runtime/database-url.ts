@@ -93,7 +93,6 @@ function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
   return url;
 }
 
-/** In its unit; of a URL that has been read here. */
 export function timeIn(url: string, parameter: keyof typeof TIMES): number | undefined {
   const text = new URLSearchParams(url.split('?')[1]).get(parameter);
   return text === null ? undefined : Number(text);

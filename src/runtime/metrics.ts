@@ -32,10 +32,7 @@ const MISSING_WORKERS = {
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * Measures a service for Prometheus, beside the usual metrics of the process and Node.js. A worker sends its metrics to the
- * first process when that asks.
- */
+/** For Prometheus, beside the usual metrics of the process and Node.js. */
 export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
   const registry = new Registry();
   const registers = [registry];
@@ -146,10 +143,7 @@ function answerFirstProcess(registry: Registry): void {
 const counted = new Map<number, MetricObject[]>();
 const ENDED = 0;
 
-/**
- * Those of the workers that answer, added up, with what the others had counted.
- * @param expected how many workers there should be
- */
+/** Those of the workers that answer, added up, with what the others had counted. */
 export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
   await Promise.all(

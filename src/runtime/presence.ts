@@ -112,13 +112,9 @@ function mayRun({ host, pid }: InstanceStatus): boolean {
   }
 }
 
-/** Somebody waits for it, and without it there is the address of the settings. */
 const LOOKUP_MS = 1_000;
 
-/**
- * Where the service of these settings can be called: at a running instance of this machine on their data, otherwise where
- * the settings say. A key that is sent there reaches nobody else.
- */
+/** At a running instance of this machine on the data of the settings, otherwise where they say: a key reaches nobody else. */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;
   const instances = await instancesOf(settings).catch(() => []);

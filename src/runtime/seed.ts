@@ -111,10 +111,7 @@ async function* sampleFile(): AsyncGenerator<Buffer> {
   yield await Promise.resolve(Buffer.from(lines.join('\n')));
 }
 
-/**
- * Seeds the store at the first start of an embedded database. On a terminal it issues a key; elsewhere a log may keep what is
- * printed, and others may read it.
- */
+/** At the first start of an embedded database. On a terminal it issues a key; a log may be kept, and others may read it. */
 export async function seedFirstRun(
   store: INestApplicationContext,
   { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,

@@ -14,10 +14,7 @@ export interface StopSignals {
   second: Promise<NodeJS.Signals>;
 }
 
-/**
- * Call it before anything else: a signal that nobody listens to ends the process, and what it has begun stays; the first
- * process of a container does not even get it.
- */
+/** Call it before anything else: a signal that nobody listens to ends the process, and what it has begun stays. */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process): StopSignals {
   const listen = (listener: (signal: NodeJS.Signals) => void): void => {
     NAMES.forEach((name) => source.on(name, listener));

@@ -90,10 +90,7 @@ function traceDrivers(): void {
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
 }
 
-/**
- * One span for each request, the parent of all work for it. It joins the trace in the caller's `traceparent`, if any.
- * Source: OpenTelemetry's semantic conventions for HTTP servers, and W3C Trace Context.
- */
+/** One span for each request, in the caller's trace, if any (OpenTelemetry's conventions for HTTP servers, W3C Trace Context). */
 function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;

@@ -15,10 +15,7 @@ const RESTART_MS = 2_000;
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
-/**
- * The workers of a service, which share its port. The first process only holds an embedded database and the metrics; each
- * worker is an instance, and is started again when it ends.
- */
+/** The workers of a service, which share its port. The first process only holds an embedded database and the metrics. */
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();

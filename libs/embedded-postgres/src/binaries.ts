@@ -80,18 +80,12 @@ function copyBinaries(native: string, copy: string): void {
   }
 }
 
-/**
- * Options for every program of PostgreSQL: under the account, and without the application's environment, whose PG* and
- * locale variables would change its behaviour. The working directory is entered before the account changes.
- */
+/** PG* and locale variables of the application would change what a program does. */
 export function programOptions(account: Account | undefined, cwd: string): ExecFileOptions {
   return { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
 }
 
-/**
- * The line that best explains why a program failed: the last fatal one, otherwise the last error, otherwise the last. A
- * server that starts or stops refuses connections with fatal ones, too, and one that cannot abort had another reason to.
- */
+/** The line that best explains why a program failed: the last fatal one, otherwise the last error, otherwise the last. */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =

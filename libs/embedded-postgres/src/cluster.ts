@@ -30,7 +30,6 @@ export interface DataFolder {
   /** PostgreSQL's data directory, with the socket of the server. */
   cluster: string;
   log: string;
-  /** Copies of the binaries. */
   runtime: string;
   /** The account of the server; undefined for that of this process. Root has it from the data, or for new ones. */
   account: () => Account | undefined;
@@ -79,7 +78,6 @@ function ownerOf(cluster: string): Account | undefined {
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
 }
 
-/** Whether there is a cluster, or the beginning of one. */
 export function holdsData({ cluster }: DataFolder): boolean {
   return fs.existsSync(cluster) && fs.readdirSync(cluster).length > 0;
 }

@@ -18,7 +18,6 @@ interface EmbeddedPostgresOptions {
    * when other commands have left it, too. Default: false.
    */
   share?: boolean;
-  /** Receives messages on what happens to the server. */
   log?: (line: string) => void;
   /** Ends the wait for a server that recovers; the start then fails with its reason. */
   signal?: AbortSignal;
@@ -80,10 +79,8 @@ function urlOf(cluster: string, database: string): string {
 
 /** Where the data of a folder are, and how their server is reached while it runs. */
 export interface FoundData {
-  /** PostgreSQL's data directory, and the folder of its socket. */
   cluster: string;
   url: string;
-  /** The command line for a person. */
   psql: string;
 }
 

@@ -105,7 +105,7 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
   }
 }
 
-/** The process id in a lock file; 0 if there is none. */
+/** 0 if there is none. */
 function pidIn(file: string): number {
   try {
     return Number.parseInt(fs.readFileSync(file, 'utf8'), 10) || 0;
@@ -115,8 +115,8 @@ function pidIn(file: string): number {
 }
 
 /**
- * Whether a server may be started in a folder where nobody listens. Lock files of a dead one are removed: PostgreSQL
- * checks only whether their process exists, and after a restart of a container that is often another one.
+ * Whether a server may be started where nobody listens. Lock files of a dead one are removed: PostgreSQL only checks whether
+ * their process exists, and after a restart of a container that is often another one.
  */
 function isFree({ cluster }: DataFolder): boolean {
   for (const name of ['postmaster.pid', `.s.PGSQL.${PORT}.lock`]) {
@@ -176,7 +176,6 @@ function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, log }: Da
   throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${reason}; see ${log}`);
 }
 
-/** Durability (fsync, synchronous_commit) stays at PostgreSQL's defaults, which are on. */
 function settingsOf(parameters: Record<string, string>, cluster: string): string[] {
   const settings = {
     timezone: 'UTC',
@@ -194,10 +193,7 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
   return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), processMark(cluster)];
 }
 
-/**
- * Stops the server: SIGTERM waits for its sessions, SIGINT ends them, SIGQUIT ends it without writing everything out,
- * after which the next start recovers. Each signal has ten seconds.
- */
+/** SIGTERM waits for its sessions, SIGINT ends them, SIGQUIT ends it at once, after which the next start recovers. */
 async function stopPostmaster(
   { cluster }: DataFolder,
   pid: number,
