@@ -55,7 +55,8 @@ export class ListenCommand extends PetstoreCommand {
 async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
-  const secret = secretFor(apiKey);
+  // Who knows it cannot tell the key.
+  const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
   const pages = follow({ ...options, apiKey, baseUrl: await urlOf(options) }, signal);
   // The first page is empty. Whoever reads it has a key.
@@ -112,11 +113,6 @@ async function* follow(
 
 function warn(message: string): void {
   process.stderr.write(formatError(message));
-}
-
-/** Who knows it cannot tell the key. */
-function secretFor(key: string): string {
-  return `whsec_${createHmac('sha256', key).update('petstore webhooks listen').digest('base64')}`;
 }
 
 /** Sends an event as the service sends deliveries. Without a response, the status is null. */

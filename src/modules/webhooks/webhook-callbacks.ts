@@ -9,8 +9,6 @@ import { ID_SCHEMA } from '#libs/http';
 import { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from '../events';
 import { TEST_TYPE } from './webhook.entity';
 
-type Callbacks = NonNullable<OperationObject['callbacks']>;
-
 function header(name: string, description: string, pattern: string, example: string): ParameterObject {
   return {
     name,
@@ -74,7 +72,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
   },
 };
 
-export const CALLBACKS: Callbacks = {
+export const CALLBACKS: OperationObject['callbacks'] = {
   event: {
     '{$request.body#/url}': {
       post: {

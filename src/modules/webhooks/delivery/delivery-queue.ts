@@ -158,12 +158,8 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
     RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
 
-interface Receiver {
-  /** The webhook. */
-  id: number;
-  gone: boolean;
-  dead: boolean | null;
-}
+/** Of a webhook whose receiver has failed, or recovered. */
+type Recorded = { id: number; gone: boolean; dead: boolean | null };
 
 /** Without failing webhooks: their owners have to fix them. Without the lateral join, all pending deliveries would be read. */
 const OLDEST_DUE = {
@@ -248,7 +244,7 @@ export class DeliveryQueue {
     });
     const times = [this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
     await this.database.transaction(async (transaction) => {
-      const [receivers] = await transaction.query<[Receiver[]]>(RECORD, [JSON.stringify(outcomes), ...times]);
+      const [receivers] = await transaction.query<[Recorded[]]>(RECORD, [JSON.stringify(outcomes), ...times]);
       for (const { id, gone, dead } of receivers) {
         if (gone || dead) {
           await switchWebhook(transaction, this.trail, id, false, gone ? GONE : DEAD);
