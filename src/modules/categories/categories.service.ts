@@ -22,7 +22,6 @@ import {
 } from './categories.dto';
 import { Category } from './category.entity';
 
-/** The use cases of categories. */
 @Injectable()
 export class CategoriesService {
   private readonly pages = new PageReader(this.database, Category, selectCategories, pagesOf(toCategoryDto));

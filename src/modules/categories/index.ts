@@ -8,7 +8,6 @@ import { Category } from './category.entity';
 export { CategoriesService, CategoryOperations } from './categories.service';
 export { NewCategoryDto } from './categories.dto';
 
-/** Categories of pets. */
 @Module({
   imports: [TypeOrmModule.forFeature([Category])],
   controllers: [CategoriesController],

@@ -8,7 +8,6 @@ import { InventoryService, STOCK_REPORT } from './inventory.service';
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { InventoryService, stockAfter } from './inventory.service';
 
-/** Stock. */
 @Module({
   imports: [TypeOrmModule.forFeature([InventoryItemDto])],
   controllers: [InventoryController],

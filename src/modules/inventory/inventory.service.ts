@@ -19,7 +19,7 @@ import {
   StockLimitExceededError,
 } from './inventory.dto';
 
-/** The use cases of the stock, which is kept in the row of its pet. */
+/** The stock is kept in the row of its pet. */
 @Injectable()
 export class InventoryService {
   private readonly pages = new PageReader(

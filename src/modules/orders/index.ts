@@ -8,7 +8,6 @@ import { ORDERS_TABLE, OrdersService } from './orders.service';
 
 export { OrdersService } from './orders.service';
 
-/** Orders. */
 @Module({
   imports: [TypeOrmModule.forFeature([Order])],
   controllers: [OrdersController],

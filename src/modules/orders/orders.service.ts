@@ -27,7 +27,6 @@ import {
   UnknownPetError,
 } from './orders.dto';
 
-/** The use cases of orders. */
 @Injectable()
 export class OrdersService {
   private readonly pages = new PageReader(this.database, Order, selectOrders, pagesOf(toOrderDto));

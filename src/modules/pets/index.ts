@@ -10,7 +10,6 @@ export { INITIAL_STOCK, PET_STATUSES, type PetStatus } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
 export { type KnownPet, PetOperations, PetsService } from './pets.service';
 
-/** Pets. */
 @Module({
   imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],

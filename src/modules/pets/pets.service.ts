@@ -32,7 +32,6 @@ import {
 /** What other modules may see of a pet. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | keyof Stocked>>;
 
-/** The use cases of pets. */
 @Injectable()
 export class PetsService {
   private readonly pages = new PageReader(this.database, Pet, selectPets, pagesOf(toPetDto));
