@@ -40,9 +40,18 @@ export interface LeasedDelivery {
   attempt?: Attempt;
 }
 
+interface NewEvents {
+  /** Of the feed, for now. */
+  end: number;
+  isFound: boolean;
+  /** A webhook is enabled. */
+  isAwaited: boolean;
+}
+
 /** A statement of its own: one that made deliveries as well would not see all events up to this end of the feed. */
 const NEW_EVENTS = {
-  text: `SELECT "end" FROM webhook_dispatch, feed_end() AS "end" WHERE position < "end"`,
+  text: `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
+    FROM webhook_dispatch, feed_end() AS "end"`,
 };
 
 /** Not if another instance does. The join is by type, so that webhooks that do not get an event cost nothing. */
@@ -181,15 +190,16 @@ export class DeliveryQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** Follows the feed and makes a delivery of each event for each subscribed webhook. @returns whether there is more to do */
-  async dispatch(): Promise<boolean> {
-    const [found] = await this.database.query<{ end: number }>(NEW_EVENTS);
-    if (found === undefined) {
-      return false;
+  /** Follows the feed and makes a delivery of each event for each subscribed webhook. */
+  async dispatch(): Promise<Omit<NewEvents, 'end'> & { hasMore: boolean }> {
+    const [news] = await this.database.query<NewEvents>(NEW_EVENTS);
+    const { end, isFound, isAwaited } = news!;
+    if (!isFound) {
+      return { isFound, isAwaited, hasMore: false };
     }
-    const values = [EVENT_TYPES, found.end, this.timeIn(0)];
+    const values = [EVENT_TYPES, end, this.timeIn(0)];
     const [turn] = await this.database.query<{ hasMore: boolean }>(DISPATCH, values);
-    return turn?.hasMore ?? false;
+    return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
   }
 
   /** Disables webhooks with too many pending deliveries, which are given up. */

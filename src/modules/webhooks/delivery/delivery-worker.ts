@@ -10,8 +10,9 @@ import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** How often new events and due deliveries are looked for, and how often pending ones are counted. */
-const POLL_MS = 200;
+/** How often new events are looked for while a webhook awaits them, what else is due, and how often pending deliveries are counted. */
+const EVENTS_POLL_MS = 200;
+const POLL_MS = 1_000;
 const BACKLOG_MS = 5_000;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
@@ -31,13 +32,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   });
   private readonly dispatching = new RepeatingTask({
     name: 'Making deliveries of events for webhooks',
-    work: async () => {
-      if (await this.queue.dispatch()) {
-        void this.dispatching.runNow();
-      }
-    },
-    everyMs: POLL_MS,
+    work: () => this.dispatch(),
+    everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : POLL_MS),
   });
+  private isAwaited = false;
   private readonly counting = new RepeatingTask({
     name: 'Counting pending deliveries',
     work: () => this.queue.disableFull(),
@@ -63,6 +61,17 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     // If the database is unavailable, the leases expire.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
+  }
+
+  private async dispatch(): Promise<void> {
+    const { isFound, isAwaited, hasMore } = await this.queue.dispatch();
+    this.isAwaited = isAwaited;
+    if (isFound) {
+      void this.sending.runNow();
+    }
+    if (hasMore) {
+      void this.dispatching.runNow();
+    }
   }
 
   /** Each webhook gets one delivery at a time, until none may have another. */
