@@ -91,12 +91,12 @@ export const interrupted = new Promise<never>((_resolve, reject) => {
 interrupted.catch(() => undefined);
 
 /** What a signal leaves of the work that is running, if that ends by itself: `the target was not changed`. */
-let remains: string | undefined;
+let outcomeAfterSignal: string | undefined;
 
 /** For the whole process. Signals after the first change nothing, except that cleaning up must not take long any more. */
 export function listenForInterruption({ first, second }: StopSignals): void {
   void first.then((signal) => {
-    const message = remains ? `interrupted; ${remains}.` : 'interrupted.';
+    const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
     interruption.abort(new CommandFailure(message, { code: 'interrupted', exitCode: exitCodeOf(signal) }));
   });
   void second.then((signal) => setTimeout(() => process.exit(exitCodeOf(signal)), HURRY_MS).unref());
@@ -113,7 +113,7 @@ function exitCodeOf(signal: NodeJS.Signals): number {
 /** Leaves the work as it is at an interruption, unless it is interruptible: then it is awaited. */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
-    if (remains === undefined) {
+    if (outcomeAfterSignal === undefined) {
       throw reason;
     }
     return work;
@@ -130,14 +130,14 @@ export async function interruptible<Result>(
   outcome: string,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  remains = outcome;
+  outcomeAfterSignal = outcome;
   try {
     return await work(interruption.signal);
   } catch (error) {
     interruption.signal.throwIfAborted();
     throw error;
   } finally {
-    remains = undefined;
+    outcomeAfterSignal = undefined;
   }
 }
 
