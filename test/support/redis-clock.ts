@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/stores/redis-connection';
-import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/redis-counters';
+import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/quota-script';
 
 /** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
 export class RedisOnClock extends RedisConnection {

@@ -12,13 +12,13 @@ import { USAGE_DAYS, UsageDay } from './quotas.entity';
 import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
-import { RedisWithLocalFallback } from './stores/redis-with-local-fallback';
 import { MemoryCounters } from './stores/memory-counters';
 import { QuotaRecords } from './stores/quota-records';
 import { Counters, QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
-import { QUOTA_SCRIPT, RedisCounters } from './stores/redis-counters';
+import { QUOTA_SCRIPT } from './stores/quota-script';
+import { RedisCounters } from './stores/redis-counters';
 
 export { QuotasService } from './quotas.service';
 export {
@@ -55,13 +55,9 @@ const QUOTA_STORE: Provider[] = [
       clock: Clock,
       redis: RedisConnection | null,
     ): Counters | Promise<Counters> => {
-      if (redis === null) {
-        return new MemoryCounters(records, clock);
-      }
-      // While Redis is unavailable, an instance allows only its share of the limits.
-      const local = new MemoryCounters(records, clock, instances);
-      const shared = new RedisCounters(redis, records, clock);
-      return new RedisWithLocalFallback(redis, shared, local, instances).start();
+      return redis === null
+        ? new MemoryCounters(records, clock)
+        : new RedisCounters(redis, records, clock, instances).start();
     },
   },
   QuotaStore,

@@ -162,7 +162,11 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): StepR
     const isOfDay = refund(windows, limits, takenAt, now).includes('day');
     return resultOf(state, isOfDay ? 'refunded' : 'unchanged');
   }
-  if (ban !== null && isBanned(ban, now)) return resultOf(state, 'banned');
+  if (ban !== null && isBanned(ban, now)) {
+    // The ends that it is told hold, also after the clock was set back.
+    windowStatuses(windows, limits, now);
+    return resultOf(state, 'banned');
+  }
   const exhausted = take(windows, limits, now);
   if (exhausted === null) return resultOf(state, 'allowed');
   const isNewlyBanned = ban !== null && countRefusal(ban, now, exhausted.resetAt, perMinute);

@@ -1,259 +1,138 @@
-import type { Clock } from '#libs/clock';
-import {
-  ALWAYS_TOLERATED,
-  type BanState,
-  BAN_DURATIONS_MS,
-  FORGIVENESS_MS,
-  NOTICE_MS,
-  SERIES_MS,
-  type Step,
-  type StepResult,
-  type StoredBan,
-  type TakenRequest,
-} from '../rules/decision';
-import { newWindows, type Window, WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
+import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { type Clock, RepeatingTask } from '#libs/clock';
+import type { Step, StepResult, TakenRequest } from '../rules/decision';
+import { newWindows } from '../rules/limits';
+import { MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
+import { type Answer, type Given, toResult } from './quota-script';
 import { Counters, type LimitedClient } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
+/** How often Redis is probed while it works, and while it does not. A request that fails is followed by a probe at once. */
+const PROBE_MS = 1_000;
+const RETRY_MS = 250;
 /**
- * The rules of limits.ts and decision.ts as one atomic step inside Redis. A test runs both against the same histories to detect
- * any difference. Durations are on the clock of Redis, which all instances share. Days and other absolute times are on that of
- * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
- *
- * KEYS: the windows of the client or address; for a client also the ban of the key. ARGV: a `Given` as JSON.
- * Returns an `Answer`; or nothing if the client's usage must be read from the database first.
+ * After so many failed probes in a row, two seconds at most, the connection is replaced. It may lead to what is a replica now, or
+ * to a machine that is gone: neither ends it.
  */
-export const QUOTA_SCRIPT = `
-local given = cjson.decode(ARGV[1])
-local limits, key = given.limits, given.key
-local floor, max, min = math.floor, math.max, math.min
-local LENGTHS = {minute = ${WINDOW_MS.minute}, day = ${WINDOW_MS.day}}
-local NAMES = key and {'minute', 'day'} or {'minute'}
-local BANS = {${BAN_DURATIONS_MS.join(', ')}}
+const PROBES_OF_A_CONNECTION = 4;
+const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
-local time = redis.call('TIME')
-local now = given.redisNow or time[1] * 1000 + floor(time[2] / 1000)
-local ahead = now - given.now
-local starts = {minute = now, day = floor(given.now / LENGTHS.day) * LENGTHS.day + ahead}
+/**
+ * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
+ * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
+ */
+export class RedisCounters extends Counters implements OnModuleDestroy, OnApplicationShutdown {
+  private readonly logger = new Logger('Quotas');
+  private readonly local: MemoryCounters;
+  private failedProbes = 0;
+  private readonly prober = new RepeatingTask({
+    name: 'Probing Redis',
+    work: () => this.probe(),
+    everyMs: () => (this.isDegraded ? RETRY_MS : PROBE_MS),
+  });
 
-local function load(name)
-  local packed = redis.call('GET', name)
-  return packed and cmsgpack.unpack(packed)
-end
-
-local windows = load(KEYS[1])
-if not windows then
-  windows = given.windows
-  if not windows then return false end
-  windows.resetAt = key and key.resetAt
-  windows.minute.start = windows.minute.start + ahead
-end
-windows.day.start = windows.day.start + ahead
-
-local ban, ban_changed
-if key then
-  if key.resetAt > windows.resetAt then
-    for _, name in ipairs(NAMES) do windows[name] = {start = 0, count = 0, refunds = 0} end
-    windows.resetAt = key.resetAt
-  end
-  ban = load(KEYS[2])
-    or {level = 0, bannedUntil = 0, byOperator = false, changedAt = 0, refusals = 0, seriesStart = 0, seriesEnd = 0}
-  if key.ban and key.ban.changedAt > ban.changedAt then
-    local banned_until = key.ban.bannedUntil + ahead
-    -- Its own ban comes back from the database with the delay of two calls, which would make its announced end untrue.
-    if key.ban.byOperator or math.abs(banned_until - ban.bannedUntil) > 1000 then ban.bannedUntil = banned_until end
-    ban.level, ban.byOperator, ban.changedAt = key.ban.level, key.ban.byOperator, key.ban.changedAt
-    ban_changed = true
-  end
-end
-
-local ends, exhausted = {}
-for _, name in ipairs(NAMES) do
-  local window = windows[name]
-  ends[name] = window.start + LENGTHS[name]
-  if now >= ends[name] then
-    window.count, window.refunds, ends[name] = 0, 0, starts[name] + LENGTHS[name]
-  elseif now < window.start then
-    window.start, ends[name] = starts[name], starts[name] + LENGTHS[name]
-  end
-  if window.count >= limits[name] and (not exhausted or ends[name] >= ends[exhausted]) then exhausted = name end
-end
-
-local outcome, newly_banned = 'unchanged', 0
-local function ban_for_refusals()
-  local level = ban.level
-  if level > 0 then level = max(0, level - floor((now - ban.bannedUntil) / ${FORGIVENESS_MS})) end
-  ban.level = min(level + 1, #BANS)
-  ban.bannedUntil, ban.byOperator = now + BANS[ban.level], false
-  ban.refusals, ban.seriesStart, ban.seriesEnd = 0, 0, 0
-  outcome, newly_banned = 'banned', 1
-end
-
-if given.step == 'take' and key and now < ban.bannedUntil then
-  outcome = 'banned'
-elseif given.step == 'take' and not exhausted then
-  outcome = 'allowed'
-  for _, name in ipairs(NAMES) do
-    windows[name].start, windows[name].count = ends[name] - LENGTHS[name], windows[name].count + 1
-  end
-elseif given.step == 'take' then
-  outcome = 'limited'
-  if key then
-    ban_changed = true
-    if now < ban.seriesStart or now >= ban.seriesEnd then
-      ban.refusals, ban.seriesStart, ban.seriesEnd = 0, now, min(now + ${SERIES_MS}, ends[exhausted])
-    end
-    if now >= ban.seriesStart + ${NOTICE_MS} then ban.refusals = ban.refusals + 1 end
-    if ban.refusals > max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then ban_for_refusals() end
-  end
-elseif given.step == 'refund' then
-  for _, name in ipairs(NAMES) do
-    local window = windows[name]
-    local is_inside = given.takenAt >= window.start and given.takenAt < ends[name]
-    if is_inside and window.count > 0 and window.refunds < limits[name] then
-      window.count, window.refunds = window.count - 1, window.refunds + 1
-      if name == 'day' then outcome = 'refunded' end
-    end
-  end
-end
-
-windows.day.start = windows.day.start - ahead
-if given.step ~= 'read' then
-  redis.call('SET', KEYS[1], cmsgpack.pack(windows), 'PX', key and 2 * LENGTHS.day or LENGTHS.minute)
-  if ban_changed then
-    local kept = max(2 * LENGTHS.day, ban.bannedUntil - now + LENGTHS.day)
-    redis.call('SET', KEYS[2], cmsgpack.pack(ban), 'PX', kept)
-  end
-end
-local function values(window) return {window.start, window.count, window.refunds} end
-return {outcome, outcome == 'limited' and exhausted or '', newly_banned, now, values(windows.minute), values(windows.day),
-  ban and {ban.level, ban.bannedUntil, ban.byOperator and 1 or 0, ban.changedAt, ban.refusals, ban.seriesStart, ban.seriesEnd}}
-`;
-
-/** What the script is given. The names of windows stand for their limits. */
-interface Given {
-  /** The time of the instance. */
-  now: number;
-  step: Step;
-  limits: { minute: number; day?: number };
-  /** For a refund, on the clock of Redis. */
-  takenAt?: number;
-  key?: { ban?: StoredBan; resetAt: number };
-  /** For an address, and for a client whose usage was read from the database: where to begin, on the clock of the instance. */
-  windows?: Windows;
-}
-
-/** Times are on the clock of Redis, except the start of the day. */
-type Answer = [
-  outcome: StepResult['outcome'],
-  exhausted: WindowName | '',
-  isNewlyBanned: number,
-  now: number,
-  minute: WindowValues,
-  day: WindowValues,
-  ban: BanValues | undefined,
-];
-type WindowValues = [start: number, count: number, refunds: number];
-type BanValues = [
-  level: number,
-  bannedUntil: number,
-  byOperator: number,
-  changedAt: number,
-  refusals: number,
-  seriesStart: number,
-  seriesEnd: number,
-];
-
-/** Redis did not answer in time, or returned an error. */
-export class RedisUnavailableError extends Error {
-  constructor(cause: unknown) {
-    super('Redis did not answer.', { cause });
-  }
-}
-
-/** Counts in Redis, so that all instances share the limits. ioredis sends the calls of one turn of the event loop together. */
-export class RedisCounters extends Counters {
   constructor(
-    private readonly redis: Pick<RedisConnection, 'run'>,
+    private readonly connection: RedisConnection,
     private readonly records: QuotaRecords,
     private readonly clock: Clock,
+    private readonly instances: number,
   ) {
     super();
+    this.local = new MemoryCounters(records, clock, instances);
+  }
+
+  /** Resolves when Redis is used, or is known to be unavailable. */
+  async start(): Promise<this> {
+    await this.prober.start().runNow();
+    return this;
+  }
+
+  onModuleDestroy(): void {
+    this.local.onModuleDestroy();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.prober.stop();
+    this.connection.close();
   }
 
   async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<StepResult> {
-    const { key, limits } = client;
-    const now = this.clock.now();
+    const isShared = !this.isDegraded && !taken?.isLocal;
+    const shared = isShared ? await this.stepInRedis(client, step, taken) : null;
+    if (shared !== null) {
+      this.local.startFrom(client, shared.windows);
+      return shared;
+    }
+    // What was taken in Redis cannot be refunded here.
+    const isElsewhere = step === 'refund' && !taken!.isLocal;
+    const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
+    alone.isLocal = true;
+    return alone;
+  }
+
+  /** @returns null if Redis has failed; a failure of the database is one of the request */
+  private async stepInRedis(
+    client: LimitedClient,
+    step: Step,
+    taken?: TakenRequest,
+  ): Promise<StepResult | null> {
+    const ask = async (windows?: Given['windows']) =>
+      this.ask(client, step, taken?.takenAt, windows).catch(() => {
+        void this.prober.runNow();
+        return undefined;
+      });
+    let answer = await ask();
+    if (answer === null) {
+      answer = await ask(await this.records.usageOf(client.key!));
+    }
+    return answer ? toResult(answer, client, this.clock.now()) : null;
+  }
+
+  /** @returns null if it has to be given the windows of the client, as the database has them */
+  private async ask(
+    { key, tracker, limits }: LimitedClient,
+    step: Step,
+    takenAt?: number,
+    windows = key === null ? newWindows() : undefined,
+  ): Promise<Answer | null> {
     const given: Given = {
-      now,
+      now: this.clock.now(),
       step,
       limits: { minute: limits.perMinute, day: limits.perDay ?? undefined },
-      takenAt: taken?.takenAt,
-      key:
-        key === null
-          ? undefined
-          : { ban: key.ban.changedAt === 0 ? undefined : key.ban, resetAt: key.resetAt },
-      windows: key === null ? newWindows() : undefined,
+      takenAt,
+      key: key === null ? undefined : { ban: key.ban, resetAt: key.resetAt },
+      windows,
     };
-    let answer = await this.run(client, given);
-    if (answer === null) {
-      const windows = await this.records.usageOf(key!);
-      answer = await this.run(client, { ...given, now: this.clock.now(), windows });
-    }
-    return toResult(answer!, client, this.clock.now());
-  }
-
-  private async run({ key, tracker }: LimitedClient, given: Given): Promise<Answer | null> {
     // The braces are a hash tag, so that all keys of a client are on one node of a cluster.
     const prefix = `petstore:{${tracker}}`;
+    const keys: [string, string] = [`${prefix}:counts`, `${prefix}:ban:${key?.id}`];
+    return (await this.connection.run(keys, JSON.stringify(given))) as Answer | null;
+  }
+
+  private async probe(): Promise<void> {
     try {
-      const keys: [string, string] = [`${prefix}:counts`, `${prefix}:ban:${key?.id}`];
-      return (await this.redis.run(keys, JSON.stringify(given))) as Answer | null;
+      await this.connection.open();
+      // A step that writes, because a replica refuses only those.
+      await this.ask(PROBE, 'take');
+      this.failedProbes = 0;
+      if (this.isDegraded) {
+        // Also a warning, so that a log of warnings shows when an outage ended.
+        this.logger.warn('Redis is back: limits are shared again.');
+        this.local.clear();
+      }
+      this.isDegraded = false;
     } catch (error) {
-      throw new RedisUnavailableError(error);
+      this.failedProbes += 1;
+      if (this.failedProbes % PROBES_OF_A_CONNECTION === 0) {
+        this.connection.close();
+      }
+      if (!this.isDegraded) {
+        const reason = (error as Error).message.replace(/\.$/, '');
+        const share = `this instance counts alone, with 1/${this.instances} of every limit`;
+        this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
+      }
+      this.isDegraded = true;
     }
   }
-}
-
-/** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
-function toResult(answer: Answer, { limits }: LimitedClient, receivedAt: number): StepResult {
-  const [outcome, exhausted, isNewlyBanned, redisNow, minute, day, ban] = answer;
-  const aheadMs = redisNow - receivedAt;
-  return {
-    outcome,
-    exhausted: exhausted || null,
-    isNewlyBanned: isNewlyBanned === 1,
-    windows: { minute: toWindow(minute, aheadMs), day: toWindow(day, 0) },
-    ban: ban ? toBan(ban, aheadMs) : null,
-    limits,
-    perMinute: limits.perMinute,
-    now: receivedAt,
-    // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
-    takenAt: redisNow,
-    isLocal: false,
-  };
-}
-
-function toWindow([start, count, refunds]: WindowValues, aheadMs: number): Window {
-  return { start: start - aheadMs, count, refunds };
-}
-
-function toBan(
-  [level, bannedUntil, byOperator, changedAt, refusals, ...series]: BanValues,
-  aheadMs: number,
-): BanState {
-  // 0 is never.
-  const [end, seriesStart, seriesEnd] = [bannedUntil, ...series].map(
-    (time) => time && time - aheadMs,
-  ) as WindowValues;
-  return {
-    level,
-    bannedUntil: end,
-    byOperator: byOperator === 1,
-    changedAt,
-    refusals,
-    seriesStart,
-    seriesEnd,
-  };
 }

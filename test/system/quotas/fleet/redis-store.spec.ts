@@ -152,17 +152,19 @@ async function compare(memory: QuotaStore, redis: QuotaStore, run: History) {
 
 test('Redis and this process decide every history alike, whether the clock of Redis agrees with ours or not', async () => {
   const memory = new MemoryCounters(FORGETFUL, clock);
+  const shared = new RedisCounters(connection, FORGETFUL, clock, 1);
   const storeOf = (counters: Counters) => new QuotaStore(counters, FORGETFUL);
   try {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(0, -45_678, 98_765), history, async (aheadMs, run) => {
         connection.aheadMs = aheadMs;
         clock.set(START);
-        await compare(storeOf(memory), storeOf(new RedisCounters(connection, FORGETFUL, clock)), run);
+        await compare(storeOf(memory), storeOf(shared), run);
       }),
       { numRuns: 60, examples: [[0, LOOKED_AT_AFTER_ITS_MINUTE]] },
     );
   } finally {
     memory.onModuleDestroy();
+    shared.onModuleDestroy();
   }
 });

@@ -1,0 +1,190 @@
+import {
+  ALWAYS_TOLERATED,
+  type BanState,
+  BAN_DURATIONS_MS,
+  FORGIVENESS_MS,
+  newBanState,
+  NOTICE_MS,
+  SERIES_MS,
+  type Step,
+  type StepResult,
+  type StoredBan,
+} from '../rules/decision';
+import { type Window, WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
+import type { LimitedClient } from './quota-store';
+
+/**
+ * The rules of limits.ts and decision.ts as one atomic step inside Redis. A test runs both against the same histories to detect
+ * any difference. Durations are on the clock of Redis, which all instances share. Days and other absolute times are on that of
+ * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
+ *
+ * KEYS: the windows of the client or address; for a client also the ban of the key. ARGV: a `Given` as JSON.
+ * Returns an `Answer`; or nothing if the client's usage must be read from the database first.
+ */
+export const QUOTA_SCRIPT = `
+local given = cjson.decode(ARGV[1])
+local limits, key = given.limits, given.key
+local floor, max, min = math.floor, math.max, math.min
+local LENGTHS = {minute = ${WINDOW_MS.minute}, day = ${WINDOW_MS.day}}
+local NAMES = key and {'minute', 'day'} or {'minute'}
+local BANS = {${BAN_DURATIONS_MS.join(', ')}}
+
+local time = redis.call('TIME')
+local now = given.redisNow or time[1] * 1000 + floor(time[2] / 1000)
+local ahead = now - given.now
+local starts = {minute = now, day = floor(given.now / LENGTHS.day) * LENGTHS.day + ahead}
+
+local function load(name)
+  local packed = redis.call('GET', name)
+  return packed and cmsgpack.unpack(packed)
+end
+
+local windows = load(KEYS[1])
+if not windows then
+  windows = given.windows
+  if not windows then return false end
+  windows.resetAt = key and key.resetAt
+  windows.minute.start = windows.minute.start + ahead
+end
+windows.day.start = windows.day.start + ahead
+
+local ban, stored_ban, ban_changed
+if key then
+  if key.resetAt > windows.resetAt then
+    for _, name in ipairs(NAMES) do windows[name] = {start = 0, count = 0, refunds = 0} end
+    windows.resetAt = key.resetAt
+  end
+  stored_ban = load(KEYS[2])
+  ban = stored_ban
+    or {level = 0, bannedUntil = 0, byOperator = false, changedAt = 0, refusals = 0, seriesStart = 0, seriesEnd = 0}
+  if key.ban.changedAt > ban.changedAt then
+    local banned_until = key.ban.bannedUntil + ahead
+    -- Its own ban comes back from the database with the delay of two calls, which would make its announced end untrue.
+    if key.ban.byOperator or math.abs(banned_until - ban.bannedUntil) > 1000 then ban.bannedUntil = banned_until end
+    ban.level, ban.byOperator, ban.changedAt = key.ban.level, key.ban.byOperator, key.ban.changedAt
+    ban_changed = true
+  end
+end
+
+local ends, exhausted = {}
+for _, name in ipairs(NAMES) do
+  local window = windows[name]
+  ends[name] = window.start + LENGTHS[name]
+  if now >= ends[name] then
+    window.count, window.refunds, ends[name] = 0, 0, starts[name] + LENGTHS[name]
+  elseif now < window.start then
+    window.start, ends[name] = starts[name], starts[name] + LENGTHS[name]
+  end
+  if window.count >= limits[name] and (not exhausted or ends[name] >= ends[exhausted]) then exhausted = name end
+end
+
+local outcome, newly_banned = 'unchanged', 0
+local function ban_for_refusals()
+  local level = ban.level
+  if level > 0 then level = max(0, level - floor((now - ban.bannedUntil) / ${FORGIVENESS_MS})) end
+  ban.level = min(level + 1, #BANS)
+  ban.bannedUntil, ban.byOperator = now + BANS[ban.level], false
+  ban.refusals, ban.seriesStart, ban.seriesEnd = 0, 0, 0
+  outcome, newly_banned = 'banned', 1
+end
+
+if given.step == 'take' and key and now < ban.bannedUntil then
+  outcome = 'banned'
+elseif given.step == 'take' and not exhausted then
+  outcome = 'allowed'
+  for _, name in ipairs(NAMES) do
+    windows[name].start, windows[name].count = ends[name] - LENGTHS[name], windows[name].count + 1
+  end
+elseif given.step == 'take' then
+  outcome = 'limited'
+  if key then
+    ban_changed = true
+    if now < ban.seriesStart or now >= ban.seriesEnd then
+      ban.refusals, ban.seriesStart, ban.seriesEnd = 0, now, min(now + ${SERIES_MS}, ends[exhausted])
+    end
+    if now >= ban.seriesStart + ${NOTICE_MS} then ban.refusals = ban.refusals + 1 end
+    if ban.refusals > max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then ban_for_refusals() end
+  end
+elseif given.step == 'refund' then
+  for _, name in ipairs(NAMES) do
+    local window = windows[name]
+    local is_inside = given.takenAt >= window.start and given.takenAt < ends[name]
+    if is_inside and window.count > 0 and window.refunds < limits[name] then
+      window.count, window.refunds = window.count - 1, window.refunds + 1
+      if name == 'day' then outcome = 'refunded' end
+    end
+  end
+end
+
+windows.day.start = windows.day.start - ahead
+if given.step ~= 'read' then
+  redis.call('SET', KEYS[1], cmsgpack.pack(windows), 'PX', key and 2 * LENGTHS.day or LENGTHS.minute)
+  if ban_changed then
+    local kept = max(2 * LENGTHS.day, ban.bannedUntil - now + LENGTHS.day)
+    redis.call('SET', KEYS[2], cmsgpack.pack(ban), 'PX', kept)
+  end
+end
+local function values(window) return {window.start, window.count, window.refunds} end
+return {outcome, outcome == 'limited' and exhausted or '', newly_banned, now, values(windows.minute), values(windows.day),
+  (stored_ban or ban_changed) and cjson.encode(ban)}
+`;
+
+/** What the script is given. The names of windows stand for their limits. */
+export interface Given {
+  /** The time of the instance. */
+  now: number;
+  step: Step;
+  limits: { minute: number; day?: number };
+  /** For a refund, on the clock of Redis. */
+  takenAt?: number;
+  key?: { ban: StoredBan; resetAt: number };
+  /** For an address, and for a client whose usage was read from the database: where to begin, on the clock of the instance. */
+  windows?: Windows;
+}
+
+/** Times are on the clock of Redis, except the start of the day. */
+export type Answer = [
+  outcome: StepResult['outcome'],
+  exhausted: WindowName | '',
+  isNewlyBanned: number,
+  now: number,
+  minute: WindowValues,
+  day: WindowValues,
+  /** JSON; absent for an address, and for a key that was never refused nor banned. */
+  ban?: string,
+];
+type WindowValues = [start: number, count: number, refunds: number];
+/** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
+export function toResult(answer: Answer, { key, limits }: LimitedClient, receivedAt: number): StepResult {
+  const [outcome, exhausted, isNewlyBanned, redisNow, minute, day, ban] = answer;
+  const aheadMs = redisNow - receivedAt;
+  return {
+    outcome,
+    exhausted: exhausted || null,
+    isNewlyBanned: isNewlyBanned === 1,
+    windows: { minute: toWindow(minute, aheadMs), day: toWindow(day, 0) },
+    ban: key && toBan(ban, aheadMs),
+    limits,
+    perMinute: limits.perMinute,
+    now: receivedAt,
+    // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
+    takenAt: redisNow,
+    isLocal: false,
+  };
+}
+
+function toWindow([start, count, refunds]: WindowValues, aheadMs: number): Window {
+  return { start: start - aheadMs, count, refunds };
+}
+
+function toBan(json: string | undefined, aheadMs: number): BanState {
+  const ban = newBanState();
+  if (json !== undefined) {
+    Object.assign(ban, JSON.parse(json));
+    // 0 is never.
+    ban.bannedUntil &&= ban.bannedUntil - aheadMs;
+    ban.seriesStart &&= ban.seriesStart - aheadMs;
+    ban.seriesEnd &&= ban.seriesEnd - aheadMs;
+  }
+  return ban;
+}
