@@ -90,7 +90,7 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
 function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
-  if (!is404 || (client !== undefined && client.admission === undefined)) {
+  if (!is404 || (client !== undefined && client.decision === undefined)) {
     return null;
   }
   const allowed = server.supportedMethods.toSorted().filter((method) => {

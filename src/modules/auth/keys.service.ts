@@ -52,7 +52,7 @@ export class KeysService {
       await this.trail.record(transaction, {
         action: 'key.issued',
         keyId: issued.record.id,
-        details: { name, scopes, expiresAt: toText(expiresAt) },
+        details: { name, scopes, expiresAt },
       });
       return issued;
     }, outer);
@@ -134,7 +134,7 @@ export class KeysService {
           newKeyId: issued.record.id,
           scopes: old.scopes,
           overlapSeconds: overlapMs / 1_000,
-          expiresAt: { before: toText(old.expiresAt), after: toText(expiresAt) },
+          expiresAt: { before: old.expiresAt, after: expiresAt },
         },
       });
       return issued;
@@ -177,10 +177,6 @@ export class KeysService {
     const { identifiers } = await transaction.insert(ApiKey, stored);
     return { key, record: await this.byId(identifiers[0]!.id as number, transaction) };
   }
-}
-
-function toText(time: Date | null): string | null {
-  return time?.toISOString() ?? null;
 }
 
 type KeyState = 'active' | 'banned' | 'expired' | 'revoked';

@@ -8,12 +8,11 @@ import { SETTINGS, type Settings } from '../../settings';
 import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
-import { USAGE_DAYS, UsageDay } from './quotas.entity';
 import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import { MemoryCounters } from './stores/memory-counters';
-import { QuotaRecords } from './stores/quota-records';
+import { QuotaRecords, USAGE_DAYS, UsageDay } from './stores/quota-records';
 import { Counters, QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
@@ -30,9 +29,8 @@ export {
   limitsOf,
   type Plan,
 } from './rules/limits';
-export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { countedAddress, RequestLimiter } from './request-limiter';
-export { limitErrorOf } from './rate-limit-errors';
+export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaStore } from './stores/quota-store';
 export { redisStatus } from './stores/redis-connection';
 

@@ -39,12 +39,12 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
     .getHttpAdapter()
     .getInstance()
     .addHook('onResponse', ({ client }, _reply, done) => {
-      if (client?.admission) {
-        const { decision } = client.admission;
+      if (client?.decision) {
+        const { exhausted, outcome, isNewlyBanned, ban } = client.decision;
         const subject = client.key === null ? 'address' : 'client';
-        decisions.inc({ subject, decision: decision.exhausted ?? decision.outcome });
-        if (decision.isNewlyBanned) {
-          bans.inc({ level: decision.ban!.level });
+        decisions.inc({ subject, decision: exhausted ?? outcome });
+        if (isNewlyBanned) {
+          bans.inc({ level: ban!.level });
         }
       }
       done();

@@ -5,10 +5,9 @@ import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { banEndOf, ClientsService, describeKey, type IssuedKey, KeysService } from '../auth';
-import { UsageDay } from './quotas.entity';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
-import { QuotaRecords, writeBan } from './stores/quota-records';
+import { QuotaRecords, UsageDay, writeBan } from './stores/quota-records';
 
 type StoredKey = IssuedKey['record'];
 
@@ -35,30 +34,29 @@ export class QuotasService {
       const ban = banStateOf(await this.keys.locked(transaction, keyId));
       banByOperator(ban, this.clock.now(), durationMs);
       await writeBan(transaction, keyId, ban);
-      const details = { level: ban.level, bannedUntil: toText(ban.bannedUntil) };
+      const bannedUntil = new Date(ban.bannedUntil);
+      const details = { level: ban.level, bannedUntil };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
-      return new Date(ban.bannedUntil);
+      return bannedUntil;
     });
   }
 
   /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
-      const ban = banStateOf(await this.keys.locked(transaction, keyId));
+      const before = banStateOf(await this.keys.locked(transaction, keyId));
+      const after = { ...before };
       const now = this.clock.now();
-      const wasBanned = isBanned(ban, now);
-      const before = { level: ban.level, bannedUntil: toText(ban.bannedUntil) };
-      unban(ban, now);
+      unban(after, now);
       // Always written: an instance may hold a ban that is older than this change.
-      await writeBan(transaction, keyId, ban);
-      if (!wasBanned) {
-        return;
+      await writeBan(transaction, keyId, after);
+      if (isBanned(before, now)) {
+        const details = {
+          level: { before: before.level, after: after.level },
+          bannedUntil: { before: new Date(before.bannedUntil), after: new Date(after.bannedUntil) },
+        };
+        await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
       }
-      const details = {
-        level: { before: before.level, after: ban.level },
-        bannedUntil: { before: before.bannedUntil, after: toText(ban.bannedUntil) },
-      };
-      await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
     });
   }
 
@@ -74,7 +72,7 @@ export class QuotasService {
       // Later than the last one: instances apply each reset once.
       await transaction.query(
         `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
-        [clientId, toText(now)],
+        [clientId, new Date(now)],
       );
       await transaction.update(UsageDay, { clientId, day }, { forgiven: () => 'requests', refunds: 0 });
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
@@ -131,10 +129,6 @@ export class QuotasService {
 
 function banStateOf({ banLevel: level, bannedUntil, bannedByOperator: byOperator }: StoredKey): BanState {
   return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
-}
-
-function toText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 /** A minute that has not started has no end. */

@@ -12,16 +12,11 @@ import { type LimitedClient, QuotaStore } from './stores/quota-store';
 /** Who sends a request: the client of a valid key, or else an address. */
 type RequestClient = Identity &
   LimitedClient & {
-    /** Absent for a request that is not counted. */
-    admission?: Admission;
+    /** For the header fields of the response; absent for a request that is not counted. */
+    decision?: QuotaStatus;
+    /** A request is refunded at most once. */
+    isRefunded?: boolean;
   };
-
-/** The decision on a request, for the header fields of its response. */
-interface Admission {
-  decision: QuotaStatus;
-  /** Whether the request has been refunded, which happens at most once. */
-  isRefunded: boolean;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -55,9 +50,8 @@ export class RequestLimiter {
 
   /** Takes the request from both windows in one step, and remembers the decision. */
   async admit(client: RequestClient): Promise<QuotaStatus> {
-    const decision = await this.store.take(client);
-    client.admission = { decision, isRefunded: false };
-    return decision;
+    client.decision = await this.store.take(client);
+    return client.decision;
   }
 
   /** For a request that must not be interpreted: it belongs to its address, and is not counted. */
@@ -67,8 +61,8 @@ export class RequestLimiter {
 
   /** The rate limit headers for a response with this status. Refunds the request first if it is due. */
   async headersFor({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {
-    if (client?.admission !== undefined) {
-      const current = await this.statusAfter(client, client.admission, status);
+    if (client?.decision !== undefined) {
+      const current = await this.statusAfter(client, client.decision, status);
       return rateLimitHeaders(current, this.clock.now());
     }
     try {
@@ -91,19 +85,20 @@ export class RequestLimiter {
 
   private async statusAfter(
     client: RequestClient,
-    admission: Admission,
+    decision: QuotaStatus,
     status: number,
   ): Promise<QuotaStatus> {
-    const { decision } = admission;
-    const isTaken = decision.outcome === 'allowed';
+    if (decision.outcome !== 'allowed') {
+      return decision;
+    }
     try {
       // 304 and 5xx responses use no quota.
-      if (isTaken && !admission.isRefunded && (status === 304 || status >= 500)) {
-        admission.isRefunded = true;
+      if (!client.isRefunded && (status === 304 || status >= 500)) {
+        client.isRefunded = true;
         return await this.store.refund(client, decision);
       }
       // Other requests of the client were counted while this one waited.
-      if (isTaken && this.clock.now() - decision.decidedAt > OUTDATED_MS) {
+      if (this.clock.now() - decision.decidedAt > OUTDATED_MS) {
         return await this.store.read(client);
       }
     } catch {
