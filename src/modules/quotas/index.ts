@@ -52,11 +52,10 @@ const QUOTA_STORE: Provider[] = [
       records: QuotaRecords,
       clock: Clock,
       redis: RedisConnection | null,
-    ): Counters | Promise<Counters> => {
-      return redis === null
+    ): Counters | Promise<Counters> =>
+      redis === null
         ? new MemoryCounters(records, clock)
-        : new RedisCounters(redis, records, clock, instances).start();
-    },
+        : new RedisCounters(redis, records, clock, instances).start(),
   },
   QuotaStore,
 ];

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { BAN_LEVELS } from './rules/decision';
+import { BAN_DURATIONS_MS } from './rules/decision';
 import { QuotaStore } from './stores/quota-store';
 
 /** `minute` and `day` are the windows whose limit refused the request. */
@@ -34,7 +34,7 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
   LIMITER_DECISIONS.forEach((decision) => {
     ['client', 'address'].forEach((subject) => decisions.inc({ subject, decision }, 0));
   });
-  BAN_LEVELS.forEach((level) => bans.inc({ level }, 0));
+  BAN_DURATIONS_MS.forEach((_duration, index) => bans.inc({ level: index + 1 }, 0));
   app
     .getHttpAdapter()
     .getInstance()

@@ -8,14 +8,18 @@ import { confirm } from '../../cli/command/operator';
 import { DAYS_OPTION, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
 
+abstract class QuotaCommand extends StoreCommand {
+  @Inject() protected readonly clients!: ClientsService;
+  @Inject() protected readonly quotas!: QuotasService;
+}
+
 @SubCommand({
   name: 'show',
   arguments: '<client>',
   description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
 })
-export class ShowQuotaCommand extends StoreCommand {
+export class ShowQuotaCommand extends QuotaCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
-  @Inject() private readonly quotas!: QuotasService;
 
   protected async execute([name]: [string], options: OutputOptions): Promise<void> {
     const overview = await this.quotas.overviewOf(name);
@@ -43,11 +47,9 @@ export class ShowQuotaCommand extends StoreCommand {
   description:
     "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
 })
-export class ResetQuotaCommand extends StoreCommand {
+export class ResetQuotaCommand extends QuotaCommand {
   protected override readonly examples = ['quotas reset acme', 'quotas reset acme --yes'];
   protected override readonly takesYes = true;
-  @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly quotas!: QuotasService;
 
   protected async execute([name]: [string], options: ConfirmedOptions): Promise<void> {
     const client = await this.clients.named(name);
@@ -59,9 +61,8 @@ export class ResetQuotaCommand extends StoreCommand {
 }
 
 @SubCommand({ name: 'top', description: 'show the clients with the most requests, up to one second ago' })
-export class TopQuotasCommand extends StoreCommand {
+export class TopQuotasCommand extends QuotaCommand {
   protected override readonly examples = ['quotas top', 'quotas top --limit 3 --days 30'];
-  @Inject() private readonly quotas!: QuotasService;
 
   protected override declare(command: Commander): void {
     command

@@ -6,7 +6,7 @@ import { Clock } from '#libs/clock';
 import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
 import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
-import { ADDRESS_LIMITS, limitsOf, UnknownPlanError } from './rules/limits';
+import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
 /** Who sends a request: the client of a valid key, or else an address. */
@@ -116,7 +116,7 @@ function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   try {
     return { key, refusal, tracker: `client:${key.clientId}`, limits: limitsOf(key) };
   } catch (error) {
-    throw error instanceof UnknownPlanError ? new UnavailableError(error.message) : error;
+    throw new UnavailableError((error as Error).message);
   }
 }
 

@@ -46,12 +46,9 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   return { plan, perMinute: null, perDay: null };
 }
 
-/** A client has a plan that this version of the service does not know: during an update, a newer one runs beside it. */
-export class UnknownPlanError extends Error {}
-
 /**
  * The limits in force for a client.
- * @throws UnknownPlanError
+ * @throws Error for a plan that this version of the service does not know: during an update, a newer one runs beside it
  */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;
@@ -60,7 +57,7 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
     return fixed;
   }
   if (perMinute === null || perDay === null) {
-    throw new UnknownPlanError(`This version of the service knows no limits of the plan ${plan}.`);
+    throw new Error(`This version of the service knows no limits of the plan ${plan}.`);
   }
   return { perMinute, perDay };
 }
