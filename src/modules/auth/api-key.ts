@@ -5,17 +5,6 @@ import type { ApiError } from '#libs/http';
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The last ban of a key, as the database has it. */
-export interface StoredBan {
-  /** The level at the end of the ban, 0 to 5; what has been forgiven since is not subtracted. */
-  level: number;
-  /** Unix milliseconds; 0 for a key that was never banned. */
-  bannedUntil: number;
-  byOperator: boolean;
-  /** Increases with each change, so that an older state replaces no newer one. */
-  changedAt: number;
-}
-
 /** A valid key: whose it is and what it may do. */
 export interface ClientKey {
   id: number;
@@ -36,8 +25,8 @@ export interface ClientKey {
   expiresAt: number | null;
   /** When the overlap of a rotation ends; null for a key that was not rotated. */
   overlapEndsAt: number | null;
-  /** For the quotas. */
-  ban: StoredBan;
+  /** The key's last ban, for the quotas. `changedAt` increases with each change, so that an older state replaces no newer one. */
+  ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
   /** The last reset of the client's limits, for the quotas; 0 for never. */
   resetAt: number;
 }

@@ -17,7 +17,7 @@ export {
   RequiresKey,
   ScopeByMethod,
 } from './access-rules';
-export { type ClientKey, type Identity, type Scope, SCOPES, type StoredBan } from './api-key';
+export { type ClientKey, type Identity, type Scope, SCOPES } from './api-key';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
 export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService } from './clients.service';
 export { banEndOf, describeKey, KeysService, type IssuedKey } from './keys.service';

@@ -1,6 +1,5 @@
 // Bans: a key whose refusals in one series exceed half of its plan's minute is banned, each time for longer. And the decision on
 // one request, in one step: first the ban, then both windows, then the refusal.
-import type { StoredBan } from '../../auth';
 import {
   type Limits,
   MINUTE_MS,
@@ -30,6 +29,16 @@ export const BAN_DURATIONS_MS: readonly number[] = [
 ];
 /** After the end of a ban, one level is forgiven per period without a new ban. */
 export const FORGIVENESS_MS = 24 * HOUR_MS;
+
+/** The last ban of a key, as the database has it. */
+export interface StoredBan {
+  /** The level at the end of the ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
+  level: number;
+  bannedUntil: number;
+  byOperator: boolean;
+  /** Increases with each change in the database. */
+  changedAt: number;
+}
 
 /** The ban state of a key. Addresses are never banned. Times are unix milliseconds. */
 export interface BanState extends StoredBan {

@@ -4,8 +4,7 @@ import { Column, Entity, Index, LessThanOrEqual, PrimaryColumn, Repository } fro
 import { Clock, utcDate, WriteBehind } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import type { StoredBan } from '../../auth';
-import type { BanState } from '../rules/decision';
+import type { BanState, StoredBan } from '../rules/decision';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
 import type { LimitedKey } from './quota-store';
 

@@ -1,4 +1,3 @@
-import type { StoredBan } from '../../auth';
 import {
   ALWAYS_TOLERATED,
   type BanState,
@@ -9,6 +8,7 @@ import {
   SERIES_MS,
   type Step,
   type StepResult,
+  type StoredBan,
 } from '../rules/decision';
 import { type Window, WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
