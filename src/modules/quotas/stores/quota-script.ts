@@ -18,6 +18,8 @@ import type { LimitedClient } from './quota-store';
  * any difference. Durations are on the clock of Redis, which all instances share. Days and other absolute times are on that of
  * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
  *
+ * A read writes only what comes from the database.
+ *
  * KEYS: the windows of the client or address; for a client also the ban of the key. ARGV: a `Given` as JSON.
  * Returns an `Answer`; or nothing if the client's usage must be read from the database first.
  */
@@ -40,6 +42,7 @@ local function load(name)
 end
 
 local windows = load(KEYS[1])
+local is_restored = key and not windows
 if not windows then
   windows = given.windows
   if not windows then return false end
@@ -117,12 +120,13 @@ elseif given.step == 'refund' then
 end
 
 windows.day.start = windows.day.start - ahead
-if given.step ~= 'read' then
+local writes = given.step ~= 'read'
+if writes or is_restored then
   redis.call('SET', KEYS[1], cmsgpack.pack(windows), 'PX', key and 2 * LENGTHS.day or LENGTHS.minute)
-  if ban_changed then
-    local kept = max(2 * LENGTHS.day, ban.bannedUntil - now + LENGTHS.day)
-    redis.call('SET', KEYS[2], cmsgpack.pack(ban), 'PX', kept)
-  end
+end
+if writes and ban_changed then
+  local kept = max(2 * LENGTHS.day, ban.bannedUntil - now + LENGTHS.day)
+  redis.call('SET', KEYS[2], cmsgpack.pack(ban), 'PX', kept)
 end
 local function values(window) return {window.start, window.count, window.refunds} end
 return {outcome, outcome == 'limited' and exhausted or '', newly_banned, now, values(windows.minute), values(windows.day),
