@@ -93,7 +93,7 @@ const CLIENTS = [
     requests bigint NOT NULL,
     refunds bigint NOT NULL DEFAULT 0,
     forgiven bigint NOT NULL DEFAULT 0,
-    minute_start timestamptz NOT NULL DEFAULT 'epoch',
+    minute_start timestamptz,
     minute_requests integer NOT NULL DEFAULT 0,
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)

@@ -34,8 +34,8 @@ export class UsageDay {
   forgiven!: number;
 
   /** The last minute of the day in which the client was counted. */
-  @Column('timestamptz', { name: 'minute_start', default: () => `'epoch'` })
-  minuteStart!: Date;
+  @Column('timestamptz', { name: 'minute_start', nullable: true })
+  minuteStart!: Date | null;
 
   @Column('int', { name: 'minute_requests', default: 0 })
   minuteRequests!: number;
@@ -125,12 +125,9 @@ export class QuotaRecords implements OnApplicationShutdown {
       windows.day = { start: startOfDay(now), count, refunds: used.refunds };
     }
     // A reset ends the minute.
-    if (used !== null && used.minuteStart.getTime() > resetAt) {
-      windows.minute = {
-        start: used.minuteStart.getTime(),
-        count: used.minuteRequests,
-        refunds: used.minuteRefunds,
-      };
+    const start = used?.minuteStart?.getTime() ?? 0;
+    if (start > resetAt) {
+      windows.minute = { start, count: used!.minuteRequests, refunds: used!.minuteRefunds };
     }
     return windows;
   }
