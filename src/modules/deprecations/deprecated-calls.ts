@@ -38,15 +38,6 @@ export class DeprecatedCall {
 
 const INTERVAL_MS = 5_000;
 
-interface Calls {
-  keyId: number;
-  operation: string;
-  /** `YYYY-MM-DD`. */
-  day: string;
-  calls: number;
-  lastCallAt: Date;
-}
-
 interface DeprecatedUse {
   /** The operationId in the OpenAPI document. */
   operation: string;
@@ -75,7 +66,7 @@ const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId"
 /** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
-  private readonly calls = new WriteBehind<Calls>({
+  private readonly calls = new WriteBehind<DeprecatedCall>({
     name: 'Saving calls of deprecated operations',
     intervalMs: INTERVAL_MS,
     merge: (earlier, later) => Object.assign(later, { calls: earlier.calls + later.calls }),
