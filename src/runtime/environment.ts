@@ -80,7 +80,7 @@ export function isWellFormedUrl(text: string): boolean {
   }
 }
 
-/** Whether Node could decode an argument or a variable: it puts this character in place of what is not UTF-8. */
+/** Whether a text was UTF-8: Node puts this character in place of what is not. */
 export function isDecoded(text: string): boolean {
   return !text.includes('\ufffd');
 }
@@ -119,13 +119,12 @@ const secretFile = taking('a file that can be read, with text in UTF-8', (file) 
   }
 });
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Text in UTF-8, without its byte order mark. UTF-16 is full of zeros. */
+/** Text in UTF-8, without its byte order mark. */
 function decodeText(bytes: Uint8Array): string {
-  const text = UTF8.decode(bytes);
-  if (text.includes('\0')) {
-    throw new TypeError('It contains zeros.');
+  const text = new TextDecoder().decode(bytes);
+  // UTF-16 is full of zeros.
+  if (text.includes('\0') || !isDecoded(text)) {
+    throw new Error('it is not text in UTF-8');
   }
   return text;
 }
@@ -167,7 +166,7 @@ function readTrusted(): string {
     closeSync(descriptor);
     return decodeText(bytes);
   } catch (error) {
-    const reason = error instanceof TypeError ? 'it is not text in UTF-8' : (error as Error).message;
+    const reason = (error as Error).message;
     throw new OperatorError(`.env cannot be read: ${reason}.`, INVALID);
   }
 }
