@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import {
   DocumentBuilder,
@@ -120,7 +121,7 @@ function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {
     schemas: { ...components.schemas, ...schemas() },
     headers: HEADERS,
-    parameters: CONDITIONS,
+    parameters: { ...CONDITIONS },
     responses: {},
   });
   for (const [method, part] of Object.values(paths).flatMap((item) => Object.entries(item))) {
@@ -139,13 +140,26 @@ function completeRequest(operation: NotedOperation, method: string, components: 
   const noted = [...parameters, ...(isConditional ? ['If-None-Match'] : [])].map((name) =>
     name === 'Idempotency-Key' ? idempotencyKeyOf(operation.operationId!) : reference('parameters', name),
   );
-  operation.parameters = [...(operation.parameters as ParameterObject[]), ...noted];
+  const own = (operation.parameters as ParameterObject[]).map((parameter) =>
+    shareParameter(parameter, components.parameters!),
+  );
+  operation.parameters = [...own, ...noted];
   const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (json) {
     const { $ref } = json.schema as ReferenceObject;
     (components.schemas as Schemas)[nameIn($ref)]!.additionalProperties = false;
     Object.assign(json, bodies.length > 0 && { examples: Object.fromEntries(bodies) });
   }
+}
+
+/** Operations share the first parameter of a name, and those that are the same. */
+function shareParameter(
+  parameter: ParameterObject,
+  shared: NonNullable<Components['parameters']>,
+): ParameterObject | ReferenceObject {
+  const { name } = parameter;
+  shared[name] ??= parameter;
+  return isDeepStrictEqual(shared[name], parameter) ? reference('parameters', name) : parameter;
 }
 
 /** Adds the errors, 304, and the header fields of every response. Operations share all but what only they have. */

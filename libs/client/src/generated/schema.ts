@@ -1224,6 +1224,34 @@ export interface components {
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         "If-None-Match": string;
+        /** @description Number of days, including today. */
+        days: number;
+        /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+        limit: number;
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+        cursor: string;
+        /** @description Only categories whose name starts with this text, ignoring case. */
+        name: string;
+        /** @description Identifier of the category (Category.id). */
+        categoryId: number;
+        /** @description Only pets with one of these statuses. */
+        status: types.PetStatus[];
+        /** @description Only pets with one of these ids. */
+        id: number[];
+        /** @description Identifier of the pet (Pet.id). */
+        petId: number;
+        /** @description Only fulfilled orders (true) or only open ones (false). */
+        complete: boolean;
+        /** @description Identifier of the order (Order.id). */
+        orderId: number;
+        /** @description Only events of one of these types. */
+        type: types.EventName[];
+        /** @description How many seconds to wait for an event if there is none yet. */
+        wait: number;
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+        /** @description Identifier of the delivery (Delivery.id). */
+        deliveryId: number;
     };
     requestBodies: never;
     headers: {
@@ -1403,7 +1431,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Number of days, including today. */
-                days?: number;
+                days?: components["parameters"]["days"];
             };
             header?: never;
             path?: never;
@@ -1445,11 +1473,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only categories whose name starts with this text, ignoring case. */
-                name?: string;
+                name?: components["parameters"]["name"];
             };
             header?: never;
             path?: never;
@@ -1554,7 +1582,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the category (Category.id). */
-                categoryId: number;
+                categoryId: components["parameters"]["categoryId"];
             };
             cookie?: never;
         };
@@ -1604,7 +1632,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the category (Category.id). */
-                categoryId: number;
+                categoryId: components["parameters"]["categoryId"];
             };
             cookie?: never;
         };
@@ -1684,17 +1712,17 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only pets with one of these statuses. */
-                status?: types.PetStatus[];
+                status?: components["parameters"]["status"];
                 /** @description Only pets of this category. */
                 categoryId?: number;
                 /** @description Only pets whose name starts with this text, ignoring case. */
                 name?: string;
                 /** @description Only pets with one of these ids. */
-                id?: number[];
+                id?: components["parameters"]["id"];
             };
             header?: {
                 /**
@@ -1806,7 +1834,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: number;
+                petId: components["parameters"]["petId"];
             };
             cookie?: never;
         };
@@ -2132,7 +2160,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: number;
+                petId: components["parameters"]["petId"];
             };
             cookie?: never;
         };
@@ -2222,7 +2250,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: number;
+                petId: components["parameters"]["petId"];
             };
             cookie?: never;
         };
@@ -2270,9 +2298,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only entries of pets with one of these statuses. */
                 status?: types.PetStatus[];
             };
@@ -2325,7 +2353,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: number;
+                petId: components["parameters"]["petId"];
             };
             cookie?: never;
         };
@@ -2375,7 +2403,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: number;
+                petId: components["parameters"]["petId"];
             };
             cookie?: never;
         };
@@ -2434,7 +2462,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the pet (Pet.id). */
-                petId: number;
+                petId: components["parameters"]["petId"];
             };
             cookie?: never;
         };
@@ -2483,13 +2511,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only orders for this pet. */
                 petId?: number;
                 /** @description Only fulfilled orders (true) or only open ones (false). */
-                complete?: boolean;
+                complete?: components["parameters"]["complete"];
             };
             header?: never;
             path?: never;
@@ -2594,7 +2622,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the order (Order.id). */
-                orderId: number;
+                orderId: components["parameters"]["orderId"];
             };
             cookie?: never;
         };
@@ -2644,7 +2672,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the order (Order.id). */
-                orderId: number;
+                orderId: components["parameters"]["orderId"];
             };
             cookie?: never;
         };
@@ -2678,7 +2706,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the order (Order.id). */
-                orderId: number;
+                orderId: components["parameters"]["orderId"];
             };
             cookie?: never;
         };
@@ -2733,15 +2761,15 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
-                type?: types.EventName[];
+                type?: components["parameters"]["type"];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
                 /** @description How many seconds to wait for an event if there is none yet. */
-                wait?: number;
+                wait?: components["parameters"]["wait"];
             };
             header?: never;
             path?: never;
@@ -2800,9 +2828,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -2907,7 +2935,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
             };
             cookie?: never;
         };
@@ -2957,7 +2985,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
             };
             cookie?: never;
         };
@@ -2990,7 +3018,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
             };
             cookie?: never;
         };
@@ -3045,7 +3073,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
             };
             cookie?: never;
         };
@@ -3098,7 +3126,7 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
             };
             cookie?: never;
         };
@@ -3153,16 +3181,16 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only deliveries with this status. */
                 status?: types.DeliveryStatus;
             };
             header?: never;
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
             };
             cookie?: never;
         };
@@ -3212,9 +3240,9 @@ export interface operations {
             };
             path: {
                 /** @description Identifier of the webhook (Webhook.id). */
-                webhookId: number;
+                webhookId: components["parameters"]["webhookId"];
                 /** @description Identifier of the delivery (Delivery.id). */
-                deliveryId: number;
+                deliveryId: components["parameters"]["deliveryId"];
             };
             cookie?: never;
         };
