@@ -1,6 +1,7 @@
 // How results are sent: resources with their ETag, pages with the link to the next one; and the conditions of requests.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
@@ -8,11 +9,12 @@ import { type Deprecation, Documented, isGone, successorOf } from './routes';
 
 type Body = string | Buffer;
 /** Undefined means no body. */
-type Sent = Body | undefined;
+type Sent = Body | Promise<Body> | undefined;
 
 /** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** GET and HEAD. */
 export function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
@@ -24,6 +26,7 @@ export interface Page<Entry> {
   readonly cursor: string | null;
 }
 
+/** How a handler's results are sent. */
 export interface RepresentationOptions {
   /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
   status?: 200 | 201 | 202;
@@ -96,7 +99,7 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/** Characters of a body that is worth to be encoded only once. */
+/** Characters of a long body, which takes a thousand times as long to send as a short one. */
 const LONG_BODY = 64 * 1024;
 /** The bodies of pages, which several requests may share. */
 const bodies = new WeakMap<Page<object>, Body>();
@@ -111,9 +114,18 @@ function bodyOf(page: Page<object>): Body {
   return body;
 }
 
-function asJson(body: Body, reply: FastifyReply): Body {
-  void reply.type(JSON_TYPE);
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Each turn of the event loop sends one long body at most, so that hundreds of them do not keep everybody else waiting. */
+async function inTurn(body: Buffer): Promise<Buffer> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  await lastTurn;
   return body;
+}
+
+function asJson(body: Body, reply: FastifyReply): Sent {
+  void reply.type(JSON_TYPE);
+  return typeof body === 'string' ? body : inTurn(body);
 }
 
 /** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
@@ -228,6 +240,7 @@ export function IfMatch(): MethodDecorator {
   return applyDecorators(SetMetadata(EVALUATES, true), Documented({ parameters: ['If-Match'] }));
 }
 
+/** Whether the handler of a change evaluates its Precondition. */
 export function hasPrecondition(handler: object): boolean {
   return Reflect.hasMetadata(EVALUATES, handler);
 }
