@@ -21,6 +21,8 @@ const PATIENCE = 60_000;
 const LISTEN_PATIENCE = 2_000;
 /** How long a shutdown may take, in milliseconds, before the next signal. */
 const STOP_PATIENCE = 10_000;
+/** A start with a larger log begins another, and keeps this one in place of an older. */
+const MAX_LOG_BYTES = 1_000_000;
 /** The advisory lock of the process that owns the server, in the database `postgres`, where all of them meet. */
 const LOCK = 7_366_277_318;
 /** Sessions of a killed server hold its memory a moment longer, and another process may start the server as well. */
@@ -153,6 +155,9 @@ function isPostmaster(cluster: string, pid: number): boolean {
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
+  if ((fs.statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) {
+    fs.renameSync(folder.log, `${folder.log}.old`);
+  }
   const log = fs.openSync(folder.log, 'a', 0o600);
   const settings = settingsOf(parameters, cluster).flatMap((setting) => ['-c', setting]);
   const args = ['-D', account ? WORKING_DIRECTORY : cluster, ...settings];

@@ -66,6 +66,14 @@ it('a start removes what an interrupted initdb left, and a postmaster.pid of ano
   }
 });
 
+it('a start begins another log where it has grown large', async () => {
+  fs.writeFileSync(join(directory, 'server.log'), 'x'.repeat(1_000_001));
+  await (await start()).stop();
+  expect(fs.statSync(join(directory, 'server.log.old')).size).toBe(1_000_001);
+  expect(fs.statSync(join(directory, 'server.log')).size).toBeLessThan(10_000);
+  fs.rmSync(join(directory, 'server.log.old'));
+});
+
 describe('a start fails in one line', () => {
   it('where the folder is a file or below one, or cannot be made, or the path is longer than that of a socket may be', async () => {
     const file = bench.path('file');
