@@ -10,9 +10,11 @@ import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** How often new events are looked for while a webhook awaits them, what else is due, and how often pending deliveries are counted. */
+/** How often new events, and deliveries that are due, are looked for while a webhook awaits them, and while none does. */
 const EVENTS_POLL_MS = 200;
-const POLL_MS = 1_000;
+const DUE_POLL_MS = 500;
+const IDLE_POLL_MS = 1_000;
+/** How often pending deliveries are counted. */
 const BACKLOG_MS = 5_000;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
@@ -23,19 +25,20 @@ const EXPIRED = 'The event is older than 30 days.';
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   readonly counts = { delivered: 0, failed: 0 };
+  /** Whether a webhook is enabled. */
+  private isAwaited = false;
   /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
     work: () => this.takeTurn(),
-    everyMs: POLL_MS,
+    everyMs: () => (this.isAwaited ? DUE_POLL_MS : IDLE_POLL_MS),
   });
   private readonly dispatching = new RepeatingTask({
     name: 'Making deliveries of events for webhooks',
     work: () => this.dispatch(),
-    everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : POLL_MS),
+    everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : IDLE_POLL_MS),
   });
-  private isAwaited = false;
   private readonly counting = new RepeatingTask({
     name: 'Counting pending deliveries',
     work: () => this.queue.disableFull(),
