@@ -1,3 +1,4 @@
+/** The body of every error response: exactly these three members. */
 export interface ErrorBody {
   code: string;
   message: string;
@@ -27,6 +28,7 @@ export class ApiError extends Error {
   }
 }
 
+/** One entry of the error catalogue. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
@@ -83,6 +85,7 @@ export function defineError<Details extends unknown[] = []>({
   };
 }
 
+/** Every error defined so far, ordered by status and then by code. */
 export function errorCatalogue(): ErrorDefinition[] {
   return [...catalogue.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }

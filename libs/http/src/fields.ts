@@ -19,6 +19,7 @@ import {
 import { ValidationFailedError } from './errors';
 import { parseLiteral } from './validation';
 
+/** What all fields have. */
 export interface FieldOptions {
   description: string;
   example?: unknown;
@@ -71,6 +72,7 @@ const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID };
 const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
 
+/** The id of a resource: an integer from 1 to 2^53 - 1. */
 export function Id(options: FieldOptions): PropertyDecorator {
   return Field(options, ID_SCHEMA, EXPECTED_ID, (rule) => [IsInt(rule), Min(1, rule), Max(MAX_ID, rule)]);
 }
@@ -102,6 +104,7 @@ interface IntegerOptions extends FieldOptions {
   except?: number;
 }
 
+/** An integer from `min` to `max`. */
 export function Integer({ min, max, except, ...options }: IntegerOptions): PropertyDecorator {
   const gap = except === undefined ? {} : { not: { enum: [except] } };
   const schema = { type: 'integer', format: 'int32', minimum: min, maximum: max, ...gap };
@@ -145,11 +148,13 @@ function isText(value: unknown, min: number, max: number): value is string {
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 }
 
+/** One of these texts. */
 export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
   const schema: SchemaObject = { type: 'string', enum: [...values] };
   return Field(options, schema, `one of ${values.join(', ')}`, (rule) => [IsIn(values, rule)]);
 }
 
+/** A boolean; in a query the words `true` and `false`. */
 export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
   return Field(options, { type: 'boolean' }, 'true or false', (rule) => [IsBoolean(rule)]);
 }
@@ -157,6 +162,7 @@ export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
 const MAX_TIMESTAMP_LENGTH = 64;
 export const TIMESTAMP_SCHEMA = { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH };
 
+/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
 export function Timestamp(options: FieldOptions): PropertyDecorator {
   const expected =
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';

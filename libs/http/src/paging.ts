@@ -16,6 +16,7 @@ export interface ListPosition {
   name?: string | undefined;
 }
 
+/** An opaque cursor for the entries after this id or, in a list by name, after this lower-case name and id. */
 export function cursorAfter(id: number, name?: string): string {
   // The word tells the cursors of lists from those of the feed.
   return Buffer.from(`after:${id}${name === undefined ? '' : `:${name}`}`).toString('base64url');
@@ -40,11 +41,13 @@ export const DEFAULT_PAGE_SIZE = 20;
 /** The longest name has 200 characters of 4 bytes, and an id 16 digits. */
 const MAX_CURSOR_LENGTH = 1_100;
 
+/** The query parameter that says where a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
   return Field({ ...options, times: 1 }, schema, 'a cursor', (rule) => [IsString(rule)]);
 }
 
+/** The query parameters of every list. */
 export class PageQuery {
   @Integer({
     min: 1,
@@ -62,7 +65,10 @@ export class PageQuery {
   cursor?: string;
 }
 
-/** @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order */
+/**
+ * Which entries the request asks for.
+ * @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order
+ */
 export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {
   const given = cursor === undefined || cursor === FIRST_PAGE ? undefined : positionOf(cursor);
   const after: ListPosition = given ?? { id: 0, name: name && '' };
@@ -72,6 +78,7 @@ export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery &
   return { after, limit };
 }
 
+/** Makes pages from the rows of a list, and from where the next page starts. */
 export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
   return (rows: Row[], next: ListPosition | null): Page<Entry> => ({
     entries: rows.map((row) => toEntry(row)),

@@ -14,6 +14,7 @@ export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   };
 }
 
+/** What decorators say of the handler's route. */
 export function routeConfigOf(handler: object): FastifyContextConfig | undefined {
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
@@ -35,6 +36,7 @@ export interface Notes {
   bodies?: readonly [name: string, example: Examples[string]][];
 }
 
+/** Adds to the notes of an operation, of which the document is made. */
 export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) ?? {}) as {
@@ -74,6 +76,7 @@ interface TagOptions {
 
 const tags: TagOptions[] = [];
 
+/** Puts the operations of a controller under a tag. */
 export function Tag(tag: TagOptions): ClassDecorator {
   tags.push(tag);
   return ApiTags(tag.name);
@@ -108,6 +111,7 @@ declare module 'fastify' {
   }
 }
 
+/** Whether the sunset of a deprecated operation has passed, and the settings end it then. */
 export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): boolean {
   return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
 }

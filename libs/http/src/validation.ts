@@ -125,6 +125,7 @@ function quoted(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
+/** The examples of the fields of a class. */
 export function exampleOf(shape: Type<object>): Record<string, unknown> {
   const describe = (name: string) =>
     Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, shape.prototype as object, name) as {
