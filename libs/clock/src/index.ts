@@ -2,9 +2,15 @@ import { Logger } from '@nestjs/common';
 
 export const DAY_MS = 86_400_000;
 
-/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. */
+let latest = { day: NaN, text: '' };
+
+/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. The latest is kept, because each request asks for it. */
 export function utcDate(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 10);
+  const day = Math.floor(milliseconds / DAY_MS);
+  if (day !== latest.day) {
+    latest = { day, text: new Date(milliseconds).toISOString().slice(0, 10) };
+  }
+  return latest.text;
 }
 
 /** The source of time. Tests replace it. */

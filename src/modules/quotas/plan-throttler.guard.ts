@@ -111,7 +111,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, getTracker }: ThrottlerRequest): Promise<boolean> {
     const request = requestOf(context);
     const tracker = await getTracker(request, context);
-    const client = Object.assign(request.client!, { tracker });
+    const client = request.client!;
+    client.tracker = tracker;
     const { outcome } = await this.limiter.admit(client);
     if (outcome !== 'allowed') {
       await this.throwThrottlingException(context);
