@@ -2,15 +2,9 @@ import { Logger } from '@nestjs/common';
 
 export const DAY_MS = 86_400_000;
 
-let latest = { day: NaN, text: '' };
-
-/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. The latest is kept, because each request asks for it. */
+/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. */
 export function utcDate(milliseconds: number): string {
-  const day = Math.floor(milliseconds / DAY_MS);
-  if (day !== latest.day) {
-    latest = { day, text: new Date(milliseconds).toISOString().slice(0, 10) };
-  }
-  return latest.text;
+  return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
 /** The source of time. Tests replace it. */

@@ -49,8 +49,8 @@ const INTERVAL_MS = 1_000;
 /** `requests` and `refunds` are to be added to those of the day. The minute is the last one in which a client was counted. */
 interface Counted {
   clientId: number;
-  /** `YYYY-MM-DD`. */
-  day: string;
+  /** Its start in unix milliseconds, because that is quicker for each request than its name. */
+  day: number;
   requests: number;
   refunds: number;
   minute: Window;
@@ -94,7 +94,7 @@ export class QuotaRecords implements OnApplicationShutdown {
    * @param requests negative for a refund, 0 for one of the minute alone
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
-    const day = utcDate(this.clock.now());
+    const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests, refunds, minute: { ...minute } });
   }
@@ -153,7 +153,7 @@ export class QuotaRecords implements OnApplicationShutdown {
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
          refunds = usage_days.refunds + excluded.refunds, minute_start = excluded.minute_start,
          minute_requests = excluded.minute_requests, minute_refunds = excluded.minute_refunds`,
-      [JSON.stringify(counts)],
+      [JSON.stringify(counts.map((counted) => ({ ...counted, day: utcDate(counted.day) })))],
     );
   }
 
