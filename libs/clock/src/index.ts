@@ -123,7 +123,6 @@ interface WriteBehindOptions<Entry> {
  */
 export class WriteBehind<Entry> {
   private pending = new Map<string, Entry>();
-  private batch?: Map<string, Entry>;
   private readonly task: RepeatingTask;
 
   constructor(private readonly options: WriteBehindOptions<Entry>) {
@@ -132,10 +131,6 @@ export class WriteBehind<Entry> {
       work: () => this.write(),
       everyMs: () => (this.pending.size === 0 ? null : options.intervalMs),
     });
-  }
-
-  has(key: string): boolean {
-    return this.pending.has(key) || (this.batch?.has(key) ?? false);
   }
 
   add(key: string, entry: Entry): void {
@@ -161,7 +156,6 @@ export class WriteBehind<Entry> {
     if (batch.size === 0) {
       return;
     }
-    this.batch = batch;
     this.pending = new Map();
     try {
       await this.options.write(batch);
@@ -170,8 +164,6 @@ export class WriteBehind<Entry> {
       this.pending = batch;
       later.forEach((entry, key) => this.add(key, entry));
       throw error;
-    } finally {
-      this.batch = undefined;
     }
   }
 }
