@@ -130,8 +130,7 @@ export class Database {
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await poolOf(this.dataSource).connect();
-    const session = this.sessions.get(client) ?? new Session(client, this.names, pooled.has(client));
-    this.sessions.set(client, session);
+    const session = entryOf(this.sessions, client, () => new Session(client, this.names, pooled.has(client)));
     try {
       const result = await work(session);
       client.release();

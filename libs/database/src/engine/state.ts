@@ -175,10 +175,10 @@ export class State {
   }
 
   /** Tells later commands of the batch what a lookup would find now, if it was loaded. */
-  note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, next: (value: Value) => Value): void {
+  note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     const cell = this.cells.get(lookup)?.get(key);
     if (cell !== undefined) {
-      this.change(cell, next(cell.value as Value));
+      this.change(cell, value);
     }
   }
 
@@ -236,7 +236,11 @@ function isEqual(one: unknown, other: unknown): boolean {
 }
 
 /** The value of a key, which is made if it is not there yet. */
-export function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+export function entryOf<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  create: () => Value,
+): Value {
   let value = map.get(key);
   if (value === undefined) {
     value = create();
