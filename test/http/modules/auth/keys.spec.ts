@@ -171,8 +171,8 @@ describe('401', () => {
 
 const callersWith = (key: string) => services.map((one) => one.callerWith(key));
 
-/** A key that both instances know by now. GET /rate-limit is never counted, so asking again and again does no harm. */
-async function aKnownKey(plan = 'free') {
+/** A key that both instances know by now, practically unlimited: whoever waits asks as often as it takes. */
+async function aKnownKey(plan?: string) {
   const issued = await service.issueKey({ plan });
   const callers = callersWith(issued.key);
   await allGet(200, callers);
@@ -199,7 +199,7 @@ it('Every instance soon refuses a key that was revoked, of a deleted client, iss
 
 describe('Every instance soon applies', () => {
   it('a change of the plan, from the next request on: refused requests used no quota', async () => {
-    const { client, callers } = await aKnownKey();
+    const { client, callers } = await aKnownKey('free');
     await call(callers[0]!, 65);
     await clients().setPlan(client, agreedPlan('pro'));
     const limits = () => Promise.all(callers.map(async (one) => (await standing(one)).minute.limit));
@@ -234,13 +234,13 @@ describe('Every instance soon applies', () => {
 });
 
 it('While no key can be looked up, a known one is shown the limits of its client, others those of their address', async () => {
-  const { callers } = await aKnownKey('pro');
+  const { callers } = await aKnownKey();
   const [caller, stranger] = [callers[0]!, service.callerWith(newApiKey())];
   await without(service, 'api_keys', async () => {
     // For less than a second, what was read before applies.
     await until(async () => (await caller.get('/categories')).status === 500);
     for (const [one, limit] of [
-      [caller, 300],
+      [caller, 1_000_000],
       [stranger, 60],
     ] as const) {
       const answer = await one.get('/categories');
