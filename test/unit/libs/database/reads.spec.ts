@@ -25,6 +25,8 @@ describe('reads', () => {
   const shared = numbers('shared');
 
   beforeEach(() => {
+    // On a busy machine a statement would otherwise be a slow one before the test answers it.
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     // What a test leaves under way must not get into the next one.
     const own: Sent[] = (sent = []);
     const session: Pick<Session, 'corked' | 'execute'> = {
@@ -38,6 +40,7 @@ describe('reads', () => {
     };
     reads = new Reads((work) => work(session as Session));
   });
+  afterEach(() => jest.useRealTimers());
 
   const texts = () => sent.map(({ text, values }) => [text, ...values].join(' '));
   const read = (key: string, caller = 1, kind = shared) => reads.readByKey(kind, key, caller);
@@ -111,9 +114,6 @@ describe('reads', () => {
   });
 
   describe('while statements are unanswered', () => {
-    beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
-    afterEach(() => jest.useRealTimers());
-
     async function readSlowly(key: string): Promise<void> {
       read(key).catch(() => undefined);
       await aTurn();
