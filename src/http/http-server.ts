@@ -22,7 +22,7 @@ import {
   originForm,
   prefixOf,
 } from '#libs/http';
-import { RequestLimiter } from '../modules/quotas';
+import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
 import { commonHeaders } from './response.interceptor';
@@ -74,11 +74,13 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
-  const connections = new Connections(fastify.server);
+  const isProxy = networkMatcher(settings.trustProxy);
+  const connections = new Connections(fastify.server, (address) =>
+    isProxy(address) ? undefined : countedAddress(address),
+  );
   // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
-  const isProxy = networkMatcher(settings.trustProxy);
   fastify.decorateRequest('prefix', {
     getter() {
       return prefixOf(this.raw, isProxy);

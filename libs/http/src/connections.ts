@@ -29,29 +29,50 @@ interface Connection {
 /** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
+  private readonly owned = new Map<string | undefined, number>();
   private waiting = 0;
   private ending = false;
 
-  /** @param server must not listen yet: existing connections would not be tracked */
+  /**
+   * @param server must not listen yet: existing connections would not be tracked
+   * @param ownerOf whose connections count together, at most half of all; undefined for a proxy, which may hold any number
+   */
   constructor(
     private readonly server: Server,
+    ownerOf: (address: string) => string | undefined,
     private readonly maxWaiting = MAX_WAITING_IN_TOTAL,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
     // Who closes only the sending side still reads.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
+      const owner = ownerOf(socket.remoteAddress ?? '');
+      if (owner !== undefined && (this.owned.get(owner) ?? 0) >= server.maxConnections / 2) {
+        socket.destroy();
+        return;
+      }
       const connection: Connection = { waiting: 0 };
       const end = new AbortController();
       this.all.set(socket, connection);
+      this.count(owner, 1);
       ends.set(socket, end.signal);
       socket.once('end', () => end.abort());
       socket.once('close', () => {
         end.abort();
         this.all.delete(socket);
+        this.count(owner, -1);
         this.waiting -= connection.waiting;
       });
     });
+  }
+
+  private count(owner: string | undefined, change: number): void {
+    const count = (this.owned.get(owner) ?? 0) + change;
+    if (count === 0) {
+      this.owned.delete(owner);
+    } else {
+      this.owned.set(owner, count);
+    }
   }
 
   get open(): number {

@@ -9,7 +9,8 @@ const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
 const GRACE_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
-/** So many requests of all connections may wait. */
+/** So many may be open, and so many requests of all of them may wait. */
+const MAX = 8;
 const MAX_WAITING = 4_020;
 
 let server: Server;
@@ -17,10 +18,12 @@ let connections: Connections;
 /** Answers that the test still has to give, in the order of their requests. */
 let pending: ServerResponse[];
 let opened: RawConnection[];
+/** Whose connections the next ones are. */
+let owner: string | undefined;
 
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-  [pending, opened] = [[], []];
+  [pending, opened, owner] = [[], [], undefined];
   server = createServer((request, answer) => {
     connections.takeTurn(request, answer, () => {
       pending.push(answer);
@@ -29,7 +32,8 @@ beforeEach(async () => {
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
-  connections = new Connections(server, MAX_WAITING);
+  connections = new Connections(server, () => owner, MAX_WAITING);
+  server.maxConnections = MAX;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -114,6 +118,23 @@ it('Who closes only the sending side is told from others, so that a response nee
   await once(end, 'abort');
   pending[0]!.end('for a reader');
   expect((await connection.answer()).text).toBe('for a reader');
+});
+
+test('One owner has at most half of the connections; others and those without an owner get the rest', async () => {
+  owner = 'a';
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const first = await open();
+  const [socket] = await accepted;
+  for (let index = 1; index < MAX / 2; index += 1) await open();
+  await (await open()).closed();
+  for (const other of ['b', undefined]) {
+    owner = other;
+    await ask(await open());
+  }
+  owner = 'a';
+  first.close();
+  await once(socket, 'close');
+  await ask(await open());
 });
 
 describe('Once the shutdown is announced', () => {
