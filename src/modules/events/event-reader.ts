@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
-import { Database, type StoredRow } from '#libs/database';
-import {
-  FEED_START,
-  type EventFilter,
-  type EventType,
-  type FeedPosition,
-  type StoredEvent,
-} from './event.entity';
+import { Database, type SharedRead, type StoredRow } from '#libs/database';
+import { type EventFilter, FEED_START, type FeedPosition } from './event.entity';
+import type { EventDto } from './events.dto';
 
 /** How long events are kept at least. */
 export const EVENT_RETENTION_DAYS = 30;
+
+export interface StoredEvent {
+  position: number;
+  petId: number | null;
+  /** As everybody gets it. */
+  event: EventDto;
+}
 
 export interface EventPage {
   events: StoredEvent[];
@@ -23,14 +25,23 @@ export interface EventPage {
 
 /** Maximum events that a read looks at, whether they match or not. */
 export const MAX_SEARCHED = 20_000;
-/** Maximum bytes of a page, and what an event has in a response besides its data. */
 const BYTES_OF_PAGE = 256 * 1_024;
-const BYTES_OF_EVENT = 150;
 /** How much the clocks of two servers may differ. */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
-const COLUMNS = `position, ${MICROSECONDS} AS time, id, type, pet_id`;
+
+/** SQL: the JSON of an event. @param id, time, data SQL of these */
+export function eventJson(id: string, time: string, data: string): string {
+  const timestamp = `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  return `concat('{"id":"', ${id}, '","type":"', type, '","timestamp":"', ${timestamp},
+        '","data":', ${data}, '}')`;
+}
+
+/** SQL: a row of `events` as JSON, the same text in the feed and in deliveries. */
+export const EVENT_JSON = eventJson(`'evt_' || replace(id::text, '-', '')`, 'time', 'data');
+const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
+        ',"event":', ${EVENT_JSON}, '}')`;
 
 /**
  * What a cursor attests besides its event: the events among the positions just before it. Only those of its last minutes, because
@@ -50,7 +61,10 @@ const matching = (type: number, pet: number): string =>
  * The end of the feed: no event at or below it can appear later. A page is read up to there by a later statement, because this one
  * may find events that it does not see itself.
  */
-const END = { text: 'SELECT feed_end()' };
+const END: SharedRead<null, number> = {
+  callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),
+  resultsOf: ([row]) => row as [number],
+};
 
 /**
  * Events after the position `$1`, up to the end `$6`, in one row: the newest position, whether the database holds what the place
@@ -68,13 +82,11 @@ const PAGE = {
       WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $6 ORDER BY position DESC LIMIT 1
     ) AS looked ON true
     CROSS JOIN LATERAL (
-      SELECT concat('[', string_agg(concat('[', position, ',', time, ',"', id, '","', type, '",', coalesce(pet_id::text, 'null'),
-        ',', data, ']'), ',') FILTER (WHERE bytes <= ${BYTES_OF_PAGE}), ']') AS events,
+      SELECT concat('[', string_agg(event, ',') FILTER (WHERE bytes <= ${BYTES_OF_PAGE}), ']') AS events,
         max(position) FILTER (WHERE bytes <= ${BYTES_OF_PAGE}) AS last,
         count(*) = $5::int OR max(bytes) > ${BYTES_OF_PAGE} AS is_full
-      FROM (SELECT *,
-          sum(octet_length(data) + ${BYTES_OF_EVENT}) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
-        FROM (SELECT ${COLUMNS}, data FROM events
+      FROM (SELECT *, sum(octet_length(event)) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
+        FROM (SELECT position, ${STORED_EVENT} AS event FROM events
           WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $6 AND ${matching(3, 4)}
           ORDER BY position LIMIT $5) AS found) AS sized
     ) AS page
@@ -90,11 +102,9 @@ const AGAIN = {
 };
 
 const NEWEST = {
-  text: `SELECT ${COLUMNS}, data::json FROM events
+  text: `SELECT ${STORED_EVENT} FROM events
     WHERE position > $4::bigint - ${MAX_SEARCHED} AND position <= $4 AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`,
 };
-
-const AT = { text: `SELECT ${COLUMNS}, data::json FROM events WHERE position = ANY($1)` };
 
 const LAST = { text: `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1` };
 
@@ -126,7 +136,7 @@ export class EventReader {
     if (isKnown || position === FEED_START.position) {
       const reached = placeOf(reachedPlace) ?? from;
       const hasMore = newest !== null && reached.position < (newest as number);
-      return { events: (JSON.parse(events as string) as StoredRow[]).map(toEvent), reached, hasMore };
+      return { events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
     }
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.after(FEED_START, { type, petId }, most, caller);
@@ -139,42 +149,21 @@ export class EventReader {
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
     const end = await this.end();
     const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most, end]);
-    return rows.map(toEvent).reverse();
+    return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
-  /** The events at these positions, without those that have expired, in any order. */
-  async at(positions: readonly number[]): Promise<StoredEvent[]> {
-    return (await this.database.read(AT, [positions])).map(toEvent);
-  }
-
+  /** The place of the last event. */
   async last(caller?: number): Promise<FeedPosition> {
-    return this.placeAt(await this.end(caller), caller);
-  }
-
-  /** The place of the last event up to a position. */
-  async placeAt(position: number, caller?: number): Promise<FeedPosition> {
-    const [row] = await this.database.read(LAST, [position], caller, false);
+    const [row] = await this.database.read(LAST, [await this.end(caller)], caller, false);
     return placeOf(row) ?? FEED_START;
   }
 
-  private async end(caller?: number): Promise<number> {
-    const [row] = await this.database.read(END, [], caller, false);
-    return row![0] as number;
+  private end(caller?: number): Promise<number> {
+    return this.database.readByKey(END, null, caller);
   }
 }
 
 function placeOf(row: StoredRow | undefined): FeedPosition | undefined {
   const [position, time, countBefore] = (row ?? []) as (number | null)[];
   return typeof position === 'number' ? { position, time: time!, countBefore: countBefore! } : undefined;
-}
-
-function toEvent([position, time, id, type, pet, data]: StoredRow): StoredEvent {
-  return {
-    position: position as number,
-    time: time as number,
-    id: id as string,
-    type: type as EventType,
-    petId: pet as number | null,
-    data: data as object,
-  };
 }

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
 import { ServiceUnavailableError } from '#libs/http';
-import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event.entity';
-import { type EventPage, EventReader } from './event-reader';
+import type { EventFilter, FeedPosition } from './event.entity';
+import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
 /** How often the feed is read while a request waits. */
 const POLL_MS = 200;
@@ -13,17 +13,11 @@ const MAX_WAITS = 2_000;
 const MAX_OF_CLIENT = 50;
 
 /** A request that waits at the end of the feed. */
-export interface Waiting {
+interface Wait {
   client: number;
-  /** Up to where it has seen the feed. */
-  after: FeedPosition;
   filter: EventFilter;
-  /** Maximum number of events. */
-  most: number;
-}
-
-interface Wait extends Waiting {
-  found: StoredEvent[];
+  /** Nothing up to here is for it. */
+  after: FeedPosition;
   end: () => void;
 }
 
@@ -56,28 +50,21 @@ export class EventTail implements OnModuleDestroy {
   }
 
   /**
-   * Waits until matching events are committed. The page is empty after the timeout, at the end of the service, and when events
-   * were lost (the next read of the feed tells).
+   * Waits until events that match are committed or lost, at most so many milliseconds.
    * @param signal also ends the wait
+   * @returns up to where there are none that match
    * @throws ApiError 503 if the client waits too often already, or the instance has no place left
    */
-  async next(waiting: Waiting, milliseconds: number, signal: AbortSignal): Promise<EventPage> {
+  async next(waiting: Omit<Wait, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
     if (ofClient >= MAX_OF_CLIENT || this.waits.size >= MAX_WAITS) {
       throw new ServiceUnavailableError();
     }
-    const wait: Wait = { ...waiting, found: [], end: () => undefined };
-    if (!this.isOver && !signal.aborted) {
-      await this.untilEnd(wait, milliseconds, signal);
+    const wait: Wait = { ...waiting, end: () => undefined };
+    const ended = new Promise<void>((resolve) => (wait.end = resolve));
+    if (this.isOver || signal.aborted) {
+      return wait.after;
     }
-    const { found, after, client } = wait;
-    const last = found.at(-1);
-    const reached = last === undefined ? after : await this.events.placeAt(last.position, client);
-    return { events: found, reached, hasMore: false };
-  }
-
-  private async untilEnd(wait: Wait, milliseconds: number, signal: AbortSignal): Promise<void> {
-    const ended = new Promise<void>((resolve) => (wait.end = () => resolve()));
     const timer = setTimeout(wait.end, milliseconds);
     signal.addEventListener('abort', wait.end);
     this.waits.add(wait);
@@ -88,6 +75,7 @@ export class EventTail implements OnModuleDestroy {
     clearTimeout(timer);
     signal.removeEventListener('abort', wait.end);
     this.waits.delete(wait);
+    return wait.after;
   }
 
   /** Starts where the request stands that has seen least. Those that come meanwhile may have seen less: the next run is theirs. */
@@ -97,20 +85,22 @@ export class EventTail implements OnModuleDestroy {
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     for (let more = waits.length > 0; more; ) {
       const page = await this.events.after(from, {}, BATCH);
-      waits.forEach((wait) => (page.isLost ? wait.end() : show(wait, page)));
+      waits.forEach((wait) => show(wait, page));
       from = page.reached;
       more = page.hasMore && !page.isLost;
     }
   }
 }
 
-function show(wait: Wait, { events, reached }: EventPage): void {
-  const { after, filter, most } = wait;
-  const found = events.filter((event) => event.position > after.position && matches(event, filter));
-  if (found.length > 0) {
-    wait.found = found.slice(0, most);
+function show(wait: Wait, { events, reached, isLost }: EventPage): void {
+  const { after, filter } = wait;
+  if (isLost || events.some((one) => one.position > after.position && matches(one, filter))) {
     wait.end();
   } else if (reached.position > after.position) {
     wait.after = reached;
   }
+}
+
+function matches({ petId, event }: StoredEvent, filter: EventFilter): boolean {
+  return (filter.type?.includes(event.type) ?? true) && (filter.petId ?? petId) === petId;
 }

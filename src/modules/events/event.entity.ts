@@ -10,27 +10,24 @@ import {
   type WriteModel,
 } from '#libs/database';
 
-/** The resources that have events: the first part of their types, what can happen to them, and the schema of `data`. */
+/** The resources that have events: the schema of their events, the types of these, and the schema of `data`. */
 export const RESOURCES = [
-  { name: 'pet', events: ['created', 'updated', 'deleted'], schema: 'StoredPet' },
-  { name: 'category', events: ['created', 'updated', 'deleted'], schema: 'Category' },
-  { name: 'order', events: ['placed', 'updated', 'completed', 'cancelled'], schema: 'StoredOrder' },
-  { name: 'inventory', events: ['updated'], schema: 'InventoryItem' },
+  { schema: 'PetEvent', types: ['pet.created', 'pet.updated', 'pet.deleted'], data: 'StoredPet' },
+  {
+    schema: 'CategoryEvent',
+    types: ['category.created', 'category.updated', 'category.deleted'],
+    data: 'Category',
+  },
+  {
+    schema: 'OrderEvent',
+    types: ['order.placed', 'order.updated', 'order.completed', 'order.cancelled'],
+    data: 'StoredOrder',
+  },
+  { schema: 'InventoryEvent', types: ['inventory.updated'], data: 'InventoryItem' },
 ] as const;
 
-type TypesOf<Resource> = Resource extends {
-  name: infer Name extends string;
-  events: readonly (infer Event extends string)[];
-}
-  ? `${Name}.${Event}`
-  : never;
-export type EventType = TypesOf<(typeof RESOURCES)[number]>;
-
-export function eventTypesOf({ name, events }: (typeof RESOURCES)[number]): EventType[] {
-  return events.map((event) => `${name}.${event}` as EventType);
-}
-
-export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(eventTypesOf);
+export type EventType = (typeof RESOURCES)[number]['types'][number];
+export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(({ types }): EventType[] => [...types]);
 
 /** An event. Positions are drawn while the rows that it reports on are locked, so the events of a pet are in the order of its changes. */
 @Entity('events')
@@ -55,12 +52,6 @@ export class EventRow {
   data!: string;
 }
 
-export interface StoredEvent extends Pick<EventRow, 'position' | 'id' | 'type' | 'petId'> {
-  /** When it was written, in microseconds since 1970. */
-  time: number;
-  data: object;
-}
-
 /**
  * A place in the feed: that of an event. Besides its position it attests what the database held there, which another database, a
  * standby that was behind or a restored backup, may not hold.
@@ -79,10 +70,6 @@ export const FEED_START: FeedPosition = { position: 0, time: 0, countBefore: 0 }
 export interface EventFilter {
   type?: readonly EventType[];
   petId?: number;
-}
-
-export function matches({ type, petId }: StoredEvent, filter: EventFilter): boolean {
-  return (filter.type?.includes(type) ?? true) && (filter.petId ?? petId) === petId;
 }
 
 export interface NewEvent {

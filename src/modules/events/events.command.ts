@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { EVENT_TYPES, type EventFilter, type EventType, type StoredEvent } from './event.entity';
-import { EventReader, MAX_SEARCHED } from './event-reader';
-import { type EventDto, toEventDto } from './events.dto';
+import { EVENT_TYPES, type EventFilter, type EventType } from './event.entity';
+import { EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
+import type { EventDto } from './events.dto';
 import { formatError, printableJson } from '../../runtime/messages';
 import { type Commander, ResultCommand, StoreConnection } from '../../cli/command/command';
 import { untilInterrupted } from '../../cli/command/failure';
@@ -54,11 +54,11 @@ export class EventsCommand extends ResultCommand {
     const filter = { type: options.types, petId: options.pet };
     if (options.follow) {
       const lineOf = options.json ? printableJson : inALine;
-      await this.follow(filter, options, (event) => print(lineOf(toEventDto(event))));
+      await this.follow(filter, options, ({ event }) => print(lineOf(event)));
       return;
     }
     await this.store.open();
-    const events = (await this.events.newest(filter, options.limit)).map(toEventDto);
+    const events = (await this.events.newest(filter, options.limit)).map(({ event }) => event);
     const rows = events.map(({ timestamp, type, data, ...rest }) =>
       options.json ? { ...rest, timestamp, type, data } : { time: new Date(timestamp), type, data },
     );
@@ -70,7 +70,7 @@ export class EventsCommand extends ResultCommand {
   private follow(
     filter: EventFilter,
     { limit, json }: EventsOptions,
-    report: (event: StoredEvent) => void,
+    report: (stored: StoredEvent) => void,
   ): Promise<void> {
     return untilInterrupted(async (signal) => {
       await this.store.open();

@@ -12,7 +12,6 @@ import {
   ListEventsQuery,
   cursorAt,
   positionAt,
-  toEventDto,
 } from './events.dto';
 
 /** The cursor that starts after the newest event. */
@@ -53,7 +52,7 @@ export class EventsController {
     if (isLost) {
       throw new EventsLostError(cursor, nextLink(request, cursor));
     }
-    return { entries: events.map(toEventDto), cursor };
+    return { entries: events.map(({ event }) => event), cursor };
   }
 
   private async read(query: ListEventsQuery, client: number, request: FastifyRequest): Promise<EventPage> {
@@ -74,8 +73,9 @@ export class EventsController {
     }
     // Also who has closed only the sending side gets what there is, at once.
     const hungUp = disconnectSignalOf(request.raw.socket);
-    const waiting = { client, after: page.reached, filter: query, most: limit };
-    const found = await this.tail.next(waiting, wait * 1_000, hungUp);
+    const waiting = { client, filter: query, after: page.reached };
+    const seen = await this.tail.next(waiting, wait * 1_000, hungUp);
+    const found = await this.events.after(seen, query, limit, client);
     // After the events: what was committed after the key was revoked is not delivered.
     await this.authenticator.confirm(request);
     return found;

@@ -9,15 +9,7 @@ import {
   TIMESTAMP_SCHEMA,
   defineError,
 } from '#libs/http';
-import {
-  EVENT_TYPES,
-  type EventType,
-  FEED_START,
-  type FeedPosition,
-  RESOURCES,
-  type StoredEvent,
-  eventTypesOf,
-} from './event.entity';
+import { EVENT_TYPES, type EventType, FEED_START, type FeedPosition, RESOURCES } from './event.entity';
 
 /** As in a link. */
 const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
@@ -28,16 +20,6 @@ export interface EventDto {
   type: EventType;
   timestamp: string;
   data: object;
-}
-
-export function toEventDto({ id, type, time, data }: StoredEvent): EventDto {
-  return { id: `evt_${id.replaceAll('-', '')}`, type, timestamp: timestampOf(time), data };
-}
-
-/** RFC 3339, in UTC, to the microsecond. */
-function timestampOf(microseconds: number): string {
-  const rest = String(microseconds % 1_000).padStart(3, '0');
-  return new Date(Math.floor(microseconds / 1_000)).toISOString().replace('Z', `${rest}Z`);
 }
 
 /** An opaque cursor for the events after a position. */
@@ -142,23 +124,29 @@ export function eventSchema(event: {
   };
 }
 
-type Resource = (typeof RESOURCES)[number];
+/** An event of one of these schemas. */
+export function anyEvent(
+  description: string,
+  schemas: readonly { schema: string; types: readonly string[] }[],
+): SchemaObject {
+  const mapping = schemas.flatMap(({ schema, types }) => types.map((type) => [type, getSchemaPath(schema)]));
+  return {
+    description,
+    oneOf: schemas.map(({ schema }) => ({ $ref: getSchemaPath(schema) })),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) as Record<string, string> },
+  };
+}
 
-function ofResource(resource: Resource): SchemaObject {
+function ofResource({ types, data }: (typeof RESOURCES)[number]): SchemaObject {
   return eventSchema({
-    description: `An event whose type begins with \`${resource.name}.\`.`,
+    description: `An event whose type begins with \`${types[0].split('.')[0]}.\`.`,
     id: '^evt_[0-9a-f]{32}$',
-    types: eventTypesOf(resource),
+    types,
     data: {
-      allOf: [{ $ref: getSchemaPath(resource.schema) }],
+      allOf: [{ $ref: getSchemaPath(data) }],
       description: 'The resource right after the event; right before, if it was deleted or cancelled.',
     },
   });
-}
-
-/** `PetEvent` */
-function schemaName({ name }: Resource): string {
-  return `${name[0]!.toUpperCase()}${name.slice(1)}Event`;
 }
 
 /** By name, for `components.schemas`. */
@@ -168,17 +156,6 @@ export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
     enum: [...EVENT_TYPES],
     description: `${TYPE} There will be more: ask for what you know.`,
   },
-  Event: {
-    description: 'Something that happened in the store. `type` says what, and what `data` is.',
-    oneOf: RESOURCES.map((resource) => ({ $ref: getSchemaPath(schemaName(resource)) })),
-    discriminator: {
-      propertyName: 'type',
-      mapping: Object.fromEntries(
-        RESOURCES.flatMap((resource) =>
-          eventTypesOf(resource).map((type) => [type, getSchemaPath(schemaName(resource))]),
-        ),
-      ),
-    },
-  },
-  ...Object.fromEntries(RESOURCES.map((resource) => [schemaName(resource), ofResource(resource)])),
+  Event: anyEvent('Something that happened in the store. `type` says what, and what `data` is.', RESOURCES),
+  ...Object.fromEntries(RESOURCES.map((resource) => [resource.schema, ofResource(resource)])),
 };

@@ -13,12 +13,12 @@ export {
   type EventType,
   type NewEvent,
   type ReportedTable,
-  type StoredEvent,
+  RESOURCES,
   reportedWrites,
 } from './event.entity';
-export { EventReader } from './event-reader';
+export { EVENT_JSON, EventReader, eventJson } from './event-reader';
 export { EventTail } from './event-tail';
-export { EVENT_EXAMPLE, EVENT_SCHEMAS, type EventDto, eventSchema, toEventDto } from './events.dto';
+export { EVENT_EXAMPLE, EVENT_SCHEMAS, anyEvent, eventSchema } from './events.dto';
 
 /** Reading events. */
 @Global()

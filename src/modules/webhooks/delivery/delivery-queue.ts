@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { EVENT_TYPES } from '../../events';
+import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
 import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
@@ -31,10 +31,8 @@ export interface LeasedDelivery {
   url: string;
   secrets: StoredSecret[];
   eventId: string;
-  type: string;
-  /** The event's position in the feed; null for a test. */
-  position: number | null;
-  createdAt: Date;
+  /** The same text at every attempt; null if the event has expired. */
+  body: string | null;
   startedAt: Date;
   /** Undefined until it ends. */
   attempt?: Attempt;
@@ -72,6 +70,11 @@ const DISPATCH = {
     UPDATE webhook_dispatch SET position = reached FROM (SELECT max(position) AS reached FROM next) AS made_of
     WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`,
 };
+
+/** An event of the feed, or the test event, which only its delivery has. */
+const BODY = `CASE WHEN leased.position IS NULL
+    THEN ${eventJson('event_id', 'leased.created_at', `concat('{"webhookId":', webhook_id, '}')`)}
+    ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
 
 const FULL = {
   text: `SELECT id FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
@@ -130,8 +133,7 @@ const LEASE = `WITH leased AS (
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
-    secrets::json, event_id AS "eventId", type, position, leased.created_at AS "createdAt",
-    $1::timestamptz AS "startedAt"
+    secrets::json, event_id AS "eventId", ${BODY} AS body, $1::timestamptz AS "startedAt"
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**

@@ -1,8 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
-import { EventReader, type StoredEvent, toEventDto } from '../../events';
-import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import type { Attempt } from './retry-schedule';
@@ -47,7 +45,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly events: EventReader,
     private readonly sender: Sender,
     private readonly vault: SecretVault,
     private readonly clock: Clock,
@@ -91,17 +88,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const running = current.filter(({ attempt }) => attempt === undefined);
     running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
     const leased = await this.queue.take(current);
-    const positions = leased.flatMap(({ position }) => position ?? []);
-    const events = positions.length === 0 ? [] : await this.events.at(positions);
-    const byPosition = new Map(events.map((event) => [event.position, event]));
-    for (const delivery of leased) {
-      this.current.set(delivery, this.attempt(delivery, byPosition.get(delivery.position!)));
-    }
+    leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
     return leased.length;
   }
 
-  private async attempt(delivery: LeasedDelivery, event?: StoredEvent): Promise<void> {
-    delivery.attempt = await this.send(delivery, bodyOf(delivery, event));
+  private async attempt(delivery: LeasedDelivery): Promise<void> {
+    delivery.attempt = await this.send(delivery);
     delivery.quick = this.isQuick(delivery);
     this.counts[delivery.attempt.error === null ? 'delivered' : 'failed'] += 1;
     void this.sending.runNow();
@@ -112,8 +104,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Never rejects. */
-  private async send(delivery: LeasedDelivery, body: string | undefined): Promise<Attempt> {
-    if (body === undefined) {
+  private async send(delivery: LeasedDelivery): Promise<Attempt> {
+    const { body } = delivery;
+    if (body === null) {
       return { status: null, error: EXPIRED };
     }
     const now = new Date(this.clock.now());
@@ -139,13 +132,4 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       finished.forEach((one) => this.current.delete(one));
     }
   }
-}
-
-/** The same text at every attempt. Undefined if the event has expired. */
-function bodyOf(delivery: LeasedDelivery, event?: StoredEvent): string | undefined {
-  const { eventId: id, type, createdAt, webhookId } = delivery;
-  if (type === TEST_TYPE) {
-    return JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data: { webhookId } });
-  }
-  return event && JSON.stringify(toEventDto(event));
 }
