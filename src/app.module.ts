@@ -1,6 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Clock, SystemClock } from '#libs/clock';
 import { CommandExecutor, Database, DatabaseModule, Retention } from '#libs/database';
@@ -15,7 +14,7 @@ import { reportedWrites } from './modules/events';
 import { PlanThrottlerGuard } from './modules/quotas';
 import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
-import { EXPIRED_INSTANCES, Instance, Presence } from './runtime/presence';
+import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
 import { SETTINGS, type Settings } from './settings';
 
@@ -53,7 +52,6 @@ export class AppModule {
       imports: [
         commonModule(settings, SERVICE),
         DatabaseModule.forRoot(options, connectAndMigrate),
-        TypeOrmModule.forFeature([Instance]),
         ...FEATURES.map(({ module }) => module),
       ],
       controllers: [HealthController],

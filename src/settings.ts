@@ -93,7 +93,11 @@ function variable<Value, Fallback extends Value | undefined>(
   fallback: Fallback,
   { secret = false } = {},
 ) {
-  return { name, read, fallback, secret };
+  const valueIn = (environment: Environment): Value | Fallback => {
+    const text = (secret ? secretIn : textIn)(environment, name);
+    return text === undefined ? fallback : read(text, name);
+  };
+  return { names: secret ? [name, `${name}_FILE`] : [name], valueIn };
 }
 
 /** What each setting means to operators is in docs/operations/running.md. */
@@ -124,21 +128,12 @@ const VARIABLES = {
 };
 
 type Variables = typeof VARIABLES;
-
-export type Settings = {
-  [Name in keyof Variables]: ReturnType<Variables[Name]['read']> | Widened<Variables[Name]['fallback']>;
-};
-/** Only whether a setting may be absent follows from what applies without it. */
-type Widened<Fallback> = Fallback extends undefined ? undefined : never;
+export type Settings = { [Name in keyof Variables]: ReturnType<Variables[Name]['valueIn']> };
 
 /** @throws EnvironmentError whose one-line message names the variable and its valid values */
 export function readSettings(environment: Environment): Settings {
-  const settings = Object.fromEntries(
-    Object.entries(VARIABLES).map(([setting, { name, read, fallback, secret }]) => {
-      const value = (secret ? secretIn : textIn)(environment, name);
-      return [setting, value === undefined ? fallback : read(value, name)];
-    }),
-  ) as Settings;
+  const values = Object.entries(VARIABLES).map(([name, { valueIn }]) => [name, valueIn(environment)]);
+  const settings = Object.fromEntries(values) as Settings;
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
@@ -146,10 +141,7 @@ export function readSettings(environment: Environment): Settings {
 }
 
 export function settingNames(): ReadonlySet<string> {
-  const names = Object.values(VARIABLES).map(({ name, secret }) =>
-    secret ? [name, `${name}_FILE`] : [name],
-  );
-  return new Set(names.flat());
+  return new Set(Object.values(VARIABLES).flatMap(({ names }) => names));
 }
 
 export const SETTINGS = Symbol('settings');

@@ -6,7 +6,7 @@ import { redisStatus } from '../modules/quotas';
 import { findEmbedded, withConnection } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
 import { PETSTORE, VERSION } from '../runtime/messages';
-import { type InstanceStatus, instancesOn } from '../runtime/presence';
+import { type Instance, instancesOn } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
 import { ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
@@ -78,7 +78,7 @@ const UNKNOWN = {
 interface StoreStatus {
   database: typeof UNKNOWN & { kind: 'embedded' | 'given'; location: string };
   /** Null if they are not known. */
-  instances: InstanceStatus[] | null;
+  instances: Instance[] | null;
   /** They need action; one sentence each. */
   problems: string[];
 }
@@ -136,7 +136,7 @@ async function inspectRunning(
   return { database, instances, problems };
 }
 
-function problemOf({ pid, host, state, degraded, secondsAgo }: InstanceStatus): string[] {
+function problemOf({ pid, host, state, degraded, secondsAgo }: Instance): string[] {
   const name = `process ${pid} on ${host}`;
   if (state === 'unknown') {
     return [`Whether ${name} still runs is unknown: its last sign was ${secondsAgo} s ago.`];

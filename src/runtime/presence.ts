@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Column, type DataSource, Entity, PrimaryColumn, Repository } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { RepeatingTask } from '#libs/clock';
-import type { ExpiredRows } from '#libs/database';
+import { Database, type ExpiredRows } from '#libs/database';
 import { QuotaStore } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
@@ -23,37 +22,27 @@ export const EXPIRED_INSTANCES: ExpiredRows = {
 };
 
 /** A process that serves this store. Connections do not show it: a pooler lends them to others, and closes idle ones. */
-@Entity('instances')
-export class Instance {
-  @PrimaryColumn('uuid')
-  id!: string;
-
-  @Column('text')
-  version!: string;
-
+export interface Instance {
+  version: string;
   /** The name of its machine or container. */
-  @Column('text')
-  host!: string;
-
-  @Column('int')
-  pid!: number;
-
-  @Column('text')
-  address!: string;
-
-  @Column('int')
-  port!: number;
-
+  host: string;
+  pid: number;
+  address: string;
+  port: number;
   /** Whether it counts limits alone, because Redis is unavailable to it. */
-  @Column('boolean')
-  degraded!: boolean;
-
-  @Column({ name: 'started_at', type: 'timestamptz', default: () => 'now()' })
-  startedAt!: Date;
-
-  @Column({ name: 'seen_at', type: 'timestamptz', default: () => 'now()' })
-  seenAt!: Date;
+  degraded: boolean;
+  /** `unknown` if it has shown no sign for a while, and has not ended properly. */
+  state: 'running' | 'unknown';
+  secondsAgo: number;
 }
+
+const RENEW = `INSERT INTO instances (id, version, host, pid, address, port, degraded) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT (id) DO UPDATE SET degraded = excluded.degraded, seen_at = now()`;
+
+const INSTANCES = `SELECT version, host, pid, address, port, degraded,
+    CASE WHEN age <= ${RUNNING_SECONDS} THEN 'running' ELSE 'unknown' END AS state, age AS "secondsAgo"
+  FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
+  WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
 /** Shows that this instance runs, until it stops. */
 @Injectable()
@@ -62,18 +51,14 @@ export class Presence implements OnModuleDestroy {
   private task: RepeatingTask | undefined;
 
   constructor(
-    @InjectRepository(Instance) private readonly instances: Repository<Instance>,
+    private readonly database: Database,
     private readonly quotas: QuotaStore,
   ) {}
 
-  async begin(place: Pick<Instance, 'address' | 'port'>): Promise<void> {
-    const instance = { ...place, id: this.id, version: VERSION, host: hostname(), pid: process.pid };
-    const renew = () => {
-      const degraded = this.quotas.isDegraded;
-      return this.instances.upsert({ ...instance, degraded, seenAt: () => 'now()' }, ['id']);
-    };
-    const name = 'Showing that this instance runs';
-    this.task = new RepeatingTask({ name, work: renew, everyMs: RENEWED_MS });
+  async begin({ address, port }: Pick<Instance, 'address' | 'port'>): Promise<void> {
+    const instance = [this.id, VERSION, hostname(), process.pid, address, port];
+    const work = () => this.database.query({ text: RENEW }, [...instance, this.quotas.isDegraded]);
+    this.task = new RepeatingTask({ name: 'Showing that this instance runs', work, everyMs: RENEWED_MS });
     await this.task.start().runNow();
   }
 
@@ -81,30 +66,21 @@ export class Presence implements OnModuleDestroy {
     if (this.task !== undefined) {
       await this.task.stop();
       // Without a database nobody can ask either.
-      await this.instances.delete(this.id).catch(() => undefined);
+      await this.database
+        .query({ text: 'DELETE FROM instances WHERE id = $1' }, [this.id])
+        .catch(() => undefined);
     }
   }
 }
 
-export type InstanceStatus = Omit<Instance, 'id' | 'startedAt' | 'seenAt'> & {
-  /** `unknown` if it has shown no sign for a while, and has not ended properly. */
-  state: 'running' | 'unknown';
-  secondsAgo: number;
-};
-
-const INSTANCES = `SELECT version, host, pid, address, port, degraded,
-    CASE WHEN age <= ${RUNNING_SECONDS} THEN 'running' ELSE 'unknown' END AS state, age AS "secondsAgo"
-  FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
-  WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
-
 /** The instances on a migrated database that run, or may run. */
-export async function instancesOn(dataSource: DataSource): Promise<InstanceStatus[]> {
-  const instances = await dataSource.query<InstanceStatus[]>(INSTANCES);
+export async function instancesOn(dataSource: DataSource): Promise<Instance[]> {
+  const instances = await dataSource.query<Instance[]>(INSTANCES);
   return instances.filter((instance) => instance.state === 'running' || mayRun(instance));
 }
 
 /** False for one of this machine that was killed. */
-function mayRun({ host, pid }: InstanceStatus): boolean {
+function mayRun({ host, pid }: Instance): boolean {
   try {
     return host !== hostname() || process.kill(pid, 0);
   } catch (error) {
@@ -122,12 +98,12 @@ export async function serviceAddress(settings: Settings): Promise<string> {
   return addressOf(here.find((one) => one.port === port) ?? here[0] ?? { address: host, port });
 }
 
-async function instancesOf(settings: Settings): Promise<InstanceStatus[]> {
+async function instancesOf(settings: Settings): Promise<Instance[]> {
   const url = settings.databaseUrl ?? findEmbedded(settings)?.url;
   return url === undefined ? [] : withConnection(url, instancesOn, LOOKUP_MS);
 }
 
-function addressOf({ address, port }: Pick<InstanceStatus, 'address' | 'port'>): string {
+function addressOf({ address, port }: Pick<Instance, 'address' | 'port'>): string {
   const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
