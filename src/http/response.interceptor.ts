@@ -42,7 +42,7 @@ export class ResponseInterceptor implements NestInterceptor {
     return next.handle().pipe(
       // Nest awaits a promise from the stream, at less cost than the stream itself would.
       map(async (result) => {
-        const body = represent(context.getHandler(), result, request, reply);
+        const body = represent(result, request, reply);
         await writeHeaders(this.limiter, request, reply, reply.statusCode);
         return body;
       }),

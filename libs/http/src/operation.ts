@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { AnyDefinedError } from './errors';
 import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
-import { type RepresentationOptions, RepresentedBy } from './representation';
+import type { RepresentationOptions } from './representation';
 import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationGoneError } from './routes';
 
 /** A class, or the name of a shared schema of the OpenAPI document. */
@@ -100,7 +100,7 @@ function responding(response: ResponseOptions): MethodDecorator[] {
     ApiResponse({ status, description, content: { 'application/json': content } }),
     Documented({ success, errors: page ? [InvalidCursorError] : [] }),
     ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
-    ...(body ? [] : [RepresentedBy({ ...response, isPage: page !== undefined })]),
+    ...(body ? [] : [AddRouteConfig({ representation: { ...response, isPage: page !== undefined } })]),
   ];
 }
 

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { SetMetadata, applyDecorators } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
-import { type Deprecation, Documented, isGone, successorOf } from './routes';
+import { AddRouteConfig, type Deprecation, Documented, isGone, successorOf } from './routes';
 
 type Body = string | Buffer;
 /** Undefined means no body. */
@@ -38,34 +38,30 @@ export interface RepresentationOptions {
   single?: string;
 }
 
-const REPRESENTATION = Symbol('representation');
-
-/** The handler returns a single resource or, if `isPage`, a Page. */
-export function RepresentedBy(options: RepresentationOptions & { isPage: boolean }): MethodDecorator {
-  return SetMetadata(REPRESENTATION, options);
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Absent if what the handler returns is sent as it is. */
+    representation?: RepresentationOptions & { isPage: boolean };
+    /** The operation checks the conditions of its request itself, while the row is locked. */
+    checksConditions?: true;
+  }
 }
 
 /** The body of a successful response. Sets the status and the header fields that depend on what the handler has returned. */
-export function represent(
-  handler: object,
-  result: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): unknown {
-  const options = Reflect.getMetadata(REPRESENTATION, handler) as
-    | Parameters<typeof RepresentedBy>[0]
-    | undefined;
-  if (options === undefined) {
+export function represent(result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+  const { representation } = request.routeOptions.config;
+  if (representation === undefined) {
     return isHeld(request, reply, null) ? undefined : result;
   }
-  if (options.isPage) {
-    return sendPage(result as Page<object>, options, request, reply);
+  const { isPage, status, deprecatedRead, asRead, single } = representation;
+  if (isPage) {
+    return sendPage(result as Page<object>, single, request, reply);
   }
   const resource = result as { id: number };
-  if (options.status === 201) {
-    void reply.header('Location', locationOf(resource, request, options.deprecatedRead));
+  if (status === 201) {
+    void reply.header('Location', locationOf(resource, request, deprecatedRead));
   }
-  return sendResource(resource, options.asRead?.(resource as never) ?? resource, request, reply);
+  return sendResource(resource, asRead?.(resource as never) ?? resource, request, reply);
 }
 
 function sendResource(resource: object, tagged: object, request: FastifyRequest, reply: FastifyReply): Sent {
@@ -79,7 +75,7 @@ function sendResource(resource: object, tagged: object, request: FastifyRequest,
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
 function sendPage(
   page: Page<object>,
-  { single }: RepresentationOptions,
+  single: string | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Sent {
@@ -159,88 +155,69 @@ function tagsOf(field: string): string[] {
   return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** @throws PreconditionFailedError if `If-Match` does not name what is there (strong comparison) */
-function assertMatch({ 'if-match': field }: Conditions, tag: string | null): void {
-  if (field === undefined || field.trim() === '*') {
-    return;
-  }
-  const tags = tagsOf(field);
+/** Why `If-Match` does not name what is there, by strong comparison. */
+function mismatchOf(tags: string[], tag: string | null): string {
   if (tag === null) {
-    throw new PreconditionFailedError('The path has no ETag, so only * matches it in If-Match.');
+    return 'The path has no ETag, so only * matches it in If-Match.';
   }
   if (tags.length === 0) {
-    throw new PreconditionFailedError(
-      'If-Match has no ETag in double quotes, and only such a one can match.',
-    );
+    return 'If-Match has no ETag in double quotes, and only such a one can match.';
   }
-  if (tags.every((held) => held.startsWith('W/'))) {
-    throw new PreconditionFailedError(
-      'A weak ETag (W/"…") never matches in If-Match. Send the one of a response that no proxy has compressed.',
-    );
-  }
-  if (!tags.includes(tag)) {
-    throw new PreconditionFailedError(
-      'The resource has none of the ETags in If-Match. Get it again and send its new ETag.',
-    );
-  }
-}
-
-/** Whether `If-None-Match` names what is there (weak comparison): a read is 304 then, and a change 412. */
-function matchesNone({ 'if-none-match': field }: Conditions, tag: string | null): boolean {
-  return (
-    field !== undefined &&
-    (field.trim() === '*' || tagsOf(field).some((held) => held.replace(/^W\//, '') === tag))
-  );
+  return tags.every((held) => held.startsWith('W/'))
+    ? 'A weak ETag (W/"…") never matches in If-Match. Send the one of a response that no proxy has compressed.'
+    : 'The resource has none of the ETags in If-Match. Get it again and send its new ETag.';
 }
 
 /**
- * Whether the response to a read that succeeds is 304.
+ * Whether `If-None-Match` names what is there, by weak comparison: then a read that succeeds is 304, and a change 412.
  * @param tag null if what is there has no tag
- * @throws PreconditionFailedError
+ * @throws PreconditionFailedError if `If-Match` does not name it
  */
-export function isNotModified({ headers }: FastifyRequest, tag: string | null): boolean {
-  assertMatch(headers, tag);
-  return matchesNone(headers, tag);
+export function isNotModified(conditions: Conditions, tag: string | null): boolean {
+  const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch } = conditions;
+  if (ifMatch.trim() !== '*') {
+    const tags = tagsOf(ifMatch);
+    if (tag === null || !tags.includes(tag)) {
+      throw new PreconditionFailedError(mismatchOf(tags, tag));
+    }
+  }
+  return (
+    ifNoneMatch !== undefined &&
+    (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag))
+  );
 }
 
 function isHeld(request: FastifyRequest, reply: FastifyReply, tag: string | null): boolean {
-  const held = isRead(request) && isNotModified(request, tag);
+  const held = isRead(request) && isNotModified(request.headers, tag);
   if (held) {
     void reply.status(304);
   }
   return held;
 }
 
-/** The conditions of a change. Check them while the row is locked, against what a GET would return at that moment. */
-export class Precondition {
-  constructor(private readonly conditions: Conditions) {}
-
-  /** @param resource null for a path that has no ETag */
-  assertHolds(resource: object | null): void {
-    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = this.conditions;
-    if (ifMatch === undefined && ifNoneMatch === undefined) {
-      return;
-    }
-    const tag = resource && entityTag(JSON.stringify(resource));
-    assertMatch(this.conditions, tag);
-    if (matchesNone(this.conditions, tag)) {
-      throw new PreconditionFailedError(
-        ifNoneMatch!.trim() === '*'
-          ? 'The resource exists, and If-None-Match: * asks that it does not.'
-          : 'The resource has an ETag that If-None-Match excludes.',
-      );
-    }
+/**
+ * Checks the conditions of a change, while the row is locked.
+ * @param resource what a GET would return at that moment; null for a path that has no ETag
+ * @throws PreconditionFailedError
+ */
+export function assertConditions(conditions: Conditions, resource: object | null): void {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = conditions;
+  if (ifMatch === undefined && ifNoneMatch === undefined) {
+    return;
+  }
+  if (isNotModified(conditions, resource && entityTag(JSON.stringify(resource)))) {
+    throw new PreconditionFailedError(
+      ifNoneMatch!.trim() === '*'
+        ? 'The resource exists, and If-None-Match: * asks that it does not.'
+        : 'The resource has an ETag that If-None-Match excludes.',
+    );
   }
 }
 
-const EVALUATES = Symbol('evaluates conditions');
-
-/** The operation checks the Precondition of its request. Documents `If-Match`. */
+/** The operation checks the conditions of its request. Documents `If-Match`. */
 export function IfMatch(): MethodDecorator {
-  return applyDecorators(SetMetadata(EVALUATES, true), Documented({ parameters: ['If-Match'] }));
-}
-
-/** Whether the handler of a change evaluates its Precondition. */
-export function hasPrecondition(handler: object): boolean {
-  return Reflect.hasMetadata(EVALUATES, handler);
+  return applyDecorators(
+    AddRouteConfig({ checksConditions: true }),
+    Documented({ parameters: ['If-Match'] }),
+  );
 }

@@ -14,7 +14,7 @@ import { IS_BOOLEAN, IS_INT, ValidationTypes, getMetadataStorage, validateSync }
 import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata';
 import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from './errors';
-import { Precondition, hasPrecondition, isRead } from './representation';
+import { assertConditions, isRead } from './representation';
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
@@ -29,8 +29,8 @@ export class InputGuard implements CanActivate {
     if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
       throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
     }
-    if (!isRead(request) && !hasPrecondition(context.getHandler())) {
-      conditionsOf(request).assertHolds(null);
+    if (!isRead(request) && !request.routeOptions.config.checksConditions) {
+      assertConditions(conditionsOf(request), null);
     }
     if (request.body !== undefined && !hasParameter(context, RouteParamtypes.BODY)) {
       throw new ValidationFailedError('The operation takes no body. Send the request without one.');
@@ -40,9 +40,9 @@ export class InputGuard implements CanActivate {
 }
 
 /** A path that nobody can GET has no representation, and so nothing that `If-None-Match` could match. */
-function conditionsOf({ headers, server, routeOptions }: FastifyRequest): Precondition {
+function conditionsOf({ headers, server, routeOptions }: FastifyRequest): FastifyRequest['headers'] {
   const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
-  return new Precondition(isReadable ? headers : { 'if-match': headers['if-match'] });
+  return isReadable ? headers : { 'if-match': headers['if-match'] };
 }
 
 function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean {

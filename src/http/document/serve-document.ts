@@ -59,7 +59,7 @@ function withoutPrefilling(_key: string, value: unknown): unknown {
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   fastify.get('/', (request, reply) => {
     const isPage = wantsPage(request);
-    const isHeld = !isPage && isNotModified(request, null);
+    const isHeld = !isPage && isNotModified(request.headers, null);
     const at = (path: string) => request.prefix + path;
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
     const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;

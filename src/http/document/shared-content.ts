@@ -58,7 +58,7 @@ export function serveContent(
     content.catch(() => contents.delete(address));
     const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
     const { body, tag } = (await content)[isCompressed ? 'compressed' : 'plain'];
-    const isHeld = isNotModified(request, tag);
+    const isHeld = isNotModified(request.headers, tag);
     void reply.headers({
       ETag: tag,
       // A copy is revalidated after five minutes.

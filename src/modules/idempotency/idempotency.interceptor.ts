@@ -12,7 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type Origin } from '#libs/database';
-import { Documented, EachOperation, IfMatch, Precondition, ValidationFailedError } from '#libs/http';
+import { Documented, EachOperation, IfMatch, ValidationFailedError, assertConditions } from '#libs/http';
 import { keyOf } from '../auth';
 import {
   IdempotencyInProgressError,
@@ -31,8 +31,9 @@ declare module 'fastify' {
 /** Parameter decorator: the Origin of the command that a request sends. */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { origin = { owner: keyOf(request).clientId } } = request;
-  return { ...origin, precondition: new Precondition(request.headers) };
+  const { headers, origin = { owner: keyOf(request).clientId } } = request;
+  const assertHolds = (resource: object) => assertConditions(headers, resource);
+  return { ...origin, precondition: { assertHolds } };
 });
 
 /**
