@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type OpenAPIObject, type ParameterObject, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject, ParameterObject, SwaggerCustomOptions } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
@@ -41,7 +41,7 @@ export function serveDocument(app: NestFastifyApplication): void {
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => void reply.headers(LIBRARY_HEADERS));
     serveReference(pages, document);
-    serveSwaggerUi(pages, app);
+    serveSwaggerUi(pages);
   });
 }
 
@@ -97,8 +97,6 @@ function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
   serveContent(pages, '/docs', () => referencePage(document), { isFile: true });
 }
 
-/** Of the paths that @nestjs/swagger has for its page and its settings, those from which relative links are right. */
-const SWAGGER_UI_PATHS = ['/swagger', '/swagger/swagger-ui-init.js'];
 const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
@@ -111,31 +109,17 @@ const SWAGGER_UI_PLUGINS = [
   } } } })`,
 ];
 
-/**
- * The page that @nestjs/swagger generates, at `/swagger`. It gets these pages instead of the application, so that it has their
- * policy, and what it sends is shared: @fastify/static would open a stream for each file.
- */
-function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): void {
-  type Serve = (request: { url: string }, reply: { type(): void; send(text: string): void }) => void;
-  const get = (path: string, serve: Serve) => {
-    const write = () => new Promise<string>((send) => serve({ url: path }, { type: () => undefined, send }));
-    if (SWAGGER_UI_PATHS.includes(path)) {
-      serveContent(pages, path, write, { isFile: true });
-    }
-  };
-  const getRequestUrl = ({ url }: { url: string }) => url;
-  const adapter = { get, getRequestUrl, getType: () => 'fastify' };
-  const useStaticAssets = ({ root, prefix }: { root: string; prefix: string }) =>
-    SWAGGER_UI_FILES.split(' ').forEach((name) =>
-      serveContent(pages, `${prefix}/${name}`, () => readFile(join(root, name)), { isFile: true }),
-    );
-  const host = Object.create(app, {
-    getHttpAdapter: { value: () => adapter },
-    useStaticAssets: { value: useStaticAssets },
-  }) as NestFastifyApplication;
-  // Without a document of its own, the page loads the one that has its address.
-  SwaggerModule.setup('swagger', host, () => undefined as unknown as OpenAPIObject, {
-    raw: false,
+/** Not exported by @nestjs/swagger, which would serve its page by @fastify/static: with a stream for each file. */
+interface SwaggerUi {
+  buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
+  buildSwaggerInitJS(document: undefined, options: SwaggerCustomOptions): string;
+  getSwaggerAssetsAbsoluteFSPath(): string;
+}
+
+/** The page that @nestjs/swagger generates. Without a document of its own, it loads the one that has its address. */
+function serveSwaggerUi(pages: FastifyInstance): void {
+  const ui = require(join(dirname(require.resolve('@nestjs/swagger')), 'swagger-ui')) as SwaggerUi;
+  const options: SwaggerCustomOptions = {
     customSiteTitle: 'Pet Store',
     swaggerUrl: 'docs/openapi.json',
     swaggerOptions: {
@@ -145,5 +129,12 @@ function serveSwaggerUi(pages: FastifyInstance, app: NestFastifyApplication): vo
       // @nestjs/swagger writes functions into the page as their text.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
-  });
+  };
+  const serve = (path: string, write: () => string | Promise<Buffer>) =>
+    serveContent(pages, path, write, { isFile: true });
+  serve('/swagger', () => ui.buildSwaggerHTML('./swagger/', options));
+  serve('/swagger/swagger-ui-init.js', () => ui.buildSwaggerInitJS(undefined, options));
+  for (const name of SWAGGER_UI_FILES.split(' ')) {
+    serve(`/swagger/${name}`, () => readFile(join(ui.getSwaggerAssetsAbsoluteFSPath(), name)));
+  }
 }
