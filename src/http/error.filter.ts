@@ -1,11 +1,4 @@
-import {
-  type ArgumentsHost,
-  Catch,
-  type ExceptionFilter,
-  HttpException,
-  Injectable,
-  Logger,
-} from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
 import {
@@ -127,22 +120,16 @@ function toApiError(failure: unknown): ApiError {
     return new ServiceUnavailableError();
   }
   const status = statusOf(failure);
-  switch (status) {
-    case 413:
-      return new PayloadTooLargeError();
-    case 503: // A failed health check.
-      return new ServiceUnavailableError();
-    default:
-      return status >= 400 && status < 500
-        ? new BadRequestError('The request cannot be read.')
-        : new InternalError();
+  if (status === 413) {
+    return new PayloadTooLargeError();
   }
+  return status >= 400 && status < 500
+    ? new BadRequestError('The request cannot be read.')
+    : new InternalError();
 }
 
+/** Errors of Nest and of Fastify name it differently. */
 function statusOf(failure: unknown): number {
-  if (failure instanceof HttpException) {
-    return failure.getStatus();
-  }
   const { status, statusCode = status } = failure as { status?: unknown; statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : 500;
 }

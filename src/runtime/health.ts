@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Controller, Get, HttpException, Injectable } from '@nestjs/common';
+import { Controller, Get, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
+import { UnavailableError } from '#libs/http';
 import { Public } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
@@ -83,7 +84,7 @@ export class HealthController {
     const reason = await this.readiness.reason();
     if (reason !== undefined) {
       // With the Error body, like every failure: the reason is only in the log.
-      throw new HttpException(`Not ready: ${reason}.`, 503);
+      throw new UnavailableError(`Not ready: ${reason}.`);
     }
     const limits = { ...UP, degraded: this.quotas.isDegraded };
     return { status: 'ok', details: { database: UP, migrations: UP, limits } };

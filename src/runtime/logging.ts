@@ -16,10 +16,10 @@ const PIPE_BYTES = 4_096;
 /** How long the end of the process waits for the last lines. */
 const END_MS = 1_000;
 
-let lostInAll = 0;
+let lost = 0;
 
 export function lostLogLines(): number {
-  return lostInAll;
+  return lost;
 }
 
 /** The one logger of a service, on its standard output: JSON lines, or readable ones on a terminal. */
@@ -41,15 +41,12 @@ export function createLogger(level: LogLevel, output: number | DestinationStream
   }
   const destination = openOutput(output);
   const logger = pino(options, destination);
-  let lostLines = 0;
-  destination.on('drop', () => {
-    lostLines += 1;
-    lostInAll += 1;
-  });
+  let reported = 0;
+  destination.on('drop', () => (lost += 1));
   destination.on('drain', () => {
-    if (lostLines > 0) {
-      logger.warn({ lostLines }, 'Log lines were dropped because nothing read the log.');
-      lostLines = 0;
+    if (lost > reported) {
+      logger.warn({ lostLines: lost - reported }, 'Log lines were dropped because nothing read the log.');
+      reported = lost;
     }
   });
   return logger;
@@ -80,19 +77,18 @@ export async function endLog(logger: Logger): Promise<void> {
 }
 
 /** Parts of Nest that log each step of a start, or a failed one, which is already one line on standard error. */
-const TALKATIVE = new Set([
+const TALKATIVE = new Set<unknown>([
   ...['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication'],
   ...['TypeOrmModule', 'ExceptionHandler'],
 ]);
 
 export function nestLogger(logger: Logger): LoggerService {
   const at =
-    (level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal') =>
+    (level: Exclude<LogLevel, 'silent'>) =>
     (message: unknown, ...rest: unknown[]): void => {
-      const context = typeof rest.at(-1) === 'string' ? (rest.at(-1) as string) : undefined;
-      const fields = typeof message === 'object' ? message : {};
-      const text = typeof message === 'string' ? message : undefined;
-      logger[TALKATIVE.has(context ?? '') ? 'debug' : level]({ ...fields, context }, text);
+      const context = rest.at(-1);
+      const [fields, text] = typeof message === 'string' ? [{}, message] : [message as object, undefined];
+      logger[TALKATIVE.has(context) ? 'debug' : level]({ ...fields, context }, text);
     };
   return {
     log: at('info'),

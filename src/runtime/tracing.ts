@@ -22,6 +22,7 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 
 const SERVICE_NAME = 'petstore';
@@ -29,6 +30,7 @@ const SERVICE_NAME = 'petstore';
 const FLUSH_MS = 2_000;
 /** Equal problems are reported once in this time. */
 const REPEAT_MS = 60_000;
+const MAX_REPORTED = 100;
 
 export type Tracing = ReturnType<typeof startTracing>;
 
@@ -57,16 +59,11 @@ export function startTracing(logger: Logger) {
 
 /** Each variable that OpenTelemetry replaces with its default, and traces that cannot be sent. */
 function reportProblems(logger: Logger): void {
-  const reported = new Set<string>();
-  let since = performance.now();
+  const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPEAT_MS });
   const report = (text: string): void => {
-    if (performance.now() - since > REPEAT_MS) {
-      reported.clear();
-      since = performance.now();
-    }
     const problem = problemIn(text);
     if (!reported.has(problem)) {
-      reported.add(problem);
+      reported.set(problem, true);
       logger.warn(problem);
     }
   };
