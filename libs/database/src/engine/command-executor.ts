@@ -75,8 +75,7 @@ export class CommandExecutor {
    * @throws the command's error; OverloadedError if the queue is full, or nobody takes the command in time
    */
   execute<Result>(origin: Origin, command: Command<Result>): Promise<Result> {
-    const entry = { command: origin.wrap?.(command) ?? command };
-    return this.queue.add(origin.owner, entry, this.running.length === 0);
+    return this.queue.add(origin.owner, { command: origin.wrap?.(command) ?? command });
   }
 
   private start(): void {

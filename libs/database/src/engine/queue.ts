@@ -39,14 +39,13 @@ export class FairQueue<Item extends object> {
   /** The latest of which items were taken, and their owners. */
   private turn = 0;
   private served = new Set<number>();
-  private lastTaken = 1;
   private timer?: NodeJS.Timeout;
   private isScheduled = false;
 
   /**
    * @param name of the work, for traces
-   * @param onWaiting called when items were added, after the turn of the event loop so that they can be taken together, and from time
-   * to time while items wait
+   * @param onWaiting called after a turn of the event loop in which items were added, so that they can be taken together, and from
+   * time to time while items wait
    */
   constructor(
     private readonly name: string,
@@ -60,11 +59,10 @@ export class FairQueue<Item extends object> {
 
   /**
    * Adds an item, which becomes an entry of the queue: a turn after the owner's one before it.
-   * @param isIdle whether no work is under way: then one that comes alone, as the one before it did, need not wait for others
    * @returns what it is resolved with, by who takes it
    * @throws what it is rejected with; OverloadedError if the queue is full, or nobody takes it in time
    */
-  add<Result>(owner: number, item: Item, isIdle: boolean): Promise<Result> {
+  add<Result>(owner: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       let [waiting, turn] = [0, this.served.has(owner) ? this.turn + 1 : this.turn];
       for (const other of this.items) {
@@ -88,11 +86,7 @@ export class FairQueue<Item extends object> {
       const place = this.items.findLastIndex((other) => other.turn <= turn) + 1;
       this.items.splice(place, 0, entry);
       this.watch();
-      if (isIdle && this.lastTaken === 1) {
-        this.onWaiting();
-      } else {
-        this.schedule();
-      }
+      this.schedule();
     });
   }
 
@@ -131,7 +125,6 @@ export class FairQueue<Item extends object> {
       taken.push(item);
       return false;
     });
-    this.lastTaken = taken.length || this.lastTaken;
     return taken;
   }
 

@@ -44,6 +44,7 @@ interface Batch {
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
   private running: Batch[] = [];
+  private lastTaken = 1;
 
   constructor(
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
@@ -64,7 +65,12 @@ export class Reads {
   }
 
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
-    return this.queue.add(caller, entry, this.running.length === 0);
+    const result = this.queue.add<Result>(caller, entry);
+    if (this.running.length === 0 && this.lastTaken === 1) {
+      // Nobody to share with: the read before it was alone, too.
+      this.start();
+    }
+    return result;
   }
 
   private start(): void {
@@ -83,7 +89,7 @@ export class Reads {
   /** @param prompt their statements are waited for by those who want the same */
   private take(prompt: readonly Batch[]): Batch['groups'] {
     const groups: Batch['groups'] = new Map();
-    this.queue.take((entry) => {
+    const taken = this.queue.take((entry) => {
       const { id, read, key } = entry;
       const group = groups.get(id);
       if (group !== undefined) {
@@ -103,6 +109,7 @@ export class Reads {
       }
       return mayStart;
     });
+    this.lastTaken = taken.length || this.lastTaken;
     return groups;
   }
 

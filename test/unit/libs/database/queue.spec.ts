@@ -19,7 +19,7 @@ describe('A fair queue', () => {
   /** @returns whether the queue had room */
   const add = (owner: number, name: string, ...subjects: string[]): boolean => {
     const before = queue.size;
-    queue.add(owner, { name, subjects }, false).catch(() => undefined);
+    queue.add(owner, { name, subjects }).catch(() => undefined);
     return queue.size > before;
   };
   const take = (most: number, ...busy: string[]) =>
@@ -54,7 +54,7 @@ describe('A fair queue', () => {
   it('is full when too many wait, or too many of one owner, and refuses more', async () => {
     expect(['a1', 'a2', 'a3', 'a4', 'a5'].filter((name) => !add(1, name))).toEqual(['a5']);
     expect(['b1', 'b2', 'b3'].filter((name) => !add(2, name))).toEqual(['b3']);
-    await expect(queue.add(2, { name: 'b3', subjects: [] }, false)).rejects.toThrow('Too many wait');
+    await expect(queue.add(2, { name: 'b3', subjects: [] })).rejects.toThrow('Too many wait');
     take(1);
     expect(add(2, 'b3')).toBe(true);
   });
@@ -68,7 +68,7 @@ describe('A fair queue', () => {
   });
 
   it('refuses what waits too long, even if nobody takes anything', async () => {
-    const early = expect(queue.add(1, { name: 'a1', subjects: [] }, false)).rejects.toThrow(
+    const early = expect(queue.add(1, { name: 'a1', subjects: [] })).rejects.toThrow(
       'Too many wait for the database',
     );
     await jest.advanceTimersByTimeAsync(4_000);
