@@ -94,7 +94,7 @@ Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods
 quantity=2 is a number, name=2 too, and name='"2"' is a text.`,
 })
 export class ApiCommand extends PetstoreCommand {
-  protected override readonly examples = [
+  readonly examples = [
     'api /pets -f status=available -f limit=5',
     'api /pets --paginate',
     'api POST /store/orders -f petId=1 -f quantity=1',
@@ -102,8 +102,9 @@ export class ApiCommand extends PetstoreCommand {
     'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
     'api GET /rate-limit --include',
   ];
+  readonly takesJson = false;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     const field = 'a field of the query or body; several: repeat it';
     const header = 'a header field; several: repeat it';
     command
@@ -119,7 +120,7 @@ export class ApiCommand extends PetstoreCommand {
       .option('--json', 'on a terminal too, JSON in one line, and failures as JSON');
   }
 
-  protected async execute([first, second]: [string, string?], options: ApiOptions): Promise<void> {
+  protected async execute(first: string, second: string | undefined, options: ApiOptions): Promise<void> {
     const [method, path] = second === undefined ? ['GET', first] : [first.toUpperCase(), second];
     if (!path.startsWith('/')) {
       throw new UsageError(`[path] takes a path that begins with /, not "${path}".`);

@@ -5,7 +5,7 @@ import { FEATURES } from '../features';
 import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
-import { type Commander, PetstoreCommand, ResultCommand, StoreConnection } from './command/command';
+import { type Commander, PetstoreCommand, StoreConnection } from './command/command';
 import { UsageError } from './command/failure';
 import { writeOutput } from './command/files';
 import { type OutputOptions, printDone } from './command/output';
@@ -19,7 +19,8 @@ import { ApiCommand } from './api.command';
   description: 'run the service until SIGTERM or Ctrl-C; configured by the environment',
 })
 export class ServeCommand extends PetstoreCommand {
-  protected override readonly examples = ['serve', 'serve > petstore.log'];
+  readonly examples = ['serve', 'serve > petstore.log'];
+  readonly takesJson = false;
 
   /** The launcher runs the server without what commands need, so this one is only asked for help. */
   protected execute(): Promise<never> {
@@ -29,23 +30,24 @@ export class ServeCommand extends PetstoreCommand {
 
 @Command({ name: 'openapi', description: 'print the OpenAPI document; needs neither server nor database' })
 export class OpenapiCommand extends PetstoreCommand {
-  protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
+  readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
+  readonly takesJson = false;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     command.option('--yaml', 'as YAML instead of JSON');
   }
 
-  protected async execute(_inputs: [], { yaml }: { yaml?: boolean }): Promise<void> {
+  protected async execute({ yaml }: { yaml?: boolean }): Promise<void> {
     const { openapiDocument } = await import('./openapi-document.js');
     writeOutput(await openapiDocument(yaml ? 'yaml' : 'json'));
   }
 }
 
 @Command({ name: 'version', description: 'print the version of this program and of Node' })
-export class VersionCommand extends ResultCommand {
-  protected override readonly examples = ['version', 'version --json'];
+export class VersionCommand extends PetstoreCommand {
+  readonly examples = ['version', 'version --json'];
 
-  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+  protected async execute(options: OutputOptions): Promise<void> {
     printDone(VERSION, { version: VERSION, node: process.versions.node }, options);
   }
 }

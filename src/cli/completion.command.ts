@@ -79,17 +79,18 @@ const SCRIPTS = { bash, zsh, fish };
   description: 'print a script that completes commands and options of petstore in a shell',
 })
 export class CompletionCommand extends PetstoreCommand {
-  protected override readonly examples = [
+  readonly examples = [
     'completion bash > ~/.local/share/bash-completion/completions/petstore',
     'completion zsh >> ~/.zshrc',
     'completion fish > ~/.config/fish/completions/petstore.fish',
   ];
+  readonly takesJson = false;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     command.addArgument(command.createArgument('<shell>').choices(Object.keys(SCRIPTS)));
   }
 
-  protected async execute([shell]: [keyof typeof SCRIPTS]): Promise<void> {
+  protected async execute(shell: keyof typeof SCRIPTS): Promise<void> {
     print(SCRIPTS[shell](placesOf(this.command.parent!)));
   }
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Inject } from '@nestjs/common';
-import { Command, SubCommand } from 'nest-commander';
+import { Command } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { type CopiedFile, FEATURES } from '../features';
@@ -12,67 +12,62 @@ import { databaseUrl } from '../runtime/database-url';
 import { PETSTORE } from '../runtime/messages';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
-import { CommandGroup, type Commander, ResultCommand, StoreCommand, openStore } from './command/command';
+import { CommandGroup, Subcommand, openStore } from './command/command';
 import { CommandFailure, UsageError, interruptible } from './command/failure';
 import { typedPath } from './command/files';
 import { withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 
-@SubCommand({ name: 'migrate', description: 'apply missing migrations' })
-export class MigrateCommand extends ResultCommand {
-  protected override readonly examples = ['db migrate'];
+const OUTCOME = 'the target was not changed';
 
-  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+@Command({ name: 'db', description: 'manage the database' })
+export class DbCommand extends CommandGroup {
+  @Inject() private readonly seeds!: SeedService;
+
+  @Subcommand({ description: 'apply missing migrations', examples: ['db migrate'], withoutStore: true })
+  async migrate(options: OutputOptions): Promise<void> {
     const report = (line: string) => process.stderr.write(`${line}\n`);
     const migrations = await migrateToNewest((await openStore()).url, report);
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
     printDone(done, { migrations }, options);
   }
-}
 
-@SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
-export class MigrationStatusCommand extends ResultCommand {
-  protected override readonly examples = ['db status', 'db status --json'];
-
-  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+  @Subcommand({
+    description: 'show which migrations have run; changes nothing',
+    examples: ['db status', 'db status --json'],
+    withoutStore: true,
+  })
+  async status(options: OutputOptions): Promise<void> {
     const states = await withConnection((await openStore()).url, migrationStates);
     printMany(states, options, 'There are no migrations.');
   }
-}
 
-@SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
-export class SeedCommand extends StoreCommand {
-  protected override readonly examples = ['db seed'];
-  @Inject() private readonly seeds!: SeedService;
-
-  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+  @Subcommand({
+    description: 'add a sample catalogue and the client demo to an empty store',
+    examples: ['db seed'],
+  })
+  async seed(options: OutputOptions): Promise<void> {
     const seeded = await this.seeds.seed();
     printOne(seeded, options);
     if (!options.json && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
   }
-}
 
-const OUTCOME = 'the target was not changed';
-
-@SubCommand({
-  name: 'copy',
-  description: 'copy the store, while it is in use, to an empty PostgreSQL or a new folder, all or nothing',
-})
-export class CopyCommand extends ResultCommand {
-  protected override readonly examples = [
-    'db copy --to /backups/2026-11-21',
-    'db copy --to postgres://petstore@db.example:5432/petstore',
-  ];
-
-  protected override declare(command: Commander): void {
-    const to =
-      'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password (required)';
-    command.requiredOption('--to <target>', to);
-  }
-
-  protected async execute(_inputs: [], options: OutputOptions & { to: string }): Promise<void> {
+  @Subcommand({
+    description: 'copy the store, while it is in use, to an empty PostgreSQL or a new folder, all or nothing',
+    examples: [
+      'db copy --to /backups/2026-11-21',
+      'db copy --to postgres://petstore@db.example:5432/petstore',
+    ],
+    declare: (command) =>
+      command.requiredOption(
+        '--to <target>',
+        'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password (required)',
+      ),
+    withoutStore: true,
+  })
+  async copy(options: OutputOptions & { to: string }): Promise<void> {
     const { to } = options;
     const url = to.includes('://') ? targetUrl(to) : undefined;
     const settings = readSettings(process.env);
@@ -147,10 +142,3 @@ async function copyToFolder(
     await rm(partial, { recursive: true, force: true });
   }
 }
-
-@Command({
-  name: 'db',
-  description: 'manage the database',
-  subCommands: [MigrateCommand, MigrationStatusCommand, SeedCommand, CopyCommand],
-})
-export class DbCommand extends CommandGroup {}

@@ -8,7 +8,7 @@ import { locationOf } from '../runtime/database-url';
 import { PETSTORE, VERSION } from '../runtime/messages';
 import { type Instance, instancesOn } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
-import { ResultCommand } from './command/command';
+import { PetstoreCommand } from './command/command';
 import { CommandFailure } from './command/failure';
 import { type OutputOptions, inUnits, print, printMany, printOne } from './command/output';
 
@@ -18,11 +18,11 @@ type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
   name: 'status',
   description: 'show the state of the service and its database; starts and changes nothing',
 })
-export class StatusCommand extends ResultCommand {
-  protected override readonly examples = ['status', 'status --json'];
+export class StatusCommand extends PetstoreCommand {
+  readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
-  protected async execute(_inputs: [], options: OutputOptions): Promise<void> {
+  protected async execute(options: OutputOptions): Promise<void> {
     const settings = readSettings(process.env);
     const { redisUrl } = settings;
     const [store, redis] = await Promise.all([

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, SetMetadata } from '@nestjs/common';
 import { CommandRunner } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { assertKnownMigrations, migrationStates } from '#libs/database';
@@ -12,7 +12,7 @@ import type { OutputOptions } from './output';
 /** A command as the package `commander` has it. */
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
 type Help = ReturnType<Commander['createHelp']>;
-type Option = Commander['options'][number];
+export type Option = Commander['options'][number];
 
 /** Descriptions narrower than this are not wrapped: half a terminal of fifty columns has to do. */
 const NARROWEST_COLUMN = 15;
@@ -51,48 +51,56 @@ function nameInErrors(option: Option): void {
   }
 }
 
-/** Base of all commands. */
-export abstract class PetstoreCommand extends CommandRunner {
+/** What a command is, beside its name and description. */
+interface Declaration {
   /** Shown below the help, after the program's name. */
-  protected readonly examples: readonly string[] = [];
+  readonly examples: readonly string[];
+  /** Declares options, and arguments that are more than a text, as commander does; in a hook, what it cannot check. */
+  declare?(command: Commander): void;
+  /** False for what prints no result, and for what declares the option itself. */
+  readonly takesJson?: boolean;
+  /** True for what destroys or cuts off, and its opposite, which takes the same options. */
+  readonly takesYes?: boolean;
+}
+
+function complete(command: Commander, declaration: Declaration): void {
+  const { examples, takesJson = true, takesYes = false } = declaration;
+  declaration.declare?.(command);
+  [...command.options, ...command.registeredArguments].forEach((one) => nameInErrors(one as Option));
+  const lines = examples.map((example) => `\n  ${PETSTORE} ${example}`).join('');
+  command.addHelpText('after', lines && `\nExamples:${lines}`);
+  if (takesJson) {
+    command.option('--json', 'print JSON, failures too');
+  }
+  if (takesYes) {
+    command.option('-y, --yes', 'do not ask');
+  }
+}
+
+/** Base of all commands. */
+export abstract class PetstoreCommand extends CommandRunner implements Declaration {
+  abstract readonly examples: readonly string[];
 
   override setCommand(command: Commander): this {
-    command.exitOverride();
+    const { outputConfiguration, helpConfiguration } = COMMANDER_OPTIONS;
+    // Subcommands inherit it.
+    command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
     command.allowExcessArguments(false);
-    this.declare(command);
-    [...command.options, ...command.registeredArguments].forEach((one) => nameInErrors(one as Option));
-    const examples = this.examples.map((example) => `\n  ${PETSTORE} ${example}`).join('');
-    command.addHelpText('after', examples && `\nExamples:${examples}`);
+    complete(command, this);
     return super.setCommand(command);
-  }
-
-  /** Declares options, and arguments that are more than a text, as commander does; in a hook, what it cannot check. */
-  protected declare(_command: Commander): void {
-    // Not every command has any.
   }
 
   /** nest-commander passes on arguments as they were typed, and options of its own decorators only. */
   override run(): Promise<void> {
-    return this.execute(this.command.processedArgs, this.command.opts());
+    return this.execute(...inputsOf(this.command));
   }
 
-  protected abstract execute(inputs: unknown[], options: object): Promise<void>;
+  protected abstract execute(...inputs: never[]): Promise<void>;
 }
 
-/** A group of subcommands; prints its help. */
-export abstract class CommandGroup extends PetstoreCommand {
-  protected override declare(command: Commander): void {
-    // An excess argument is an unknown subcommand.
-    command.allowExcessArguments(true);
-  }
-
-  protected execute(): Promise<void> {
-    if (this.command.args.length > 0) {
-      // Names what was probably meant. Commander does so by itself only for a command that does nothing.
-      (this.command as Commander & { unknownCommand(): never }).unknownCommand();
-    }
-    return this.command.help({ error: true });
-  }
+/** The values of its arguments, then of its options. */
+function inputsOf(command: Commander): never[] {
+  return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
 /** The databases of this process, also those that are only being opened. */
@@ -134,32 +142,67 @@ export class StoreConnection {
   }
 }
 
-/** A command that prints its result as a table or JSON. */
-export abstract class ResultCommand extends PetstoreCommand {
-  override setCommand(command: Commander): this {
-    super.setCommand(command);
-    command.option('--json', 'print JSON, failures too');
-    return this;
-  }
-}
-
 /** A command on the store, which is opened once its arguments are checked. */
-export abstract class StoreCommand extends ResultCommand {
+export abstract class StoreCommand extends PetstoreCommand {
   @Inject() private readonly store!: StoreConnection;
-  /** True for what destroys or cuts off, and its opposite, which takes the same options. */
-  protected readonly takesYes: boolean = false;
-
-  override setCommand(command: Commander): this {
-    super.setCommand(command);
-    if (this.takesYes) {
-      command.option('-y, --yes', 'do not ask');
-    }
-    return this;
-  }
 
   override async run(): Promise<void> {
     await this.store.open();
     await super.run();
+  }
+}
+
+export interface SubcommandDeclaration extends Declaration {
+  /** By default the method's. */
+  name?: string;
+  /** Those that are texts: `<client>`. */
+  arguments?: string;
+  description: string;
+  /** True for what opens the store itself, or needs none. */
+  withoutStore?: boolean;
+}
+
+const SUBCOMMAND = 'petstore:subcommand';
+
+/** The method of a group is a command of it, on the store. It takes the values of its arguments, and then of its options. */
+export const Subcommand = (declaration: SubcommandDeclaration) => SetMetadata(SUBCOMMAND, declaration);
+
+type Method = (...inputs: never[]) => Promise<void>;
+
+/** Commands on one thing: the methods that are subcommands, in their order. Alone it prints its help. */
+export abstract class CommandGroup extends PetstoreCommand {
+  readonly examples = [];
+  readonly takesJson = false;
+  @Inject() private readonly store!: StoreConnection;
+
+  declare(group: Commander): void {
+    const methods = this as unknown as Record<string, Method>;
+    for (const method of Object.getOwnPropertyNames(Object.getPrototypeOf(this))) {
+      const declaration = Reflect.getMetadata(SUBCOMMAND, methods[method]!) as
+        | SubcommandDeclaration
+        | undefined;
+      if (declaration !== undefined) {
+        const { name = method, arguments: texts = '', description, withoutStore } = declaration;
+        const command = group.command(`${name} ${texts}`).description(description);
+        complete(command, declaration);
+        command.action(async () => {
+          if (!withoutStore) {
+            await this.store.open();
+          }
+          await methods[method]!(...inputsOf(command));
+        });
+      }
+    }
+    // An excess argument is an unknown subcommand.
+    group.allowExcessArguments(true);
+  }
+
+  protected execute(): Promise<void> {
+    if (this.command.args.length > 0) {
+      // Names what was probably meant. Commander does so by itself only for a command that does nothing.
+      (this.command as Commander & { unknownCommand(): never }).unknownCommand();
+    }
+    return this.command.help({ error: true });
   }
 }
 

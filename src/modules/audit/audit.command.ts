@@ -12,10 +12,10 @@ interface AuditOptions extends OutputOptions {
 
 @Command({ name: 'audit', description: 'show who changed what, newest first' })
 export class AuditCommand extends StoreCommand {
-  protected override readonly examples = ['audit', 'audit --client acme --limit 1000 --json'];
+  readonly examples = ['audit', 'audit --client acme --limit 1000 --json'];
   @Inject() private readonly trail!: AuditTrail;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     command
       .option(
         '--client <name>',
@@ -24,7 +24,7 @@ export class AuditCommand extends StoreCommand {
       .option('--limit <entries>', 'maximum number of entries', wholeNumber(1, 10_000), 50);
   }
 
-  protected async execute(_inputs: [], options: AuditOptions): Promise<void> {
+  protected async execute(options: AuditOptions): Promise<void> {
     const entries = await this.trail.newest(options.limit, options.client);
     const rows = entries.map(({ id, at, actor, action, clientName, keyId, details }) => {
       return { id, at, actor, action, client: clientName, keyId, details };

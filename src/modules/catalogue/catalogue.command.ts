@@ -28,15 +28,15 @@ The file has one JSON object on each line, a category before its pets. Ids matte
 Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.`,
 })
 export class ImportCommand extends StoreCommand {
-  protected override readonly examples = [
+  readonly examples = [
     'import catalogue.ndjson',
     'import catalogue.ndjson --from 30001',
     'import < catalogue.ndjson',
   ];
-  protected override readonly takesYes = true;
+  readonly takesYes = true;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     const from = 'the lines before this one are in the store already';
     command
       .summary(IMPORT)
@@ -44,7 +44,7 @@ export class ImportCommand extends StoreCommand {
       .option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
   }
 
-  protected async execute([file = '-']: [string?], options: ImportOptions): Promise<void> {
+  protected async execute(file = '-', options: ImportOptions): Promise<void> {
     const { created, nextLine, badLines, problems, error } = await this.importFrom(file, options);
     const imported = `Imported ${inWords(created)}.`;
     const isBegun = created.categories + created.pets > 0;
@@ -105,17 +105,14 @@ function questionOf(names: number, example: string): string {
   description: 'write the whole catalogue with its inventory, as NDJSON',
 })
 export class ExportCommand extends StoreCommand {
-  protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
+  readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
   @Inject() private readonly catalogue!: ExportCatalogue;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     command.option('--force', 'overwrite an existing file');
   }
 
-  protected async execute(
-    [file = '-']: [string?],
-    options: OutputOptions & { force?: boolean },
-  ): Promise<void> {
+  protected async execute(file = '-', options: OutputOptions & { force?: boolean }): Promise<void> {
     const toStandardOutput = file === '-';
     const toTerminal = toStandardOutput && process.stdout.isTTY;
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;

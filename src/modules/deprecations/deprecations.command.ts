@@ -11,18 +11,15 @@ import { DeprecatedCalls } from './deprecated-calls';
   description: 'show who still calls deprecated operations, how often, and when last',
 })
 export class DeprecationsCommand extends StoreCommand {
-  protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
+  readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly calls!: DeprecatedCalls;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     command.option(...DAYS_OPTION, 90).option('--client <name>', 'only calls of this client');
   }
 
-  protected async execute(
-    _inputs: [],
-    options: OutputOptions & { days: number; client?: string },
-  ): Promise<void> {
+  protected async execute(options: OutputOptions & { days: number; client?: string }): Promise<void> {
     if (options.client !== undefined) {
       await this.clients.named(options.client);
     }

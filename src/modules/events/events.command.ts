@@ -5,7 +5,7 @@ import { EVENT_TYPES, type EventFilter, type EventType } from './event.entity';
 import { EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
 import type { EventDto } from './events.dto';
 import { formatError, printableJson } from '../../runtime/messages';
-import { type Commander, ResultCommand, StoreConnection } from '../../cli/command/command';
+import { type Commander, PetstoreCommand, StoreConnection } from '../../cli/command/command';
 import { untilInterrupted } from '../../cli/command/failure';
 import { identifier, someOf, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, print, printMany } from '../../cli/command/output';
@@ -33,8 +33,8 @@ interface EventsOptions extends OutputOptions {
 }
 
 @Command({ name: 'events', description: 'show what happened in the store, newest last' })
-export class EventsCommand extends ResultCommand {
-  protected override readonly examples = [
+export class EventsCommand extends PetstoreCommand {
+  readonly examples = [
     'events',
     'events --types order.placed --limit 1000',
     'events --pet 1 --follow --json',
@@ -42,7 +42,7 @@ export class EventsCommand extends ResultCommand {
   @Inject() private readonly store!: StoreConnection;
   @Inject() private readonly events!: EventReader;
 
-  protected override declare(command: Commander): void {
+  declare(command: Commander): void {
     command
       .addOption(typesOption(command))
       .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
@@ -50,7 +50,7 @@ export class EventsCommand extends ResultCommand {
       .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');
   }
 
-  protected async execute(_inputs: string[], options: EventsOptions): Promise<void> {
+  protected async execute(options: EventsOptions): Promise<void> {
     const filter = { type: options.types, petId: options.pet };
     if (options.follow) {
       const lineOf = options.json ? printableJson : inALine;

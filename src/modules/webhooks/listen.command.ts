@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { SubCommand } from 'nest-commander';
 import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
 import { URL_OPTION, keyInEnvironment, noService, serviceUrl, urlOf } from '../../cli/api.command';
-import { type Commander, PetstoreCommand } from '../../cli/command/command';
-import { CommandFailure, untilInterrupted } from '../../cli/command/failure';
+import type { SubcommandDeclaration } from '../../cli/command/command';
+import { CommandFailure } from '../../cli/command/failure';
 import { print } from '../../cli/command/output';
 import { formatError, printable, printableJson } from '../../runtime/messages';
 import type { EventType } from '../events';
@@ -15,7 +14,7 @@ const ANSWER_MS = 15_000;
 /** Retries that follow each other within this time are one outage. */
 const OUTAGE_MS = 60_000;
 
-interface ListenOptions {
+export interface ListenOptions {
   types?: EventType[];
   forwardTo?: string;
   url?: string;
@@ -25,34 +24,27 @@ interface ListenOptions {
 const SUMMARY =
   'print new events until Ctrl-C, with the key in PETSTORE_KEY, and forward them as webhooks do';
 
-@SubCommand({
-  name: 'listen',
+export const LISTEN: SubcommandDeclaration = {
   description: `${SUMMARY}
 
 Events come from the feed, and are signed here with a secret that follows from the key and stays the same. No webhook is \
 created, and what the receiver does not accept is not sent again.`,
-})
-export class ListenCommand extends PetstoreCommand {
-  protected override readonly examples = [
+  examples: [
     'webhooks listen --types order.placed',
     'webhooks listen --forward-to http://127.0.0.1:8080/hook',
-  ];
-
-  protected override declare(command: Commander): void {
+  ],
+  declare: (command) =>
     command
       .summary(SUMMARY)
       .addOption(typesOption(command))
       .option('--forward-to <url>', 'send each event there, signed', serviceUrl)
       .option('--json', 'one JSON object per event')
-      .option(...URL_OPTION);
-  }
+      .option(...URL_OPTION),
+  takesJson: false,
+  withoutStore: true,
+};
 
-  protected execute(_inputs: [], options: ListenOptions): Promise<void> {
-    return untilInterrupted((signal) => listen(options, signal));
-  }
-}
-
-async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
+export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
   // Who knows it cannot tell the key.
