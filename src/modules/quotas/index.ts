@@ -11,13 +11,13 @@ import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
-import { MemoryCounters } from './stores/memory-counters';
+import { MemoryStore } from './stores/memory-store';
 import { QuotaRecords, USAGE_DAYS, UsageDay } from './stores/quota-records';
-import { Counters, QuotaStore } from './stores/quota-store';
+import { QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
 import { QUOTA_SCRIPT } from './stores/quota-script';
-import { RedisCounters } from './stores/redis-counters';
+import { RedisStore } from './stores/redis-store';
 
 export { QuotasService } from './quotas.service';
 export {
@@ -45,19 +45,18 @@ const QUOTA_STORE: Provider[] = [
       redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
   },
   {
-    provide: Counters,
+    provide: QuotaStore,
     inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION],
     useFactory: (
       { instances }: Settings,
       records: QuotaRecords,
       clock: Clock,
       redis: RedisConnection | null,
-    ): Counters | Promise<Counters> =>
+    ): QuotaStore | Promise<QuotaStore> =>
       redis === null
-        ? new MemoryCounters(records, clock)
-        : new RedisCounters(redis, records, clock, instances).start(),
+        ? new MemoryStore(records, clock)
+        : new RedisStore(redis, records, clock, instances).start(),
   },
-  QuotaStore,
 ];
 
 /** Bans, resets and reports for operators, without the counting that requests need. */

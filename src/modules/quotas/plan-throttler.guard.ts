@@ -15,27 +15,20 @@ function warning(refusalsLeft: number, banMs: number): string {
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 
-const RateLimitExceededError = defineError({
-  code: 'rate_limit_exceeded',
-  status: 429,
-  everywhere: 'operations',
-  when: 'The limit of requests per minute is reached. Wait for `Retry-After` seconds.',
-  message: (seconds: number, warning: string) =>
-    `The limit of requests per minute is reached. Try again in ${seconds} seconds.${warning}`,
-  headers: retryAfter,
-  example: [42, warning(31, 120_000)],
-});
+const limitError = (code: string, window: 'minute' | 'day', hint: string, seconds: number) =>
+  defineError({
+    code,
+    status: 429,
+    everywhere: 'operations',
+    when: `The limit of requests per ${window} is reached. Wait for \`Retry-After\` seconds${hint}.`,
+    message: (seconds: number, warning: string) =>
+      `The limit of requests per ${window} is reached. Try again in ${seconds} seconds.${warning}`,
+    headers: retryAfter,
+    example: [seconds, warning(31, 120_000)],
+  });
 
-const DailyQuotaExceededError = defineError({
-  code: 'daily_quota_exceeded',
-  status: 429,
-  everywhere: 'operations',
-  when: 'The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.',
-  message: (seconds: number, warning: string) =>
-    `The limit of requests per day is reached. Try again in ${seconds} seconds.${warning}`,
-  headers: retryAfter,
-  example: [40_211, warning(31, 120_000)],
-});
+const RateLimitExceededError = limitError('rate_limit_exceeded', 'minute', '', 42);
+const DailyQuotaExceededError = limitError('daily_quota_exceeded', 'day', ', until midnight UTC', 40_211);
 
 const ApiKeyBannedError = defineError({
   code: 'api_key_banned',

@@ -1,6 +1,7 @@
 // Bans: a key whose refusals in one series exceed half of its plan's minute is banned, each time for longer. And the decision on
 // one request, in one step: first the ban, then both windows, then the refusal.
 import {
+  copyOf,
   type Limits,
   MINUTE_MS,
   refund,
@@ -120,9 +121,11 @@ export function unban(ban: BanState, now: number): void {
   ban.bannedUntil = now;
 }
 
-/** What the counters do: take one request, refund it, or only read. */
+/** What a store does: take one request, refund it, or only read. */
 export type Step = 'take' | 'refund' | 'read';
-export type Outcome = 'allowed' | 'limited' | 'banned';
+
+/** `refunded` if the count of the day is lower now; `unchanged` after any other refund, and after a read. */
+export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
 /** The counts of a client or an address, and the bans of a key. */
 export interface QuotaState {
@@ -136,64 +139,15 @@ export interface QuotaState {
   now: number;
 }
 
-/** The state after a step, and what the step has done. */
-export interface StepResult extends QuotaState {
-  /** `refunded` if the count of the day is lower now. */
-  outcome: Outcome | 'refunded' | 'unchanged';
+/** What a client or an address has left after a step, and what the step has done. */
+export interface QuotaStatus {
+  outcome: Outcome;
   /** On `limited`, the exhausted window with the longest wait. */
   exhausted: WindowName | null;
   isNewlyBanned: boolean;
-  /** For a refund: when the request was taken, on the clock of the counters, and whether by this instance alone. */
-  takenAt: number;
-  isLocal: boolean;
-}
-
-/** What a refund needs to know of a request that was taken. */
-export type TakenRequest = Pick<StepResult, 'takenAt' | 'isLocal'>;
-
-/** Changes the state in one step: first the ban is checked, then both windows, then a refusal is counted. */
-export function applyStep(state: QuotaState, step: Step, takenAt: number): StepResult {
-  const { windows, ban, limits, perMinute, now } = state;
-  if (step === 'read') return resultOf(state, 'unchanged');
-  if (step === 'refund') {
-    const isOfDay = refund(windows, limits, takenAt, now).includes('day');
-    return resultOf(state, isOfDay ? 'refunded' : 'unchanged');
-  }
-  if (ban !== null && isBanned(ban, now)) {
-    // The ends that it is told hold, also after the clock was set back.
-    windowStatuses(windows, limits, now);
-    return resultOf(state, 'banned');
-  }
-  const exhausted = take(windows, limits, now);
-  if (exhausted === null) return resultOf(state, 'allowed');
-  const isNewlyBanned = ban !== null && countRefusal(ban, now, exhausted.resetAt, perMinute);
-  return isNewlyBanned ? resultOf(state, 'banned', null, true) : resultOf(state, 'limited', exhausted.name);
-}
-
-/** A copy: others may change the state before this is read. Field by field, because spreading takes ten times as long. */
-function resultOf(
-  { windows: { minute, day }, ban, limits, perMinute, now }: QuotaState,
-  outcome: StepResult['outcome'],
-  exhausted: WindowName | null = null,
-  isNewlyBanned = false,
-): StepResult {
-  return {
-    windows: { minute: { ...minute }, day: { ...day } },
-    ban: ban && { ...ban },
-    limits,
-    perMinute,
-    now,
-    outcome,
-    exhausted,
-    isNewlyBanned,
-    takenAt: now,
-    isLocal: false,
-  };
-}
-
-/** What a client or an address has left after a step, and what the step has done. */
-export interface QuotaStatus extends Omit<StepResult, keyof QuotaState> {
   windows: WindowStatus[];
+  /** What the windows have counted. */
+  counted: Windows;
   /** The ban state of the key; null for an address. */
   ban: Readonly<BanState> | null;
   /** Refused requests that count left, including the one that triggers the ban; Infinity for an address. */
@@ -202,24 +156,55 @@ export interface QuotaStatus extends Omit<StepResult, keyof QuotaState> {
   acceptedAt: number | null;
   /** Unix milliseconds. */
   decidedAt: number;
+  /** For a refund: when the request was taken, on the clock of the store, and whether by this instance alone. */
+  takenAt: number;
+  isLocal: boolean;
 }
 
-export function statusOf(result: StepResult): QuotaStatus {
-  const { ban, limits, perMinute, now } = result;
-  const windows = windowStatuses(result.windows, limits, now);
-  const exhaustedEnds = windows.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
+/** What a refund needs to know of a request that was taken. */
+export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
+
+/** Changes the state in one step: first the ban is checked, then both windows, then a refusal is counted. */
+export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
+  const { windows, ban, limits, perMinute, now } = state;
+  if (step === 'read') return statusOf(state, 'unchanged');
+  if (step === 'refund') {
+    const isOfDay = refund(windows, limits, takenAt, now).includes('day');
+    return statusOf(state, isOfDay ? 'refunded' : 'unchanged');
+  }
+  if (ban !== null && isBanned(ban, now)) return statusOf(state, 'banned');
+  const exhausted = take(windows, limits, now);
+  if (exhausted === null) return statusOf(state, 'allowed');
+  const isNewlyBanned = ban !== null && countRefusal(ban, now, exhausted.resetAt, perMinute);
+  return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
+}
+
+/** The status that a step has led to. With copies, because others may change the state before it is read. */
+export function statusOf(
+  { windows: counted, ban, limits, perMinute, now }: QuotaState,
+  outcome: Outcome,
+  exhausted: WindowName | null = null,
+  isNewlyBanned = false,
+): QuotaStatus {
+  const windows = windowStatuses(counted, limits, now);
   return {
-    outcome: result.outcome,
-    exhausted: result.exhausted,
-    isNewlyBanned: result.isNewlyBanned,
-    takenAt: result.takenAt,
-    isLocal: result.isLocal,
+    outcome,
+    exhausted,
+    isNewlyBanned,
     windows,
-    ban,
+    counted: copyOf(counted),
+    ban: ban && { ...ban },
     refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, perMinute, now),
-    acceptedAt: ban !== null && isBanned(ban, now) ? Math.max(ban.bannedUntil, ...exhaustedEnds) : null,
+    acceptedAt: ban !== null && isBanned(ban, now) ? endOfWait(ban, windows) : null,
     decidedAt: now,
+    takenAt: now,
+    isLocal: false,
   };
+}
+
+function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
+  const exhausted = windows.filter(({ remaining }) => remaining === 0);
+  return Math.max(bannedUntil, ...exhausted.map(({ resetAt }) => resetAt));
 }
 
 /**

@@ -98,6 +98,10 @@ export function newWindows(): Windows {
   return { minute: { ...neverStarted }, day: { ...neverStarted } };
 }
 
+export function copyOf({ minute, day }: Windows): Windows {
+  return { minute: { ...minute }, day: { ...day } };
+}
+
 export function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }

@@ -96,14 +96,14 @@ export class QuotaRecords implements OnApplicationShutdown {
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
-    this.counts.add(`${clientId}/${day}`, { clientId, day, requests, refunds, minute: { ...minute } });
+    this.counts.add(`${clientId}/${day}`, { clientId, day, requests, refunds, minute });
   }
 
   /**
    * Written immediately, for the other instances; retried every second.
    * @param earnedAt unix milliseconds
    */
-  saveBan(keyId: number, { level, bannedUntil }: BanState, earnedAt: number): void {
+  saveBan(keyId: number, { level, bannedUntil }: Readonly<BanState>, earnedAt: number): void {
     const ban = { keyId, level, bannedUntil, byOperator: false, earnedAt };
     this.bansEarned.add(`${keyId}/${earnedAt}`, ban);
     void this.bansEarned.flush();

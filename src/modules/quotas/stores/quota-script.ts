@@ -5,9 +5,11 @@ import {
   FORGIVENESS_MS,
   newBanState,
   NOTICE_MS,
+  type Outcome,
+  type QuotaStatus,
   SERIES_MS,
+  statusOf,
   type Step,
-  type StepResult,
   type StoredBan,
 } from '../rules/decision';
 import { type Window, WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
@@ -148,7 +150,7 @@ export interface Given {
 
 /** Times are on the clock of Redis, except the start of the day. */
 export type Answer = [
-  outcome: StepResult['outcome'],
+  outcome: Outcome,
   exhausted: WindowName | '',
   isNewlyBanned: number,
   now: number,
@@ -158,23 +160,22 @@ export type Answer = [
   ban?: string,
 ];
 type WindowValues = [start: number, count: number, refunds: number];
+
 /** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
-export function toResult(answer: Answer, { key, limits }: LimitedClient, receivedAt: number): StepResult {
+export function toStatus(answer: Answer, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
   const [outcome, exhausted, isNewlyBanned, redisNow, minute, day, ban] = answer;
   const aheadMs = redisNow - receivedAt;
-  return {
-    outcome,
-    exhausted: exhausted || null,
-    isNewlyBanned: isNewlyBanned === 1,
+  const state = {
     windows: { minute: toWindow(minute, aheadMs), day: toWindow(day, 0) },
     ban: key && toBan(ban, aheadMs),
     limits,
     perMinute: limits.perMinute,
     now: receivedAt,
-    // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
-    takenAt: redisNow,
-    isLocal: false,
   };
+  const status = statusOf(state, outcome, exhausted || null, isNewlyBanned === 1);
+  // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
+  status.takenAt = redisNow;
+  return status;
 }
 
 function toWindow([start, count, refunds]: WindowValues, aheadMs: number): Window {

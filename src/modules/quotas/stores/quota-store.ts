@@ -1,8 +1,7 @@
-import { Injectable } from '@nestjs/common';
 import type { ClientKey } from '../../auth';
-import { type QuotaStatus, statusOf, type Step, type StepResult, type TakenRequest } from '../rules/decision';
+import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import type { Limits } from '../rules/limits';
-import { QuotaRecords } from './quota-records';
+import type { QuotaRecords } from './quota-records';
 
 /** Who is limited: the client of a valid key, or otherwise an IP address. Quotas belong to the client, bans to the key. */
 export interface LimitedClient {
@@ -15,53 +14,42 @@ export interface LimitedClient {
 
 export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
-/** The windows of clients and addresses, and the bans of keys: in memory or in Redis. */
-export abstract class Counters {
+/** The windows of clients and addresses, and the bans of keys: in memory or in Redis. Saves what must survive a restart. */
+export abstract class QuotaStore {
   /** True while this instance allows only its share of the limits, because Redis is unavailable. */
   isDegraded = false;
 
+  constructor(protected readonly records: QuotaRecords) {}
+
   /**
-   * One atomic step; a read changes nothing.
+   * One atomic step, of which nothing is saved; a read changes nothing.
    * @param taken the request to refund
    */
-  abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<StepResult>;
-}
-
-/** Counts requests, and saves what must survive a restart. */
-@Injectable()
-export class QuotaStore {
-  constructor(
-    private readonly counters: Counters,
-    private readonly records: QuotaRecords,
-  ) {}
-
-  get isDegraded(): boolean {
-    return this.counters.isDegraded;
-  }
+  abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
   async take(client: LimitedClient): Promise<QuotaStatus> {
-    const result = await this.counters.step(client, 'take');
-    if (client.key !== null && result.outcome === 'allowed') {
-      this.records.count(client.key.clientId, result.windows, 1);
-    } else if (client.key !== null && result.isNewlyBanned) {
-      this.records.saveBan(client.key.id, result.ban!, result.now);
+    const status = await this.step(client, 'take');
+    if (client.key !== null && status.outcome === 'allowed') {
+      this.records.count(client.key.clientId, status.counted, 1);
+    } else if (client.key !== null && status.isNewlyBanned) {
+      this.records.saveBan(client.key.id, status.ban!, status.decidedAt);
     }
-    return statusOf(result);
+    return status;
   }
 
   /** Refunds a request; returns the client's status after it. */
   async refund(client: LimitedClient, taken: TakenRequest): Promise<QuotaStatus> {
-    const result = await this.counters.step(client, 'refund', taken);
+    const status = await this.step(client, 'refund', taken);
     if (client.key !== null) {
-      this.records.count(client.key.clientId, result.windows, result.outcome === 'refunded' ? -1 : 0);
+      this.records.count(client.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
     }
-    return statusOf(result);
+    return status;
   }
 
-  /** The client's status. Read-only. */
-  async read(client: LimitedClient): Promise<QuotaStatus> {
-    return statusOf(await this.counters.step(client, 'read'));
+  /** The client's status. */
+  read(client: LimitedClient): Promise<QuotaStatus> {
+    return this.step(client, 'read');
   }
 
   /** Writes pending counts. Never rejects. */

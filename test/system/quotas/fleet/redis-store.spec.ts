@@ -2,14 +2,10 @@ import * as fc from 'fast-check';
 import { ManualClock } from '../../../support/manual-clock';
 import type { QuotaStatus } from '../../../../src/modules/quotas/rules/decision';
 import { type Limits, newWindows } from '../../../../src/modules/quotas/rules/limits';
-import { MemoryCounters } from '../../../../src/modules/quotas/stores/memory-counters';
+import { MemoryStore } from '../../../../src/modules/quotas/stores/memory-store';
 import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
-import {
-  type Counters,
-  type LimitedClient,
-  QuotaStore,
-} from '../../../../src/modules/quotas/stores/quota-store';
-import { RedisCounters } from '../../../../src/modules/quotas/stores/redis-counters';
+import type { LimitedClient, QuotaStore } from '../../../../src/modules/quotas/stores/quota-store';
+import { RedisStore } from '../../../../src/modules/quotas/stores/redis-store';
 import { patient, RedisOnClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
 
@@ -151,15 +147,14 @@ async function compare(memory: QuotaStore, redis: QuotaStore, run: History) {
 }
 
 test('Redis and this process decide every history alike, whether the clock of Redis agrees with ours or not', async () => {
-  const memory = new MemoryCounters(FORGETFUL, clock);
-  const shared = new RedisCounters(connection, FORGETFUL, clock, 1);
-  const storeOf = (counters: Counters) => new QuotaStore(counters, FORGETFUL);
+  const memory = new MemoryStore(FORGETFUL, clock);
+  const shared = new RedisStore(connection, FORGETFUL, clock, 1);
   try {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(0, -45_678, 98_765), history, async (aheadMs, run) => {
         connection.aheadMs = aheadMs;
         clock.set(START);
-        await compare(storeOf(memory), storeOf(shared), run);
+        await compare(memory, shared, run);
       }),
       { numRuns: 60, examples: [[0, LOOKED_AT_AFTER_ITS_MINUTE]] },
     );

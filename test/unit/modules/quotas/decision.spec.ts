@@ -5,7 +5,6 @@ import {
   newBanState,
   type QuotaStatus,
   rateLimitHeaders,
-  statusOf,
 } from '../../../../src/modules/quotas/rules/decision';
 import {
   DAY_MS,
@@ -22,7 +21,7 @@ import {
 const NOW = Date.UTC(2026, 10, 21, 9);
 
 function decide(windows: Windows, ban: BanState | null, limits: Limits, now: number): QuotaStatus {
-  return statusOf(applyStep({ windows, ban, limits, perMinute: limits.perMinute, now }, 'take', 0));
+  return applyStep({ windows, ban, limits, perMinute: limits.perMinute, now }, 'take', 0);
 }
 
 describe('during a ban', () => {

@@ -1,13 +1,9 @@
 import { ManualClock } from '../../../support/manual-clock';
 import { newWindows, startOfDay, type Windows } from '../../../../src/modules/quotas/rules/limits';
-import { MemoryCounters } from '../../../../src/modules/quotas/stores/memory-counters';
+import { MemoryStore } from '../../../../src/modules/quotas/stores/memory-store';
 import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
-import {
-  type LimitedClient,
-  type LimitedKey,
-  QuotaStore,
-} from '../../../../src/modules/quotas/stores/quota-store';
+import type { LimitedClient, LimitedKey } from '../../../../src/modules/quotas/stores/quota-store';
 
 const MINUTE = 60_000;
 
@@ -28,13 +24,11 @@ class Records {
 
 let clock: ManualClock;
 let records: Records;
-let counters: MemoryCounters;
-let store: QuotaStore;
+let store: MemoryStore;
 
 /** Counts in this process, as one of so many that count alone. */
 function countIn(instances: number): void {
-  counters = new MemoryCounters(records as unknown as QuotaRecords, clock, instances);
-  store = new QuotaStore(counters, records as unknown as QuotaRecords);
+  store = new MemoryStore(records as unknown as QuotaRecords, clock, instances);
 }
 
 beforeEach(() => {
@@ -44,7 +38,7 @@ beforeEach(() => {
   countIn(1);
 });
 afterEach(() => {
-  counters.onModuleDestroy();
+  store.onModuleDestroy();
   jest.useRealTimers();
 });
 
@@ -104,7 +98,7 @@ describe('one of three instances that count alone', () => {
   const free: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
 
   beforeEach(() => {
-    counters.onModuleDestroy();
+    store.onModuleDestroy();
     countIn(3);
   });
 
@@ -145,7 +139,7 @@ describe('one of three instances that count alone', () => {
       const minute = { start: now - 1_000, count: 60 - left, refunds: 0 };
       const day = { start: startOfDay(now), count: 0, refunds: 0 };
       records.saved.set(1, { minute: { ...minute, count: 1 }, day: { ...day, count: 60 } });
-      counters.startFrom(free, { minute, day: { ...day, count: 40 } });
+      store.startFrom(free, { minute, day: { ...day, count: 40 } });
       const { outcome, windows } = await store.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
       expect(windows).toMatchObject([
@@ -153,10 +147,10 @@ describe('one of three instances that count alone', () => {
         { limit: 30, remaining: left === 0 ? 10 : 9 },
       ]);
       records.saved.set(1, { minute, day });
-      counters.clear();
+      store.clear();
       expect((await store.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
       const address = addressClient('192.0.2.1');
-      counters.startFrom(address, { minute, day });
+      store.startFrom(address, { minute, day });
       expect((await store.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
   );

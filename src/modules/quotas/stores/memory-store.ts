@@ -1,19 +1,18 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type Clock, RepeatingTask } from '#libs/clock';
+import type { Clock } from '#libs/clock';
 import {
   applyStep,
   applyStoredBan,
   type BanState,
   newBanState,
-  type QuotaState,
+  type QuotaStatus,
   type Step,
-  type StepResult,
   type TakenRequest,
 } from '../rules/decision';
-import { MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
+import { copyOf, MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { Counters, type LimitedClient } from './quota-store';
+import { type LimitedClient, QuotaStore } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
 /** Idle entries leave after this long: windows are over, or in the database. */
@@ -30,20 +29,20 @@ interface ClientEntry {
 }
 
 /** Counts in this process. The counts of a client are read from the database on first use. */
-export class MemoryCounters extends Counters implements OnModuleDestroy {
+export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   /** `fetch` reads once for all who ask meanwhile: a second copy would be a second quota. */
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
-  private readonly sweeper: RepeatingTask;
+  private readonly sweeper: NodeJS.Timeout;
 
   constructor(
-    private readonly records: QuotaRecords,
+    records: QuotaRecords,
     private readonly clock: Clock,
     /** Number of instances that count separately; each allows its share. */
     private readonly instances = 1,
   ) {
-    super();
+    super(records);
     // `performance` is the default, but looked up when the module is loaded, before a test replaces it.
     const bounds = {
       max: MAX_ENTRIES,
@@ -62,22 +61,22 @@ export class MemoryCounters extends Counters implements OnModuleDestroy {
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
     this.addresses = new LRUCache<string, Windows>({ ...bounds, memoMethod: newWindows });
     const caches = [this.clients, this.bans, this.addresses];
-    const work = () => caches.forEach((cache) => cache.purgeStale());
-    this.sweeper = new RepeatingTask({ name: 'Evicting idle counters', work, everyMs: SWEEP_MS }).start();
+    this.sweeper = setInterval(() => caches.forEach((cache) => cache.purgeStale()), SWEEP_MS).unref();
   }
 
   onModuleDestroy(): void {
-    void this.sweeper.stop();
+    clearInterval(this.sweeper);
   }
 
-  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<StepResult> {
+  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const { key, tracker, limits } = client;
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(client);
     // From here to the end is one step: nobody else changes the state meanwhile.
     const ban = key && this.bans.memo(key.id);
-    const state: QuotaState = {
-      windows,
-      ban: step === 'read' ? ban && { ...ban } : ban,
+    const isRead = step === 'read';
+    const state = {
+      windows: isRead ? copyOf(windows) : windows,
+      ban: isRead ? ban && { ...ban } : ban,
       limits: this.instances === 1 ? limits : shareOf(limits, this.instances),
       perMinute: limits.perMinute,
       now: this.clock.now(),

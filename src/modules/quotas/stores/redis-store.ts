@@ -1,11 +1,11 @@
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { type Clock, RepeatingTask } from '#libs/clock';
-import type { Step, StepResult, TakenRequest } from '../rules/decision';
+import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows } from '../rules/limits';
-import { MemoryCounters } from './memory-counters';
+import { MemoryStore } from './memory-store';
 import type { QuotaRecords } from './quota-records';
-import { type Answer, type Given, toResult } from './quota-script';
-import { Counters, type LimitedClient } from './quota-store';
+import { type Answer, type Given, toStatus } from './quota-script';
+import { type LimitedClient, QuotaStore } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
 /** How often Redis is probed while it works, and while it does not. A request that fails is followed by a probe at once. */
@@ -22,9 +22,9 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
  * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
  * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
  */
-export class RedisCounters extends Counters implements OnModuleDestroy, OnApplicationShutdown {
+export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  private readonly local: MemoryCounters;
+  private readonly local: MemoryStore;
   private failedProbes = 0;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
@@ -34,12 +34,12 @@ export class RedisCounters extends Counters implements OnModuleDestroy, OnApplic
 
   constructor(
     private readonly connection: RedisConnection,
-    private readonly records: QuotaRecords,
+    records: QuotaRecords,
     private readonly clock: Clock,
     private readonly instances: number,
   ) {
-    super();
-    this.local = new MemoryCounters(records, clock, instances);
+    super(records);
+    this.local = new MemoryStore(records, clock, instances);
   }
 
   /** Resolves when Redis is used, or is known to be unavailable. */
@@ -57,11 +57,11 @@ export class RedisCounters extends Counters implements OnModuleDestroy, OnApplic
     this.connection.close();
   }
 
-  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<StepResult> {
+  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const isShared = !this.isDegraded && !taken?.isLocal;
     const shared = isShared ? await this.stepInRedis(client, step, taken) : null;
     if (shared !== null) {
-      this.local.startFrom(client, shared.windows);
+      this.local.startFrom(client, shared.counted);
       return shared;
     }
     // What was taken in Redis cannot be refunded here.
@@ -76,7 +76,7 @@ export class RedisCounters extends Counters implements OnModuleDestroy, OnApplic
     client: LimitedClient,
     step: Step,
     taken?: TakenRequest,
-  ): Promise<StepResult | null> {
+  ): Promise<QuotaStatus | null> {
     const ask = async (windows?: Given['windows']) =>
       this.ask(client, step, taken?.takenAt, windows).catch(() => {
         void this.prober.runNow();
@@ -86,7 +86,7 @@ export class RedisCounters extends Counters implements OnModuleDestroy, OnApplic
     if (answer === null) {
       answer = await ask(await this.records.usageOf(client.key!));
     }
-    return answer ? toResult(answer, client, this.clock.now()) : null;
+    return answer ? toStatus(answer, client, this.clock.now()) : null;
   }
 
   /** @returns null if it has to be given the windows of the client, as the database has them */
