@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IdParam, Operation, type Page, Tag } from '#libs/http';
+import { IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import {
@@ -28,12 +28,9 @@ export class CategoriesController {
     summary: 'List categories',
     description:
       'Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.',
-    response: {
-      description: 'One page of categories.',
-      page: CategoryDto,
-    },
+    response: { description: 'One page of categories.', page: CategoryDto },
   })
-  list(@Query() query: ListCategoriesQuery, @ClientId() clientId: number): Promise<Page<CategoryDto>> {
+  list(@Query() query: ListCategoriesQuery, @ClientId() clientId: number) {
     return this.categories.list(query, clientId);
   }
 
@@ -49,7 +46,7 @@ export class CategoriesController {
       resource: CategoryDto,
     },
   })
-  create(@Body() body: NewCategoryDto, @CommandOrigin() origin: Origin): Promise<CategoryDto> {
+  create(@Body() body: NewCategoryDto, @CommandOrigin() origin: Origin) {
     return this.categories.create(body, origin);
   }
 
@@ -62,7 +59,7 @@ export class CategoriesController {
     response: { description: 'The category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
   })
-  get(@CategoryId() categoryId: number, @ClientId() clientId: number): Promise<CategoryDto> {
+  get(@CategoryId() categoryId: number, @ClientId() clientId: number) {
     return this.categories.get(categoryId, clientId);
   }
 
@@ -74,11 +71,7 @@ export class CategoriesController {
     response: { description: 'The updated category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
   })
-  replace(
-    @CategoryId() categoryId: number,
-    @Body() body: NewCategoryDto,
-    @CommandOrigin() origin: Origin,
-  ): Promise<CategoryDto> {
+  replace(@CategoryId() categoryId: number, @Body() body: NewCategoryDto, @CommandOrigin() origin: Origin) {
     return this.categories.replace(categoryId, body, origin);
   }
 
@@ -89,7 +82,7 @@ export class CategoriesController {
     description: 'Deletes a category that no pet belongs to.',
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
-  delete(@CategoryId(7) categoryId: number, @CommandOrigin() origin: Origin): Promise<void> {
+  delete(@CategoryId(7) categoryId: number, @CommandOrigin() origin: Origin) {
     return this.categories.delete(categoryId, origin);
   }
 }

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Tag } from '#libs/http';
+import { IdParam, IfMatch, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import { PetNotFoundError } from '../pets';
@@ -29,12 +29,9 @@ export class InventoryController {
     summary: 'List stock counts',
     description:
       'Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.',
-    response: {
-      description: 'One page of stock counts.',
-      page: InventoryItemDto,
-    },
+    response: { description: 'One page of stock counts.', page: InventoryItemDto },
   })
-  list(@Query() query: ListInventoryQuery, @ClientId() clientId: number): Promise<Page<InventoryItemDto>> {
+  list(@Query() query: ListInventoryQuery, @ClientId() clientId: number) {
     return this.inventory.list(query, clientId);
   }
 
@@ -46,7 +43,7 @@ export class InventoryController {
     response: { description: 'The stock of the pet.', resource: InventoryItemDto },
     errors: [PetNotFoundError],
   })
-  get(@PetId() petId: number, @ClientId() clientId: number): Promise<InventoryItemDto> {
+  get(@PetId() petId: number, @ClientId() clientId: number) {
     return this.inventory.get(petId, clientId);
   }
 
@@ -63,11 +60,7 @@ export class InventoryController {
       empty: { summary: 'Out of stock', value: { quantity: 0 } },
     },
   })
-  set(
-    @PetId() petId: number,
-    @Body() { quantity }: InventoryUpdateDto,
-    @CommandOrigin() origin: Origin,
-  ): Promise<InventoryItemDto> {
+  set(@PetId() petId: number, @Body() { quantity }: InventoryUpdateDto, @CommandOrigin() origin: Origin) {
     return this.inventory.set(petId, quantity, origin);
   }
 
@@ -86,11 +79,7 @@ export class InventoryController {
       lost: { summary: 'Remove two units', value: { delta: -2 } },
     },
   })
-  adjust(
-    @PetId() petId: number,
-    @Body() { delta }: InventoryAdjustmentDto,
-    @CommandOrigin() origin: Origin,
-  ): Promise<InventoryItemDto> {
+  adjust(@PetId() petId: number, @Body() { delta }: InventoryAdjustmentDto, @CommandOrigin() origin: Origin) {
     return this.inventory.adjust(petId, delta, origin);
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { IdParam, Operation, type Page, Tag } from '#libs/http';
+import { IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import { InsufficientStockError, StockLimitExceededError } from '../inventory';
@@ -33,13 +33,10 @@ export class OrdersController {
     summary: 'List orders',
     description:
       'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
-    response: {
-      description: 'One page of orders.',
-      page: 'StoredOrder',
-    },
+    response: { description: 'One page of orders.', page: 'StoredOrder' },
     hideTryItPanel: true,
   })
-  list(@Query() query: ListOrdersQuery, @ClientId() clientId: number): Promise<Page<OrderDto>> {
+  list(@Query() query: ListOrdersQuery, @ClientId() clientId: number) {
     return this.orders.list(query, clientId);
   }
 
@@ -56,7 +53,7 @@ export class OrdersController {
       fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
     },
   })
-  place(@Body() body: NewOrderDto, @CommandOrigin() origin: Origin): Promise<OrderDto> {
+  place(@Body() body: NewOrderDto, @CommandOrigin() origin: Origin) {
     return this.orders.place(body, origin);
   }
 
@@ -69,7 +66,7 @@ export class OrdersController {
     response: { description: 'The order.', resource: 'StoredOrder' },
     errors: [OrderNotFoundError],
   })
-  get(@OrderId() orderId: number, @ClientId() clientId: number): Promise<OrderDto> {
+  get(@OrderId() orderId: number, @ClientId() clientId: number) {
     return this.orders.get(orderId, clientId);
   }
 
@@ -92,11 +89,7 @@ export class OrdersController {
       unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
     },
   })
-  update(
-    @OrderId() orderId: number,
-    @Body() body: OrderPatchDto,
-    @CommandOrigin() origin: Origin,
-  ): Promise<OrderDto> {
+  update(@OrderId() orderId: number, @Body() body: OrderPatchDto, @CommandOrigin() origin: Origin) {
     return this.orders.update(orderId, body, origin);
   }
 
@@ -108,7 +101,7 @@ export class OrdersController {
       'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.',
     errors: [OrderNotFoundError, OrderAlreadyCompleteError, StockLimitExceededError],
   })
-  cancel(@OrderId() orderId: number, @CommandOrigin() origin: Origin): Promise<void> {
+  cancel(@OrderId() orderId: number, @CommandOrigin() origin: Origin) {
     return this.orders.cancel(orderId, origin);
   }
 }

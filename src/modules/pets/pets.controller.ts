@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { type Deprecation, IdParam, Operation, type Page, Tag } from '#libs/http';
+import { type Deprecation, IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import {
@@ -46,7 +46,7 @@ export class PetsController {
       single: 'id',
     },
   })
-  list(@Query() query: ListPetsQuery, @ClientId() clientId: number): Promise<Page<PetDto>> {
+  list(@Query() query: ListPetsQuery, @ClientId() clientId: number) {
     return this.pets.list(query, clientId);
   }
 
@@ -64,7 +64,7 @@ export class PetsController {
     },
     errors: [UnknownCategoryError],
   })
-  create(@Body() body: NewPetDto, @CommandOrigin() origin: Origin): Promise<PetDto> {
+  create(@Body() body: NewPetDto, @CommandOrigin() origin: Origin) {
     return this.pets.create(body, origin);
   }
 
@@ -78,7 +78,7 @@ export class PetsController {
     deprecated: GET_PET,
     errors: [PetNotFoundError],
   })
-  get(@PetId() petId: number, @ClientId() clientId: number): Promise<PetDto> {
+  get(@PetId() petId: number, @ClientId() clientId: number) {
     return this.pets.get(petId, clientId);
   }
 
@@ -91,7 +91,7 @@ export class PetsController {
     response: { description: 'The updated pet.', resource: 'StoredPet' },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
-  replace(@PetId() petId: number, @Body() body: NewPetDto, @CommandOrigin() origin: Origin): Promise<PetDto> {
+  replace(@PetId() petId: number, @Body() body: NewPetDto, @CommandOrigin() origin: Origin) {
     return this.pets.update(petId, body, origin);
   }
 
@@ -109,11 +109,7 @@ export class PetsController {
       sold: { summary: 'Change the status', value: { status: 'sold' } },
     },
   })
-  update(
-    @PetId() petId: number,
-    @Body() body: PetPatchDto,
-    @CommandOrigin() origin: Origin,
-  ): Promise<PetDto> {
+  update(@PetId() petId: number, @Body() body: PetPatchDto, @CommandOrigin() origin: Origin) {
     return this.pets.update(petId, body, origin);
   }
 
@@ -124,7 +120,7 @@ export class PetsController {
     description: 'Deletes a pet that has no open orders.',
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
-  delete(@PetId(2) petId: number, @CommandOrigin() origin: Origin): Promise<void> {
+  delete(@PetId(2) petId: number, @CommandOrigin() origin: Origin) {
     return this.pets.delete(petId, origin);
   }
 }

@@ -127,14 +127,10 @@ export class PetsService {
     const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, clientId)));
     const found = pets
       .filter((pet) => pet?.deletedAt === null)
-      .filter(
-        (pet) =>
-          (status?.includes(pet!.status) ?? true) && (categoryId ?? pet!.categoryId) === pet!.categoryId,
-      );
-    return pageOf(
-      found.map((pet) => toPetDto(pet!)),
-      limit,
-    );
+      .map((pet) => toPetDto(pet!))
+      .filter((pet) => status?.includes(pet.status) ?? true)
+      .filter((pet) => (categoryId ?? pet.categoryId) === pet.categoryId);
+    return pageOf(found, limit);
   }
 }
 
