@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { RepeatingTask } from '#libs/clock';
+import { RepeatingTask } from '#libs/background';
 import { Database, type ExpiredRows } from '#libs/database';
 import { QuotaStore } from '../modules/quotas';
 import type { Settings } from '../settings';

@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Clock, DAY_MS, RepeatingTask, utcDate } from '#libs/clock';
+import { RepeatingTask } from '#libs/background';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from './database';
 
 /** Rows that are deleted in time. */

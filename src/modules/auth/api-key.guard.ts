@@ -9,7 +9,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
-import { Clock, WriteBehind } from '#libs/clock';
+import { WriteBehind } from '#libs/background';
+import { Clock } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
 import {
   type AccessRule,

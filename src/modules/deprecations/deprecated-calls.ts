@@ -10,7 +10,8 @@ import { DECORATORS } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { Column, Entity, Index, PrimaryColumn, Repository } from 'typeorm';
-import { Clock, DAY_MS, utcDate, WriteBehind } from '#libs/clock';
+import { WriteBehind } from '#libs/background';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { RepeatingTask } from '#libs/clock';
+import { RepeatingTask } from '#libs/background';
 import { ServiceUnavailableError } from '#libs/http';
 import type { EventFilter, FeedPosition } from './event.entity';
 import { type EventPage, EventReader, type StoredEvent } from './event-reader';

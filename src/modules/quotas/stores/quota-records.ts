@@ -1,7 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, Entity, Index, LessThanOrEqual, PrimaryColumn, Repository } from 'typeorm';
-import { Clock, utcDate, WriteBehind } from '#libs/clock';
+import { WriteBehind } from '#libs/background';
+import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import type { BanState, StoredBan } from '../rules/decision';

@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import { type Clock, RepeatingTask } from '#libs/clock';
+import { RepeatingTask } from '#libs/background';
+import type { Clock } from '#libs/clock';
 import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows } from '../rules/limits';
 import { MemoryStore } from './memory-store';

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Clock, RepeatingTask } from '#libs/clock';
+import { RepeatingTask } from '#libs/background';
+import { Clock } from '#libs/clock';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import type { Attempt } from './retry-schedule';

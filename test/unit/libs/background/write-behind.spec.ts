@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { WriteBehind } from '#libs/clock';
+import { WriteBehind } from '#libs/background';
 
 type Batch = Record<string, string>;
 
