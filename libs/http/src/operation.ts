@@ -74,8 +74,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
 
 /** Announces the removal in the header fields of every response, for which the route's configuration has it. */
 function announcing(deprecation: Deprecation): MethodDecorator[] {
+  const { since, sunset } = deprecation;
+  const days = { Deprecation: `@${Date.parse(since) / 1000}`, Sunset: new Date(sunset).toUTCString() };
   return [
-    AddRouteConfig({ deprecation }),
+    AddRouteConfig({ deprecation: { ...deprecation, days } }),
     Documented({ always: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
   ];
 }

@@ -103,7 +103,8 @@ const MAX_ECHOED = 30;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    deprecation?: Deprecation;
+    /** With the header fields of its two days, which are made once. */
+    deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
     /** Unix milliseconds; operations with a sunset until then are gone. Absent if they still answer. */
@@ -142,9 +143,5 @@ export function deprecationHeadersOf(request: FastifyRequest): Record<string, st
   const echoed = encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
   const explained = `<${prefix}${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
   const replaced = `<${prefix}${successorOf(deprecation, echoed)}>; rel="successor-version"`;
-  return {
-    Deprecation: `@${Date.parse(deprecation.since) / 1000}`,
-    Sunset: new Date(deprecation.sunset).toUTCString(),
-    Link: `${explained}, ${replaced}`,
-  };
+  return { ...deprecation.days, Link: `${explained}, ${replaced}` };
 }

@@ -39,6 +39,16 @@ export class DeprecatedCall {
 
 const INTERVAL_MS = 5_000;
 
+/** Those of a day that are not saved yet. Dates are made when they are, because making one takes longer than all else of a call. */
+interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
+  /** Unix milliseconds. */
+  lastCallAt: number;
+}
+
+function rowOf({ lastCallAt, ...call }: Calls): DeprecatedCall {
+  return { ...call, day: utcDate(lastCallAt), lastCallAt: new Date(lastCallAt) };
+}
+
 interface DeprecatedUse {
   /** The operationId in the OpenAPI document. */
   operation: string;
@@ -67,11 +77,11 @@ const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId"
 /** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
-  private readonly calls = new WriteBehind<DeprecatedCall>({
+  private readonly calls = new WriteBehind<Calls>({
     name: 'Saving calls of deprecated operations',
     intervalMs: INTERVAL_MS,
     merge: (earlier, later) => Object.assign(later, { calls: earlier.calls + later.calls }),
-    write: (batch) => this.recorded.query(ADD, [JSON.stringify([...batch.values()])]),
+    write: (batch) => this.recorded.query(ADD, [JSON.stringify(Array.from(batch.values(), rowOf))]),
   });
 
   constructor(
@@ -80,10 +90,9 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   ) {}
 
   record(keyId: number, operation: string): void {
-    const now = this.clock.now();
-    const day = utcDate(now);
-    const call = { keyId, operation, day, calls: 1, lastCallAt: new Date(now) };
-    this.calls.add(`${keyId} ${day} ${operation}`, call);
+    const lastCallAt = this.clock.now();
+    const day = Math.floor(lastCallAt / DAY_MS);
+    this.calls.add(`${keyId} ${day} ${operation}`, { keyId, operation, calls: 1, lastCallAt });
   }
 
   /**
