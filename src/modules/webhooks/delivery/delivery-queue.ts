@@ -193,15 +193,12 @@ export class DeliveryQueue {
   ) {}
 
   /** Follows the feed and makes a delivery of each event for each subscribed webhook. */
-  async dispatch(): Promise<Omit<NewEvents, 'end'> & { hasMore: boolean }> {
+  async dispatch(): Promise<{ isAwaited: boolean; hasMore: boolean }> {
     const [news] = await this.database.query<NewEvents>(NEW_EVENTS);
     const { end, isFound, isAwaited } = news!;
-    if (!isFound) {
-      return { isFound, isAwaited, hasMore: false };
-    }
     const values = [EVENT_TYPES, end, this.timeIn(0)];
-    const [turn] = await this.database.query<{ hasMore: boolean }>(DISPATCH, values);
-    return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
+    const [turn] = isFound ? await this.database.query<{ hasMore: boolean }>(DISPATCH, values) : [];
+    return { isAwaited, hasMore: turn?.hasMore ?? false };
   }
 
   /** Disables webhooks with too many pending deliveries, which are given up. */

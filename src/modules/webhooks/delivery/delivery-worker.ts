@@ -9,9 +9,8 @@ import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** How often new events, and deliveries that are due, are looked for while a webhook awaits them, and while none does. */
-const EVENTS_POLL_MS = 200;
-const DUE_POLL_MS = 500;
+/** How often new events and due deliveries are looked for while a webhook awaits them, and while none does. */
+const POLL_MS = 200;
 const IDLE_POLL_MS = 1_000;
 /** How often pending deliveries are counted. */
 const BACKLOG_MS = 5_000;
@@ -28,15 +27,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private isAwaited = false;
   /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
-  private readonly sending = new RepeatingTask({
-    name: 'Sending deliveries to webhooks',
+  private readonly delivering = new RepeatingTask({
+    name: 'Delivering events to webhooks',
     work: () => this.takeTurn(),
-    everyMs: () => (this.isAwaited ? DUE_POLL_MS : IDLE_POLL_MS),
-  });
-  private readonly dispatching = new RepeatingTask({
-    name: 'Making deliveries of events for webhooks',
-    work: () => this.dispatch(),
-    everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : IDLE_POLL_MS),
+    everyMs: () => (this.isAwaited ? POLL_MS : IDLE_POLL_MS),
   });
   private readonly counting = new RepeatingTask({
     name: 'Counting pending deliveries',
@@ -52,35 +46,28 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
+    this.delivering.start();
+    this.counting.start();
   }
 
   /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
   async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
+    await Promise.all([this.delivering.stop(), this.counting.stop()]);
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // If the database is unavailable, the leases expire.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
   }
 
-  private async dispatch(): Promise<void> {
-    const { isFound, isAwaited, hasMore } = await this.queue.dispatch();
-    this.isAwaited = isAwaited;
-    if (isFound) {
-      void this.sending.runNow();
-    }
-    if (hasMore) {
-      void this.dispatching.runNow();
-    }
-  }
-
   /** Each webhook gets one delivery at a time, until none may have another. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
+    const { isAwaited, hasMore } = await this.queue.dispatch();
+    this.isAwaited = isAwaited;
     // Without a key nothing can be signed; an instance with a key will send.
-    if (this.vault.hasKey && (await this.begin()) > 0) {
-      void this.sending.runNow();
+    const begun = this.vault.hasKey ? await this.begin() : 0;
+    if (hasMore || begun > 0) {
+      void this.delivering.runNow();
     }
   }
 
@@ -97,7 +84,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     delivery.attempt = await this.send(delivery);
     delivery.quick = this.isQuick(delivery);
     this.counts[delivery.attempt.error === null ? 'delivered' : 'failed'] += 1;
-    void this.sending.runNow();
+    void this.delivering.runNow();
   }
 
   private isQuick({ startedAt }: LeasedDelivery): boolean {
