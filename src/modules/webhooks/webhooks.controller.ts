@@ -28,6 +28,8 @@ const DUE: DeliveryDto = {
   createdAt: '2026-11-21T09:30:00.000Z',
   nextAttemptAt: '2026-11-21T09:30:00.000Z',
 };
+const ExperimentalOperation = (options: Parameters<typeof Operation>[0]) =>
+  Operation({ ...options, stability: 'experimental' });
 const WebhookId = () => IdParam('webhookId', 'Identifier of the webhook (Webhook.id).');
 
 @Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.', group: 'Notifications' })
@@ -38,19 +40,18 @@ export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
   @Get()
-  @Operation({
+  @ExperimentalOperation({
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: "Returns your client's webhooks, sorted by id.",
     response: { description: 'One page of webhooks.', page: WebhookDto },
-    stability: 'experimental',
   })
   list(@Query() query: PageQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
     return this.webhooks.list(clientId, query);
   }
 
   @Post()
-  @Operation({
+  @ExperimentalOperation({
     id: 'createWebhook',
     summary: 'Create a webhook',
     description:
@@ -62,7 +63,6 @@ export class WebhooksController {
       asRead: withoutSecret,
     },
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
-    stability: 'experimental',
     callbacks: CALLBACKS,
   })
   create(@Body() body: NewWebhookDto, @CommandOrigin() origin: Origin): Promise<WebhookWithSecretDto> {
@@ -70,26 +70,24 @@ export class WebhooksController {
   }
 
   @Get(':webhookId')
-  @Operation({
+  @ExperimentalOperation({
     id: 'getWebhook',
     summary: 'Get a webhook',
     description: 'Returns one webhook, without its secret.',
     response: { description: 'The webhook.', resource: WebhookDto },
     errors: [WebhookNotFoundError],
-    stability: 'experimental',
   })
   get(@WebhookId() id: number, @ClientId() clientId: number): Promise<WebhookDto> {
     return this.webhooks.get(id, clientId);
   }
 
   @Patch(':webhookId')
-  @Operation({
+  @ExperimentalOperation({
     id: 'updateWebhook',
     summary: 'Update a webhook',
     description: 'A JSON Merge Patch (RFC 7396). The secret does not change.',
     response: { description: 'The updated webhook.', resource: WebhookDto },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
-    stability: 'experimental',
     bodies: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
   })
   update(
@@ -101,19 +99,18 @@ export class WebhooksController {
   }
 
   @Delete(':webhookId')
-  @Operation({
+  @ExperimentalOperation({
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'Nothing more is sent to it, and its deliveries are deleted.',
     errors: [WebhookNotFoundError],
-    stability: 'experimental',
   })
   delete(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<void> {
     return this.webhooks.remove(id, origin);
   }
 
   @Post(':webhookId/secret')
-  @Operation({
+  @ExperimentalOperation({
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
@@ -124,34 +121,31 @@ export class WebhooksController {
       asRead: withoutSecret,
     },
     errors: [WebhookNotFoundError, TooManySecretsError],
-    stability: 'experimental',
   })
   rotate(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<WebhookWithSecretDto> {
     return this.webhooks.rotate(id, origin);
   }
 
   @Post(':webhookId/test')
-  @Operation({
+  @ExperimentalOperation({
     id: 'testWebhook',
     summary: 'Send a test event',
     description:
       'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.',
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError],
-    stability: 'experimental',
   })
   test(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<DeliveryDto> {
     return this.webhooks.test(id, origin);
   }
 
   @Get(':webhookId/deliveries')
-  @Operation({
+  @ExperimentalOperation({
     id: 'listDeliveries',
     summary: 'List deliveries',
     description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
     response: { description: 'One page of deliveries.', page: DeliveryDto },
     errors: [WebhookNotFoundError],
-    stability: 'experimental',
   })
   listDeliveries(
     @WebhookId() id: number,
@@ -162,13 +156,12 @@ export class WebhooksController {
   }
 
   @Post(':webhookId/deliveries/:deliveryId/retry')
-  @Operation({
+  @ExperimentalOperation({
     id: 'retryDelivery',
     summary: 'Retry a delivery',
     description: 'Sends the event again now, even if it was delivered. If it fails, the retries start over.',
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
-    stability: 'experimental',
   })
   retry(
     @WebhookId() id: number,

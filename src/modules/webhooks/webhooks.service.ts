@@ -140,8 +140,7 @@ export class WebhooksService {
   }
 
   update(id: number, patch: WebhookPatchDto, origin: Origin): Promise<WebhookDto> {
-    const decide = (state: State): WebhookDto => {
-      const webhook = found(state, id, origin);
+    return this.change(id, origin, [], (webhook, state) => {
       this.assertAllowed(patch.url);
       origin.precondition?.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
@@ -155,22 +154,18 @@ export class WebhooksService {
       };
       state.update(Webhook, id, changed);
       return toWebhookDto(changed);
-    };
-    return this.commands.execute(origin, { needs: [locked(id)], decide });
+    });
   }
 
-  async remove(id: number, origin: Origin): Promise<void> {
-    const decide = (state: State): void => {
-      const webhook = found(state, id, origin);
+  remove(id: number, origin: Origin): Promise<void> {
+    return this.change(id, origin, [], (webhook, state) => {
       origin.precondition?.assertHolds(toWebhookDto(webhook));
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
-    };
-    await this.commands.execute(origin, { needs: [locked(id)], decide });
+    });
   }
 
   rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
-    const decide = (state: State): WebhookWithSecretDto => {
-      const webhook = found(state, id, origin);
+    const rotated = this.change(id, origin, [], (webhook, state) => {
       const valid = validSecrets(webhook.secrets, state.now);
       if (valid.length >= MAX_SECRETS) {
         throw new TooManySecretsError(valid.at(-1)!.until!);
@@ -178,8 +173,8 @@ export class WebhooksService {
       const sealed = this.vault.sealNew(id);
       state.update(Webhook, id, { ...webhook, secrets: withNewSecret(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
-    };
-    return this.opened(this.commands.execute(origin, { needs: [locked(id)], decide }));
+    });
+    return this.opened(rotated);
   }
 
   /**
@@ -207,8 +202,7 @@ export class WebhooksService {
   }
 
   test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
-    const decide = (state: State): DeliveryDto => {
-      const webhook = found(state, webhookId, origin);
+    return this.change(webhookId, origin, [{ newId: WebhookDelivery }], (webhook, state) => {
       const id = state.newId(WebhookDelivery);
       const delivery: WebhookDelivery = {
         id,
@@ -224,14 +218,13 @@ export class WebhooksService {
       };
       state.insert(WebhookDelivery, id, delivery);
       return toDeliveryDto(delivery, webhook);
-    };
-    return this.commands.execute(origin, { needs: [locked(webhookId), { newId: WebhookDelivery }], decide });
+    });
   }
 
   /** Makes a delivery due now, and restarts its retry schedule. */
   retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
-    const decide = (state: State): DeliveryDto => {
-      const webhook = found(state, webhookId, origin);
+    const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
+    return this.change(webhookId, origin, [row], (webhook, state) => {
       const delivery = state.find(WebhookDelivery, deliveryId);
       if (delivery?.webhookId !== webhookId) {
         throw new DeliveryNotFoundError(deliveryId);
@@ -239,9 +232,7 @@ export class WebhooksService {
       const due: WebhookDelivery = { ...delivery, ...dueNow(state, webhook) };
       state.update(WebhookDelivery, deliveryId, due);
       return toDeliveryDto(due, webhook);
-    };
-    const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    return this.commands.execute(origin, { needs: [locked(webhookId), row], decide });
+    });
   }
 
   /** For operators. @param of the name of a client or the id of a webhook; default: all */
@@ -285,6 +276,19 @@ export class WebhooksService {
     });
   }
 
+  /** Changes a webhook of the caller. @param needs what else the decision needs */
+  private change<Result>(
+    id: number,
+    origin: Origin,
+    needs: Need[],
+    decide: (webhook: Webhook, state: State) => Result,
+  ): Promise<Result> {
+    return this.commands.execute(origin, {
+      needs: [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
+      decide: (state) => decide(owned(state.find(Webhook, id), id, origin.owner), state),
+    });
+  }
+
   /** The secret is sealed until here, wherever the response stands: in the store, too, if it is kept for an Idempotency-Key. */
   private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
@@ -305,14 +309,6 @@ export class WebhooksService {
   }
 }
 
-function locked(id: number): Need {
-  return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
-}
-
-function found(state: State, id: number, { owner }: Origin): Webhook {
-  return owned(state.find(Webhook, id), id, owner);
-}
-
 /** @throws ApiError 404, also for a webhook of another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   const isTheirs = webhook?.clientId === clientId || clientId === OPERATOR.owner;
@@ -331,10 +327,8 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
 /** What a client has here, for those who delete a client or revoke one of its keys. */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {
-    const lock = { mode: 'for_no_key_update' } as const;
-    const where = { clientId, deletedAt: IsNull() };
-    await transaction.find(Webhook, { select: { id: true }, where, order: { id: 'ASC' }, lock });
-    await transaction.update(Webhook, where, { enabled: false, secrets: [], deletedAt: () => 'now()' });
+    const ended = { enabled: false, secrets: [], deletedAt: () => 'now()' };
+    await transaction.update(Webhook, { clientId, deletedAt: IsNull() }, ended);
   },
 
   async describeRemaining(reader, client) {
