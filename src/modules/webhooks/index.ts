@@ -5,7 +5,6 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../features';
 import { SETTINGS, type Settings } from '../../settings';
-import { EventsModule } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
@@ -32,7 +31,7 @@ class WebhookStoreModule {}
 
 /** Webhooks: their operations and deliveries. */
 @Module({
-  imports: [EventsModule, WebhookStoreModule],
+  imports: [WebhookStoreModule],
   controllers: [WebhooksController],
   providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker],
   exports: [DeliveryWorker, DeliveryQueue],

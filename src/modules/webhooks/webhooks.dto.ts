@@ -56,8 +56,8 @@ export class NewWebhookDto extends WebhookFields {
   types?: string[] | null;
 
   @TrueOrFalse({
+    ...ENABLED,
     description: 'Whether events are sent; true if it is left out.',
-    example: true,
     optional: true,
   })
   enabled?: boolean;

@@ -2,10 +2,11 @@
 // threads, which files and cryptography need as well, and a few names whose servers never answer would block them all. So
 // hosts file and search domains are read here, and name servers are asked without a thread. All of it is read anew for each
 // lookup, so that a change counts at once.
-import { type LookupAddress, promises as dns } from 'node:dns';
+import { type LookupAddress, type LookupOptions, promises as dns } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { type LookupFunction, isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { callbackify } from 'node:util';
 import { type AddressPolicy, localAddresses } from './address-policy';
 
 const HOSTS = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
@@ -53,19 +54,13 @@ export function systemLookup(
 
 /** The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. */
 export function checkedLookup(find: FindAddresses, policy: AddressPolicy, protocol: string): LookupFunction {
-  const lookUp = async (name: string): Promise<LookupAddress[]> => {
+  return callbackify(async (name: string, _options: LookupOptions) => {
     const allowed = (await find(name)).filter(({ address }) => policy.allows(address, protocol));
     if (allowed.length === 0) {
       throw errorWithCode('EFORBIDDEN');
     }
     return [4, 6].flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES));
-  };
-  return (name, _options, callback) => {
-    lookUp(name).then(
-      (found) => callback(null, found),
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    );
-  };
+  });
 }
 
 export function errorWithCode(code: string): NodeJS.ErrnoException {
@@ -110,12 +105,7 @@ function wordsOf(file: string): string[][] {
   try {
     // Synchronously, because other reads use the shared threads.
     const lines = readFileSync(file, 'latin1').toLowerCase().split('\n');
-    return lines.map((line) =>
-      line
-        .replace(/[#;].*/, '')
-        .trim()
-        .split(/\s+/),
-    );
+    return lines.map((line) => line.replace(/[#;].*/, '').match(/\S+/g) ?? []);
   } catch {
     return [];
   }

@@ -78,11 +78,10 @@ export class Sender {
     this.https.destroy();
   }
 
-  private open({ url, headers, body }: Message): ClientRequest {
-    const options = { method: 'POST', headers: { ...headers, 'Content-Length': Buffer.byteLength(body) } };
+  private open({ url, headers }: Message): ClientRequest {
     return url.startsWith('https:')
-      ? httpsRequest(url, { ...options, agent: this.https })
-      : httpRequest(url, { ...options, agent: this.http });
+      ? httpsRequest(url, { method: 'POST', headers, agent: this.https })
+      : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }
 }
 
