@@ -39,14 +39,10 @@ export interface Notes {
 /** Adds to the notes of an operation, of which the document is made. */
 export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
-    const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) ?? {}) as {
-      [NOTES]?: Record<string, readonly unknown[]>;
-    };
-    const known = extensions[NOTES] ?? {};
-    const lists = Object.entries(added as Record<string, readonly unknown[] | undefined>).map(
-      ([name, list = []]) => [name, [...(known[name] ?? []), ...list]] as const,
-    );
-    const notes = { ...known, ...Object.fromEntries(lists) };
+    const extensions = Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) as
+      | { [NOTES]?: Notes[] }
+      | undefined;
+    const notes = [...(extensions?.[NOTES] ?? []), added];
     Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler as object);
   };
 }

@@ -109,7 +109,7 @@ export async function documentText(document: OpenAPIObject, format: 'json' | 'ya
   return stringify(document, YAML_FORM);
 }
 
-type NotedOperation = OperationObject & { [NOTES]?: Notes };
+type NotedOperation = OperationObject & { [NOTES]?: Notes[] };
 type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject | ReferenceObject>;
 type Schemas = Record<string, SchemaObject>;
@@ -133,38 +133,38 @@ function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   addTypes(components.schemas as Schemas);
 }
 
+/** What all decorators of the operation have noted of one kind. */
+function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) {
+  return operation[NOTES]!.flatMap((notes) => (notes[kind] ?? []) as NonNullable<Notes[Kind]>[number][]);
+}
+
 /** Adds parameters and examples, and forbids additional members of the body, which the service rejects. */
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
-  const { parameters = [], bodies = [], success = [] } = operation[NOTES]!;
-  const isConditional = method === 'get' && success.includes('ETag');
-  const noted = [...parameters, ...(isConditional ? ['If-None-Match'] : [])].map((name) =>
+  const shared = components.parameters!;
+  // Operations share the first parameter of a name, and those that are the same.
+  const own = (operation.parameters as ParameterObject[]).map((parameter) => {
+    const { name } = parameter;
+    shared[name] ??= parameter;
+    return isDeepStrictEqual(shared[name], parameter) ? reference('parameters', name) : parameter;
+  });
+  const isConditional = method === 'get' && noted(operation, 'success').includes('ETag');
+  const names = [...noted(operation, 'parameters'), ...(isConditional ? ['If-None-Match'] : [])];
+  const added = names.map((name) =>
     name === 'Idempotency-Key' ? idempotencyKeyOf(operation.operationId!) : reference('parameters', name),
   );
-  const own = (operation.parameters as ParameterObject[]).map((parameter) =>
-    shareParameter(parameter, components.parameters!),
-  );
-  operation.parameters = [...own, ...noted];
+  operation.parameters = [...own, ...added];
   const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (json) {
     const { $ref } = json.schema as ReferenceObject;
     (components.schemas as Schemas)[nameIn($ref)]!.additionalProperties = false;
+    const bodies = noted(operation, 'bodies');
     Object.assign(json, bodies.length > 0 && { examples: Object.fromEntries(bodies) });
   }
 }
 
-/** Operations share the first parameter of a name, and those that are the same. */
-function shareParameter(
-  parameter: ParameterObject,
-  shared: NonNullable<Components['parameters']>,
-): ParameterObject | ReferenceObject {
-  const { name } = parameter;
-  shared[name] ??= parameter;
-  return isDeepStrictEqual(shared[name], parameter) ? reference('parameters', name) : parameter;
-}
-
 /** Adds the errors, 304, and the header fields of every response. Operations share all but what only they have. */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
-  const { success = [], always = [] } = operation[NOTES]!;
+  const always = noted(operation, 'always');
   const responses = operation.responses as Responses;
   const shared = components.responses as Responses;
   const respond = (status: number, name: string, response: ResponseObject): void => {
@@ -176,7 +176,7 @@ function completeResponses(operation: NotedOperation, method: string, components
     }
   };
   for (const response of Object.values(responses) as ResponseObject[]) {
-    response.headers = headerReferences([...success, ...always]);
+    response.headers = headerReferences([...noted(operation, 'success'), ...always]);
   }
   if ('204' in responses) {
     respond(204, 'NoContent', responses['204'] as ResponseObject);
@@ -185,19 +185,19 @@ function completeResponses(operation: NotedOperation, method: string, components
     const headers = headerReferences(['ETag', 'Link', ...always]);
     respond(304, 'NotModified', { description: NOT_MODIFIED, headers });
   }
-  const errors = possibleErrors(operation[NOTES]!, method);
+  const errors = possibleErrors(operation, method);
   for (const status of new Set(errors.map((error) => error.status))) {
     const group = errors.filter((error) => error.status === status);
     respond(status, nameOf(group), errorResponse(group, always));
   }
 }
 
-function possibleErrors({ errors = [], never = [] }: Notes, method: string): ErrorDefinition[] {
-  const excluded = never.map(({ definition }) => definition);
+function possibleErrors(operation: NotedOperation, method: string): ErrorDefinition[] {
+  const excluded = noted(operation, 'never').map(({ definition }) => definition);
   const others = errorCatalogue().filter(
     ({ everywhere }) => everywhere === 'operations' || (everywhere === 'bodies' && method !== 'get'),
   );
-  const all = [...errors.map(({ definition }) => definition), ...others];
+  const all = [...noted(operation, 'errors').map(({ definition }) => definition), ...others];
   return [...new Set(all)].filter((error) => !excluded.includes(error)).sort((a, b) => a.status - b.status);
 }
 
