@@ -118,6 +118,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether the path, with any method, is a page, a document or a health check: without key, limits or count. */
     readonly isOutsideApi: boolean;
+    /** The request's trace id, 32 hexadecimal digits; set only if tracing is on. */
+    traceId?: string;
   }
 }
 
@@ -164,22 +166,17 @@ const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 
-const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const PREFLIGHT_SECONDS = '600';
-
-/** Lets pages of the configured origins read the response. Requests without `Origin` do not need it. */
+/** Lets pages of the configured origins read the response. Requests without `Origin` do not need it, but caches must know. */
 function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
-  const { origin } = headers;
-  // Responses differ by origin, and caches must know.
-  const always = { Vary: 'Origin' };
-  if (origin === undefined || !(allowed.includes('*') || allowed.includes(origin))) {
-    return always;
-  }
-  return {
-    ...always,
-    'Access-Control-Allow-Origin': allowed.includes('*') ? '*' : origin,
-    'Access-Control-Expose-Headers': EXPOSED,
-  };
+  const { origin = '' } = headers;
+  const isAllowed = allowed.includes('*') || allowed.includes(origin);
+  return origin === '' || !isAllowed
+    ? { Vary: 'Origin' }
+    : {
+        Vary: 'Origin',
+        'Access-Control-Allow-Origin': allowed.includes('*') ? '*' : origin,
+        'Access-Control-Expose-Headers': EXPOSED,
+      };
 }
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {
@@ -198,20 +195,13 @@ async function answerPreflight(
   const { 'access-control-request-headers': asked } = request.headers;
   const headers = {
     ...(await limiter.headersFor(request, 204)),
-    'Access-Control-Allow-Methods': METHODS,
-    'Access-Control-Max-Age': PREFLIGHT_SECONDS,
+    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'Access-Control-Max-Age': '600',
     Vary: 'Origin, Access-Control-Request-Headers',
     ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),
   };
   closeIfUnread(reply);
   void reply.status(204).headers(headers).send();
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The request's trace id, 32 hexadecimal digits; set only if tracing is on. */
-    traceId?: string;
-  }
 }
 
 /** One line per request. It names the operation by its route pattern, because a path or a query may contain secrets. */
