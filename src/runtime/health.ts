@@ -3,6 +3,7 @@ import { Controller, Get, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { InjectDataSource } from '@nestjs/typeorm';
+import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
 import { UnavailableError } from '#libs/http';
@@ -19,8 +20,11 @@ const UP = { status: 'up' } as const;
 @Injectable()
 export class Readiness {
   private ending = false;
-  private checkedAt = -Infinity;
-  private checked: Promise<string | undefined> = Promise.resolve(undefined);
+  private readonly checks = new LRUCache<'all', Promise<string | undefined>>({
+    max: 1,
+    ttl: READY_MS,
+    memoMethod: () => this.check(),
+  });
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -33,12 +37,7 @@ export class Readiness {
 
   /** Why the service should receive no requests; undefined if it should. Never rejects. */
   async reason(): Promise<string | undefined> {
-    const now = performance.now();
-    if (now - this.checkedAt > READY_MS) {
-      this.checkedAt = now;
-      this.checked = this.check();
-    }
-    return this.ending ? 'the service is stopping' : this.checked;
+    return this.ending ? 'the service is stopping' : this.checks.memo('all');
   }
 
   private check(): Promise<string | undefined> {

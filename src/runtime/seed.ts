@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { Readable } from 'node:stream';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
 import { Database } from '#libs/database';
 import { ClientsService, KeysService } from '../modules/auth';
@@ -15,23 +15,15 @@ export interface Seeded extends CatalogueCounts {
   key: string | null;
 }
 
-/** The sample catalogue; names in any order, apart by spaces. */
+/** The sample catalogue: a category's name and description, and the names of its pets. */
 const CATALOGUE = [
-  { name: 'Dogs', description: 'Loyal, loud and always hungry.', pets: 'Rex Bella Waldo Luna Bruno' },
-  { name: 'Cats', description: 'They choose you, not the other way round.', pets: 'Minka Felix Salem Mochi' },
-  { name: 'Birds', description: 'Early risers with a lot to say.', pets: 'Kiwi Pablo Coco' },
-  {
-    name: 'Fish',
-    description: 'Quiet company for a desk or a living room.',
-    pets: 'Nemo Bubbles Koi Tetra',
-  },
-  {
-    name: 'Small animals',
-    description: 'Rabbits, hamsters and guinea pigs.',
-    pets: 'Hazel Pip Nugget Clover',
-  },
-  { name: 'Reptiles', description: 'Old souls that like it warm.', pets: 'Spike Shelly' },
-];
+  ['Dogs', 'Loyal, loud and always hungry.', 'Rex Bella Waldo Luna Bruno'],
+  ['Cats', 'They choose you, not the other way round.', 'Minka Felix Salem Mochi'],
+  ['Birds', 'Early risers with a lot to say.', 'Kiwi Pablo Coco'],
+  ['Fish', 'Quiet company for a desk or a living room.', 'Nemo Bubbles Koi Tetra'],
+  ['Small animals', 'Rabbits, hamsters and guinea pigs.', 'Hazel Pip Nugget Clover'],
+  ['Reptiles', 'Old souls that like it warm.', 'Spike Shelly'],
+] as const;
 const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mochi: 'sold' };
 
 /** An advisory lock, so that two processes do not seed at the same time. The number only has to be unused elsewhere. */
@@ -82,11 +74,9 @@ export class SeedService {
   /** Only into a store without a pet, and without categories but those of a seeding that was killed. */
   private async seedCatalogue(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
-    const isBegun = isDeepStrictEqual(
-      categories.entries.map(({ name }) => name),
-      CATALOGUE.map(({ name }) => name),
-    );
-    if (pets.entries.length > 0 || (categories.entries.length > 0 && !isBegun)) {
+    const names = categories.entries.map(({ name }) => name);
+    const isBegun = names.join() === CATALOGUE.map(([name]) => name).join();
+    if (pets.entries.length > 0 || (names.length > 0 && !isBegun)) {
       return { categories: 0, pets: 0 };
     }
     const fromLine = isBegun ? CATALOGUE.length + 1 : 1;
@@ -98,17 +88,16 @@ export class SeedService {
   }
 }
 
-async function* sampleFile(): AsyncGenerator<Buffer> {
-  const categories = CATALOGUE.map(({ name, description }, index) => {
+function sampleFile(): Readable {
+  const categories = CATALOGUE.map(([name, description], index) => {
     return { kind: 'category', id: index + 1, name, description };
   });
-  const pets = CATALOGUE.flatMap(({ pets: names }, index) =>
+  const pets = CATALOGUE.flatMap(([, , names], index) =>
     names
       .split(' ')
       .map((name) => ({ kind: 'pet', name, categoryId: index + 1, status: NOT_AVAILABLE[name] })),
   );
-  const lines = [...categories, ...pets].map((line) => JSON.stringify(line));
-  yield await Promise.resolve(Buffer.from(lines.join('\n')));
+  return Readable.from([...categories, ...pets].map((line) => Buffer.from(`${JSON.stringify(line)}\n`)));
 }
 
 /** At the first start of an embedded database. On a terminal it issues a key; a log may be kept, and others may read it. */

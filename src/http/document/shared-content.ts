@@ -49,15 +49,13 @@ export function serveContent(
   write: (address: string) => string | Buffer | Promise<string | Buffer>,
   { isFile = false } = {},
 ): void {
-  const contents = new LRUCache<string, ReturnType<typeof encode>>({ max: MAX_ADDRESSES });
+  const fetchMethod = async (address: string) => encode(await write(address));
+  const contents = new LRUCache({ max: MAX_ADDRESSES, fetchMethod, ignoreFetchAbort: true });
   pages.get(path, async (request, reply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
-    const address = isFile ? '' : addressOf(request);
-    const content = contents.get(address) ?? encode(write(address));
-    contents.set(address, content);
-    content.catch(() => contents.delete(address));
     const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
-    const { body, tag } = (await content)[isCompressed ? 'compressed' : 'plain'];
+    const content = await contents.fetch(isFile ? '' : addressOf(request));
+    const { body, tag } = content![isCompressed ? 'compressed' : 'plain'];
     const isHeld = isNotModified(request.headers, tag);
     void reply.headers({
       ETag: tag,
@@ -70,8 +68,8 @@ export function serveContent(
   });
 }
 
-async function encode(written: ReturnType<Parameters<typeof serveContent>[2]>) {
-  const plain = Buffer.from(await written);
+async function encode(written: string | Buffer) {
+  const plain = Buffer.from(written);
   const compressed = await promisify(gzip)(plain);
   const tagged = (body: Buffer) => ({ body, tag: entityTag(body) });
   return { plain: tagged(plain), compressed: tagged(compressed) };
