@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Repository } from 'typeorm';
+import { type FindOneOptions, IsNull, Repository } from 'typeorm';
 import { Database, type Transaction, violates } from '#libs/database';
 import { OperatorError } from '../../operator-error';
 import { AuditTrail, changesOf } from '../audit';
@@ -32,10 +32,9 @@ export class ClientsService {
   create(name: string, { plan, perMinute, perDay }: PlanTerms, outer?: Transaction): Promise<Client> {
     const details = { plan, perMinute, perDay };
     const work = async (transaction: Transaction) => {
-      const { identifiers } = await transaction.insert(Client, { name, ...details });
-      const clientId = identifiers[0]!.id as number;
-      await this.trail.record(transaction, { action: 'client.created', clientId, details });
-      return transaction.findOneByOrFail(Client, { id: clientId });
+      const client = await transaction.save(Client, { name, ...details });
+      await this.trail.record(transaction, { action: 'client.created', clientId: client.id, details });
+      return client;
     };
     return this.database.transaction(work, outer).catch((error) => rethrow(error, name));
   }
@@ -48,8 +47,17 @@ export class ClientsService {
     return reader.existsBy(Client, { name });
   }
 
-  async named(name: string, reader: Transaction = this.clients.manager): Promise<Client> {
-    return found(await reader.findOneBy(Client, { name }), name);
+  async named(name: string, reader = this.clients.manager, lock?: FindOneOptions['lock']): Promise<Client> {
+    const client = await reader.findOne(Client, { where: { name }, lock });
+    if (client === null) {
+      throw new OperatorError(`There is no client named ${name}.`, 'client_not_found');
+    }
+    return client;
+  }
+
+  /** Finds the client and locks it until the end of the transaction, also for those who are adding a key to it. */
+  locked(name: string, transaction: Transaction): Promise<Client> {
+    return this.named(name, transaction, { mode: 'pessimistic_write' });
   }
 
   /** Applies from the client's next request, on every instance within a second. */
@@ -85,28 +93,20 @@ export class ClientsService {
 
   /** What goes on although a key of the client is revoked, in words for the operator. */
   async describeRemaining(client: Client): Promise<string[]> {
-    const texts = this.dependents.map((dependent) =>
-      dependent.describeRemaining(this.clients.manager, client),
-    );
+    const reader = this.clients.manager;
+    const texts = this.dependents.map((dependent) => dependent.describeRemaining(reader, client));
     return (await Promise.all(texts)).filter((text) => text !== undefined);
-  }
-
-  /** Reads the client and locks it until the end of the transaction, also for those who are adding a key to it. */
-  async locked(name: string, transaction: Transaction): Promise<Client> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return found(await transaction.findOne(Client, { where: { name }, lock }), name);
   }
 
   private change(name: string, action: 'client.plan_changed' | 'client.renamed', values: Partial<Client>) {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);
       const details = changesOf(client, values);
-      if (details === undefined) {
-        return client;
+      if (details !== undefined) {
+        await transaction.save(transaction.merge(Client, client, values));
+        await this.trail.record(transaction, { action, clientId: client.id, details });
       }
-      await transaction.update(Client, { id: client.id }, values);
-      await this.trail.record(transaction, { action, clientId: client.id, details });
-      return transaction.findOneByOrFail(Client, { id: client.id });
+      return client;
     });
   }
 }
@@ -115,11 +115,4 @@ function rethrow(error: unknown, name: string): never {
   throw violates(error, 'clients_name_key')
     ? new OperatorError(`A client named ${name} already exists.`, 'client_exists')
     : error;
-}
-
-function found(client: Client | null, name: string): Client {
-  if (client === null) {
-    throw new OperatorError(`There is no client named ${name}.`, 'client_not_found');
-  }
-  return client;
 }

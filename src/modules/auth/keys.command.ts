@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { SCOPES, type Scope } from './api-key';
-import { KeysService, banEndOf, describeKey } from './keys.service';
+import { type KeyReference, KeysService, banEndOf, describeKey } from './keys.service';
 import { QuotasService } from '../quotas';
 import { ClientsService } from './clients.service';
 import { failureOf } from '../../runtime/failures';
@@ -13,8 +13,7 @@ import { confirm } from '../../cli/command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
 import { type OutputOptions, printDone, printKey, printMany, printOne } from '../../cli/command/output';
 
-type Key = Awaited<ReturnType<KeysService['byId']>>;
-type Reference = Parameters<KeysService['byReference']>[0];
+type Key = Awaited<ReturnType<KeysService['find']>>;
 
 function nameOf({ id, last4, client }: Key): string {
   return `${id} (…${last4}) of ${client.name}`;
@@ -96,8 +95,8 @@ export class KeysCommand extends CommandGroup {
     examples: ['keys show 2', 'keys show psk_live_…'],
     declare: declareKey,
   })
-  async show(reference: Reference, options: OutputOptions): Promise<void> {
-    const key = await this.keys.byReference(reference);
+  async show(reference: KeyReference, options: OutputOptions): Promise<void> {
+    const key = await this.keys.find(reference);
     printOne({ ...describeKey(key), revokedAt: key.revokedAt, bannedUntil: banEndOf(key) }, options);
   }
 
@@ -110,11 +109,10 @@ export class KeysCommand extends CommandGroup {
     ],
     declare: declareUpdate,
   })
-  async update(reference: Reference, options: UpdateOptions): Promise<void> {
+  async update(reference: KeyReference, options: UpdateOptions): Promise<void> {
     const { name, scopes, expires } = options;
-    const { id } = await this.keys.byReference(reference);
     const expiresAt = expires === false ? null : expires;
-    printOne(describeKey(await this.keys.update(id, { name, scopes, expiresAt })), options);
+    printOne(describeKey(await this.keys.update(reference, { name, scopes, expiresAt })), options);
   }
 
   @Subcommand({
@@ -126,8 +124,8 @@ export class KeysCommand extends CommandGroup {
       declareKey(command).option('--overlap <time>', overlap, duration(0, 7 * DAY_MS));
     },
   })
-  async rotate(reference: Reference, options: OutputOptions & { overlap?: number }): Promise<void> {
-    const { id: oldId } = await this.keys.byReference(reference);
+  async rotate(reference: KeyReference, options: OutputOptions & { overlap?: number }): Promise<void> {
+    const { id: oldId } = await this.keys.find(reference);
     const { overlap = DAY_MS } = options;
     const { key, record } = await this.keys.rotate(oldId, overlap);
     printKey({ ...describeNew(record, key), replaces: oldId }, options);
@@ -139,8 +137,8 @@ export class KeysCommand extends CommandGroup {
     declare: declareKey,
     takesYes: true,
   })
-  async revoke(reference: Reference, options: ConfirmedOptions): Promise<void> {
-    const key = await this.keys.byReference(reference);
+  async revoke(reference: KeyReference, options: ConfirmedOptions): Promise<void> {
+    const key = await this.keys.find(reference);
     const isRevoked = key.revokedAt !== null;
     if (!isRevoked) {
       await confirm(`Revoke key ${nameOf(key)} for good?`, options.yes);
@@ -171,8 +169,8 @@ export class KeysCommand extends CommandGroup {
     },
     takesYes: true,
   })
-  async ban(reference: Reference, options: ConfirmedOptions & { for?: number }): Promise<void> {
-    const key = await this.keys.byReference(reference);
+  async ban(reference: KeyReference, options: ConfirmedOptions & { for?: number }): Promise<void> {
+    const key = await this.keys.find(reference);
     const { id } = key;
     if (key.revokedAt !== null) {
       const message = `Key ${id} is already revoked and cannot be used, so it needs no ban.`;
@@ -191,8 +189,8 @@ export class KeysCommand extends CommandGroup {
     // It asks nothing, but scripts may say so.
     takesYes: true,
   })
-  async unban(reference: Reference, options: OutputOptions): Promise<void> {
-    const key = await this.keys.byReference(reference);
+  async unban(reference: KeyReference, options: OutputOptions): Promise<void> {
+    const key = await this.keys.find(reference);
     await this.quotas.unban(key.id);
     printDone(`Key ${nameOf(key)} is not banned.`, { id: key.id, bannedUntil: null }, options);
   }

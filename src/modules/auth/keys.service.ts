@@ -9,9 +9,12 @@ import { digestOf, newApiKey, type Scope, SCOPES } from './api-key';
 import { ApiKey } from './api-key.entity';
 import { ClientsService } from './clients.service';
 
-interface KeyRequest {
-  client: string;
-  /** What the key is for. */
+/** The id of a key, or the whole key, which may be a leaked one. */
+export type KeyReference = number | string;
+
+/** What an operator decides for a key. */
+interface KeyTerms {
+  /** What it is for. */
   name?: string | null;
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
@@ -26,7 +29,7 @@ export interface IssuedKey {
 /** A key may be leaked, and its client deleted. */
 const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
 
-/** API keys, for operators. */
+/** API keys, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -38,22 +41,15 @@ export class KeysService {
   ) {}
 
   issue(
-    { client: clientName, name = null, scopes = SCOPES, expiresAt = null }: KeyRequest,
+    { client: clientName, name = null, scopes = SCOPES, expiresAt = null }: KeyTerms & { client: string },
     outer?: Transaction,
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
       const client = await this.clients.locked(clientName, transaction);
-      const issued = await this.insert(transaction, {
-        clientId: client.id,
-        name,
-        scopes: [...scopes],
-        expiresAt,
-      });
-      await this.trail.record(transaction, {
-        action: 'key.issued',
-        keyId: issued.record.id,
-        details: { name, scopes, expiresAt },
-      });
+      const terms = { name, scopes: [...scopes], expiresAt };
+      const issued = await saveNewKey(transaction, { client, ...terms });
+      const entry = { action: 'key.issued', keyId: issued.record.id, details: terms } as const;
+      await this.trail.record(transaction, entry);
       return issued;
     }, outer);
   }
@@ -65,40 +61,37 @@ export class KeysService {
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
-  /** Applies on every instance within a second. Idempotent. */
-  revoke(id: number): Promise<ApiKey> {
+  /** Idempotent. */
+  revoke(reference: KeyReference): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
-      const key = await this.locked(transaction, id);
-      if (key.revokedAt !== null) {
-        return key;
+      const key = await this.locked(reference, transaction);
+      if (key.revokedAt === null) {
+        key.revokedAt = new Date(this.clock.now());
+        await transaction.save(key);
+        await this.trail.record(transaction, { action: 'key.revoked', keyId: key.id });
       }
-      await transaction.update(ApiKey, { id }, { revokedAt: () => 'now()' });
-      await this.trail.record(transaction, { action: 'key.revoked', keyId: id });
-      return this.byId(id, transaction);
+      return key;
     });
   }
 
-  /**
-   * Applies on every instance within a second.
-   * @param values what is undefined stays as it is
-   */
-  update(id: number, values: Partial<Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'>>): Promise<ApiKey> {
+  /** @param terms what is undefined stays as it is */
+  update(reference: KeyReference, terms: KeyTerms): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
-      const key = await this.locked(transaction, id);
+      const key = await this.locked(reference, transaction);
+      const { id } = key;
       if (key.revokedAt !== null) {
         throw new OperatorError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
       }
-      if (key.overlapEndsAt !== null && values.expiresAt !== undefined) {
+      if (key.overlapEndsAt !== null && terms.expiresAt !== undefined) {
         const message = `Key ${id} has been rotated, and ends with the overlap. Update the key that replaced it.`;
         throw new OperatorError(message, 'key_rotated');
       }
-      const details = changesOf<Partial<ApiKey>>(key, values);
-      if (details === undefined) {
-        return key;
+      const details = changesOf<KeyTerms>(key, terms);
+      if (details !== undefined) {
+        await transaction.save(transaction.merge(ApiKey, key, terms));
+        await this.trail.record(transaction, { action: 'key.updated', keyId: id, details });
       }
-      await transaction.update(ApiKey, { id }, values);
-      await this.trail.record(transaction, { action: 'key.updated', keyId: id, details });
-      return this.byId(id, transaction);
+      return key;
     });
   }
 
@@ -106,77 +99,63 @@ export class KeysService {
    * Issues another key like this one, banned like this one. The old one ends after the overlap, or at its own end if that
    * comes first.
    */
-  rotate(id: number, overlapMs: number): Promise<IssuedKey> {
+  rotate(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
-      const old = await this.locked(transaction, id);
+      const old = await this.locked(reference, transaction);
       const now = this.clock.now();
       const state = stateOf(old, now);
       if (state === 'revoked' || state === 'expired') {
-        throw new OperatorError(`Key ${id} is ${state}. Issue a new one instead.`, `key_${state}`);
+        throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
       // Its expiry is now the end of the overlap, which must not become that of another new key.
       if (old.overlapEndsAt !== null) {
-        throw new OperatorError(
-          `Key ${id} has already been rotated. Rotate the key that replaced it, or issue a new one.`,
-          'key_rotated',
-        );
+        const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
+        throw new OperatorError(message, 'key_rotated');
       }
-      const { clientId, name, scopes, banLevel, bannedUntil, bannedByOperator, banChangedAt } = old;
+      const { client, name, scopes, expiresAt: before } = old;
+      const { banLevel, bannedUntil, bannedByOperator, banChangedAt } = old;
       const ban = { banLevel, bannedUntil, bannedByOperator, banChangedAt };
-      const terms = { clientId, name, scopes, expiresAt: old.expiresAt, ...ban };
-      const issued = await this.insert(transaction, terms);
-      const expiresAt = new Date(Math.min(now + overlapMs, old.expiresAt?.getTime() ?? Infinity));
-      await transaction.update(ApiKey, { id }, { expiresAt, overlapEndsAt: expiresAt });
-      await this.trail.record(transaction, {
-        action: 'key.rotated',
-        keyId: id,
-        details: {
-          newKeyId: issued.record.id,
-          scopes: old.scopes,
-          overlapSeconds: overlapMs / 1_000,
-          expiresAt: { before: old.expiresAt, after: expiresAt },
-        },
-      });
+      const issued = await saveNewKey(transaction, { client, name, scopes, expiresAt: before, ...ban });
+      const after = new Date(Math.min(now + overlapMs, before?.getTime() ?? Infinity));
+      await transaction.save(Object.assign(old, { expiresAt: after, overlapEndsAt: after }));
+      const [newKeyId, overlapSeconds] = [issued.record.id, overlapMs / 1_000];
+      const details = { newKeyId, scopes, overlapSeconds, expiresAt: { before, after } };
+      await this.trail.record(transaction, { action: 'key.rotated', keyId: old.id, details });
       return issued;
     });
   }
 
-  /** @throws OperatorError when there is no such key */
-  async byId(id: number, reader = this.keys.manager, lock?: FindOneOptions['lock']): Promise<ApiKey> {
-    const key = await reader.findOne(ApiKey, { ...WITH_CLIENT, where: { id }, lock });
-    if (!key) {
-      throw new OperatorError(`There is no key ${id}.`, 'key_not_found');
+  /** @throws OperatorError when there is no such key; the message does not contain the key */
+  async find(
+    reference: KeyReference,
+    reader = this.keys.manager,
+    lock?: FindOneOptions['lock'],
+  ): Promise<ApiKey> {
+    const where = typeof reference === 'number' ? { id: reference } : { digest: digestOf(reference) };
+    const key = await reader.findOne(ApiKey, { ...WITH_CLIENT, where, lock });
+    if (key === null) {
+      const message =
+        typeof reference === 'number'
+          ? `There is no key ${reference}.`
+          : `The key that ends with ${reference.slice(-4)} is not one of this store.`;
+      throw new OperatorError(message, 'key_not_found');
     }
     return key;
   }
 
-  /**
-   * Finds a key by its id, or by the whole key, for instance a leaked one.
-   * @throws OperatorError when there is no such key; the message does not contain the key
-   */
-  async byReference(reference: number | string): Promise<ApiKey> {
-    if (typeof reference === 'number') {
-      return this.byId(reference);
-    }
-    const key = await this.keys.findOne({ ...WITH_CLIENT, where: { digest: digestOf(reference) } });
-    if (!key) {
-      const end = reference.slice(-4);
-      throw new OperatorError(`The key that ends with ${end} is not one of this store.`, 'key_not_found');
-    }
-    return key;
+  /** Finds the key and locks it until the end of the transaction. */
+  locked(reference: KeyReference, transaction: Transaction): Promise<ApiKey> {
+    return this.find(reference, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
   }
+}
 
-  /** Reads the key and locks it until the end of the transaction. */
-  locked(transaction: Transaction, id: number): Promise<ApiKey> {
-    return this.byId(id, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
-  }
-
-  private async insert(transaction: Transaction, terms: Partial<Omit<ApiKey, 'client'>>): Promise<IssuedKey> {
-    const key = newApiKey();
-    const stored = { ...terms, digest: digestOf(key), last4: key.slice(-4) };
-    const { identifiers } = await transaction.insert(ApiKey, stored);
-    return { key, record: await this.byId(identifiers[0]!.id as number, transaction) };
-  }
+async function saveNewKey(
+  transaction: Transaction,
+  terms: Pick<ApiKey, 'client' | 'name' | 'scopes' | 'expiresAt'> & Partial<ApiKey>,
+): Promise<IssuedKey> {
+  const key = newApiKey();
+  const identity = { clientId: terms.client.id, digest: digestOf(key), last4: key.slice(-4) };
+  return { key, record: await transaction.save(ApiKey, { ...terms, ...identity }) };
 }
 
 type KeyState = 'active' | 'banned' | 'expired' | 'revoked';

@@ -31,7 +31,7 @@ export class QuotasService {
    */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
-      const ban = banStateOf(await this.keys.locked(transaction, keyId));
+      const ban = banStateOf(await this.keys.locked(keyId, transaction));
       banByOperator(ban, this.clock.now(), durationMs);
       await writeBan(transaction, keyId, ban);
       const bannedUntil = new Date(ban.bannedUntil);
@@ -44,7 +44,7 @@ export class QuotasService {
   /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
-      const before = banStateOf(await this.keys.locked(transaction, keyId));
+      const before = banStateOf(await this.keys.locked(keyId, transaction));
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);

@@ -94,7 +94,7 @@ describe('exactly one correct entry is written for', () => {
     const entries = await added(async () => {
       newKeyId = (await keys().rotate(keyId, HOUR)).record.id;
     });
-    const after = (await keys().byId(keyId)).expiresAt!.toISOString();
+    const after = (await keys().find(keyId)).expiresAt!.toISOString();
     const details = {
       newKeyId,
       scopes: ['read', 'write'],
