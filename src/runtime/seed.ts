@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
 import { Database } from '#libs/database';
-import { ClientsService, KeysService } from '../modules/auth';
+import { ClientsService } from '../modules/auth';
 import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
 import { CategoriesService } from '../modules/categories';
 import { type PetStatus, PetsService } from '../modules/pets';
@@ -35,7 +35,6 @@ export class SeedService {
   constructor(
     private readonly database: Database,
     private readonly clients: ClientsService,
-    private readonly keys: KeysService,
     private readonly categories: CategoriesService,
     private readonly pets: PetsService,
     private readonly catalogue: ImportCatalogue,
@@ -67,7 +66,7 @@ export class SeedService {
         return null;
       }
       await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);
-      return withKey ? (await this.keys.issue({ client: DEMO_CLIENT }, transaction)).key : null;
+      return withKey ? (await this.clients.issueKey({ client: DEMO_CLIENT }, transaction)).key : null;
     });
   }
 

@@ -8,7 +8,7 @@ import { ManualClock } from './manual-clock';
 import { Retention } from '#libs/database';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../../src/app.module';
-import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
+import { ClientsService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
@@ -79,7 +79,7 @@ export class TestService {
     const client = `client-${TestService.clients}`;
     const choice = agreedPlan(plan, options.perMinute ?? custom, options.perDay ?? custom);
     await this.app.get(ClientsService).create(client, choice);
-    const { key, record } = await this.app.get(KeysService).issue({ client, scopes, expiresAt });
+    const { key, record } = await this.app.get(ClientsService).issueKey({ client, scopes, expiresAt });
     this.log.forbid(key);
     return { key, keyId: record.id, client };
   }

@@ -1,6 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ApiError } from '#libs/http';
+import type { ApiKey } from './api-key.entity';
 
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -67,4 +68,37 @@ export function isWellFormedKey(text: string): boolean {
 /** The stored form of a key: its SHA-256 in base64url. Keys are random enough to need no slow hash. */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
+}
+
+type KeyState = 'active' | 'banned' | 'expired' | 'revoked';
+
+/** What operators may see of a key, never the key itself. */
+export function describeKey(key: ApiKey, now = Date.now()) {
+  return {
+    id: key.id,
+    client: key.client.name,
+    name: key.name,
+    endsWith: key.last4,
+    state: stateOf(key, now),
+    scopes: key.scopes,
+    createdAt: key.createdAt,
+    // What is revoked no longer expires.
+    expiresAt: key.revokedAt === null ? key.expiresAt : null,
+    lastUsedAt: key.lastUsedAt,
+  };
+}
+
+export function stateOf(key: ApiKey, now: number): KeyState {
+  if (key.revokedAt !== null) {
+    return 'revoked';
+  }
+  if (key.expiresAt !== null && key.expiresAt.getTime() <= now) {
+    return 'expired';
+  }
+  return banEndOf(key, now) === null ? 'active' : 'banned';
+}
+
+/** When the ban of a key ends; null if it is not banned. */
+export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now = Date.now()): Date | null {
+  return bannedUntil !== null && now < bannedUntil.getTime() ? bannedUntil : null;
 }

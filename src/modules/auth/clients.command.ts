@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { ClientsService } from './clients.service';
-import { KeysService, describeKey } from './keys.service';
+import { describeKey } from './api-key';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../quotas';
 import { PETSTORE } from '../../runtime/messages';
 import {
@@ -63,7 +63,6 @@ function describeClient(client: Client): Row {
 @Command({ name: 'clients', description: 'manage clients and their plans' })
 export class ClientsCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly keys!: KeysService;
 
   @Subcommand({
     description: 'create a client',
@@ -92,7 +91,7 @@ export class ClientsCommand extends CommandGroup {
   })
   async show(name: string, options: OutputOptions): Promise<void> {
     const row = describeClient(await this.clients.named(name));
-    const keys = (await this.keys.list(name)).map((key) => describeKey(key));
+    const keys = (await this.clients.listKeys(name)).map((key) => describeKey(key));
     if (options.json) {
       printOne({ ...row, keys }, options);
       return;

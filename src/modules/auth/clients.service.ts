@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, IsNull, Repository } from 'typeorm';
+import { Clock } from '#libs/clock';
 import { Database, type Transaction, violates } from '#libs/database';
 import { OperatorError } from '../../operator-error';
 import { AuditTrail, changesOf } from '../audit';
+import { digestOf, newApiKey, type Scope, SCOPES, stateOf } from './api-key';
 import { ApiKey, Client } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
@@ -19,12 +21,34 @@ export interface ClientDependent {
 /** All that there are; the assembly names them. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
-/** Customers, for operators. API callers only see their keys. */
+/** The id of a key, or the whole key, which may be a leaked one. */
+export type KeyReference = number | string;
+
+/** What an operator decides for a key. */
+interface KeyTerms {
+  /** What it is for. */
+  name?: string | null;
+  scopes?: readonly Scope[];
+  expiresAt?: Date | null;
+}
+
+/** A new key, in plain text for the only time. */
+export interface IssuedKey {
+  key: string;
+  record: ApiKey;
+}
+
+/** A key may be leaked, and its client deleted. */
+const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
+
+/** Clients and their keys, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class ClientsService {
   constructor(
     @InjectRepository(Client) private readonly clients: Repository<Client>,
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly database: Database,
+    private readonly clock: Clock,
     private readonly trail: AuditTrail,
     @Inject(CLIENT_DEPENDENTS) private readonly dependents: readonly ClientDependent[],
   ) {}
@@ -98,6 +122,114 @@ export class ClientsService {
     return (await Promise.all(texts)).filter((text) => text !== undefined);
   }
 
+  issueKey(
+    { client: clientName, name = null, scopes = SCOPES, expiresAt = null }: KeyTerms & { client: string },
+    outer?: Transaction,
+  ): Promise<IssuedKey> {
+    return this.database.transaction(async (transaction) => {
+      const client = await this.locked(clientName, transaction);
+      const terms = { name, scopes: [...scopes], expiresAt };
+      const issued = await saveNewKey(transaction, { client, ...terms });
+      const entry = { action: 'key.issued', keyId: issued.record.id, details: terms } as const;
+      await this.trail.record(transaction, entry);
+      return issued;
+    }, outer);
+  }
+
+  async listKeys(clientName?: string): Promise<ApiKey[]> {
+    const client =
+      clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
+    // With the deleted, which the condition leaves out: otherwise their keys are found, without a client.
+    return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
+  }
+
+  /** Idempotent. */
+  revokeKey(reference: KeyReference): Promise<ApiKey> {
+    return this.database.transaction(async (transaction) => {
+      const key = await this.lockedKey(reference, transaction);
+      if (key.revokedAt === null) {
+        key.revokedAt = new Date(this.clock.now());
+        await transaction.save(key);
+        await this.trail.record(transaction, { action: 'key.revoked', keyId: key.id });
+      }
+      return key;
+    });
+  }
+
+  /** @param terms what is undefined stays as it is */
+  updateKey(reference: KeyReference, terms: KeyTerms): Promise<ApiKey> {
+    return this.database.transaction(async (transaction) => {
+      const key = await this.lockedKey(reference, transaction);
+      const { id } = key;
+      if (key.revokedAt !== null) {
+        throw new OperatorError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
+      }
+      if (key.overlapEndsAt !== null && terms.expiresAt !== undefined) {
+        const message = `Key ${id} has been rotated, and ends with the overlap. Update the key that replaced it.`;
+        throw new OperatorError(message, 'key_rotated');
+      }
+      const details = changesOf<KeyTerms>(key, terms);
+      if (details !== undefined) {
+        await transaction.save(transaction.merge(ApiKey, key, terms));
+        await this.trail.record(transaction, { action: 'key.updated', keyId: id, details });
+      }
+      return key;
+    });
+  }
+
+  /**
+   * Issues another key like this one, banned like this one. The old one ends after the overlap, or at its own end if that
+   * comes first.
+   */
+  rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
+    return this.database.transaction(async (transaction) => {
+      const old = await this.lockedKey(reference, transaction);
+      const now = this.clock.now();
+      const state = stateOf(old, now);
+      if (state === 'revoked' || state === 'expired') {
+        throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
+      }
+      // Its expiry is now the end of the overlap, which must not become that of another new key.
+      if (old.overlapEndsAt !== null) {
+        const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
+        throw new OperatorError(message, 'key_rotated');
+      }
+      const { client, name, scopes, expiresAt: before } = old;
+      const { banLevel, bannedUntil, bannedByOperator, banChangedAt } = old;
+      const ban = { banLevel, bannedUntil, bannedByOperator, banChangedAt };
+      const issued = await saveNewKey(transaction, { client, name, scopes, expiresAt: before, ...ban });
+      const after = new Date(Math.min(now + overlapMs, before?.getTime() ?? Infinity));
+      await transaction.save(Object.assign(old, { expiresAt: after, overlapEndsAt: after }));
+      const [newKeyId, overlapSeconds] = [issued.record.id, overlapMs / 1_000];
+      const details = { newKeyId, scopes, overlapSeconds, expiresAt: { before, after } };
+      await this.trail.record(transaction, { action: 'key.rotated', keyId: old.id, details });
+      return issued;
+    });
+  }
+
+  /** @throws OperatorError when there is no such key; the message does not contain the key */
+  async findKey(
+    reference: KeyReference,
+    reader = this.clients.manager,
+    lock?: FindOneOptions['lock'],
+  ): Promise<ApiKey> {
+    const where = typeof reference === 'number' ? { id: reference } : { digest: digestOf(reference) };
+    const key = await reader.findOne(ApiKey, { ...WITH_CLIENT, where, lock });
+    if (key === null) {
+      const message =
+        typeof reference === 'number'
+          ? `There is no key ${reference}.`
+          : `The key that ends with ${reference.slice(-4)} is not one of this store.`;
+      throw new OperatorError(message, 'key_not_found');
+    }
+    return key;
+  }
+
+  /** Finds the key and locks it until the end of the transaction. */
+  lockedKey(reference: KeyReference, transaction: Transaction): Promise<ApiKey> {
+    return this.findKey(reference, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
+  }
+
   private change(name: string, action: 'client.plan_changed' | 'client.renamed', values: Partial<Client>) {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);
@@ -115,4 +247,13 @@ function rethrow(error: unknown, name: string): never {
   throw violates(error, 'clients_name_key')
     ? new OperatorError(`A client named ${name} already exists.`, 'client_exists')
     : error;
+}
+
+async function saveNewKey(
+  transaction: Transaction,
+  terms: Pick<ApiKey, 'client' | 'name' | 'scopes' | 'expiresAt'> & Partial<ApiKey>,
+): Promise<IssuedKey> {
+  const key = newApiKey();
+  const identity = { clientId: terms.client.id, digest: digestOf(key), last4: key.slice(-4) };
+  return { key, record: await transaction.save(ApiKey, { ...terms, ...identity }) };
 }

@@ -6,7 +6,6 @@ import { ApiKeyGuard, Authenticator } from './api-key.guard';
 import { ClientsService } from './clients.service';
 import { SCOPES } from './api-key';
 import { KeyController } from './key.controller';
-import { KeysService } from './keys.service';
 
 export {
   accessRuleOf,
@@ -17,16 +16,15 @@ export {
   RequiresKey,
   ScopeByMethod,
 } from './access-rules';
-export { type ClientKey, type Identity, type Scope, SCOPES } from './api-key';
+export { banEndOf, type ClientKey, describeKey, type Identity, type Scope, SCOPES } from './api-key';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
-export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService } from './clients.service';
-export { banEndOf, describeKey, KeysService, type IssuedKey } from './keys.service';
+export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService, type IssuedKey } from './clients.service';
 
 /** Clients and keys for operators, without the guards and the cache that requests need. */
 @Module({
   imports: [TypeOrmModule.forFeature([Client, ApiKey])],
-  providers: [ClientsService, KeysService],
-  exports: [ClientsService, KeysService, TypeOrmModule],
+  providers: [ClientsService],
+  exports: [ClientsService, TypeOrmModule],
 })
 export class ClientAdministrationModule {}
 

@@ -1,10 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
-import { SCOPES, type Scope } from './api-key';
-import { type KeyReference, KeysService, banEndOf, describeKey } from './keys.service';
+import { SCOPES, type Scope, banEndOf, describeKey } from './api-key';
 import { QuotasService } from '../quotas';
-import { ClientsService } from './clients.service';
+import { ClientsService, type KeyReference } from './clients.service';
 import { failureOf } from '../../runtime/failures';
 import { formatError } from '../../runtime/messages';
 import { CommandGroup, type Commander, type ConfirmedOptions, Subcommand } from '../../cli/command/command';
@@ -13,7 +12,7 @@ import { confirm } from '../../cli/command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
 import { type OutputOptions, printDone, printKey, printMany, printOne } from '../../cli/command/output';
 
-type Key = Awaited<ReturnType<KeysService['find']>>;
+type Key = Awaited<ReturnType<ClientsService['findKey']>>;
 
 function nameOf({ id, last4, client }: Key): string {
   return `${id} (…${last4}) of ${client.name}`;
@@ -58,7 +57,6 @@ function declareUpdate(command: Commander): void {
 
 @Command({ name: 'keys', description: 'manage API keys' })
 export class KeysCommand extends CommandGroup {
-  @Inject() private readonly keys!: KeysService;
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
 
@@ -75,7 +73,7 @@ export class KeysCommand extends CommandGroup {
   })
   async issue(options: TermsOptions & { client: string }): Promise<void> {
     const { client, name, scopes, expires: expiresAt } = options;
-    const { key, record } = await this.keys.issue({ client, name, scopes, expiresAt });
+    const { key, record } = await this.clients.issueKey({ client, name, scopes, expiresAt });
     printKey(describeNew(record, key), options);
   }
 
@@ -85,7 +83,7 @@ export class KeysCommand extends CommandGroup {
     declare: (command) => command.option('--client <name>', 'only keys of this client'),
   })
   async list(options: OutputOptions & { client?: string }): Promise<void> {
-    const keys = await this.keys.list(options.client);
+    const keys = await this.clients.listKeys(options.client);
     const rows = keys.map((key) => ({ ...describeKey(key), bannedUntil: banEndOf(key) }));
     printMany(rows, options, 'There are no keys yet.');
   }
@@ -96,7 +94,7 @@ export class KeysCommand extends CommandGroup {
     declare: declareKey,
   })
   async show(reference: KeyReference, options: OutputOptions): Promise<void> {
-    const key = await this.keys.find(reference);
+    const key = await this.clients.findKey(reference);
     printOne({ ...describeKey(key), revokedAt: key.revokedAt, bannedUntil: banEndOf(key) }, options);
   }
 
@@ -112,7 +110,7 @@ export class KeysCommand extends CommandGroup {
   async update(reference: KeyReference, options: UpdateOptions): Promise<void> {
     const { name, scopes, expires } = options;
     const expiresAt = expires === false ? null : expires;
-    printOne(describeKey(await this.keys.update(reference, { name, scopes, expiresAt })), options);
+    printOne(describeKey(await this.clients.updateKey(reference, { name, scopes, expiresAt })), options);
   }
 
   @Subcommand({
@@ -125,9 +123,9 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async rotate(reference: KeyReference, options: OutputOptions & { overlap?: number }): Promise<void> {
-    const { id: oldId } = await this.keys.find(reference);
+    const { id: oldId } = await this.clients.findKey(reference);
     const { overlap = DAY_MS } = options;
-    const { key, record } = await this.keys.rotate(oldId, overlap);
+    const { key, record } = await this.clients.rotateKey(oldId, overlap);
     printKey({ ...describeNew(record, key), replaces: oldId }, options);
   }
 
@@ -138,13 +136,13 @@ export class KeysCommand extends CommandGroup {
     takesYes: true,
   })
   async revoke(reference: KeyReference, options: ConfirmedOptions): Promise<void> {
-    const key = await this.keys.find(reference);
+    const key = await this.clients.findKey(reference);
     const isRevoked = key.revokedAt !== null;
     if (!isRevoked) {
       await confirm(`Revoke key ${nameOf(key)} for good?`, options.yes);
     }
     const outcome = isRevoked ? 'was already revoked' : 'has been revoked';
-    const revoked = describeKey(await this.keys.revoke(key.id));
+    const revoked = describeKey(await this.clients.revokeKey(key.id));
     printDone(`Key ${nameOf(key)} ${outcome}.`, revoked, options);
     if (key.client.deletedAt !== null) {
       return;
@@ -170,7 +168,7 @@ export class KeysCommand extends CommandGroup {
     takesYes: true,
   })
   async ban(reference: KeyReference, options: ConfirmedOptions & { for?: number }): Promise<void> {
-    const key = await this.keys.find(reference);
+    const key = await this.clients.findKey(reference);
     const { id } = key;
     if (key.revokedAt !== null) {
       const message = `Key ${id} is already revoked and cannot be used, so it needs no ban.`;
@@ -190,7 +188,7 @@ export class KeysCommand extends CommandGroup {
     takesYes: true,
   })
   async unban(reference: KeyReference, options: OutputOptions): Promise<void> {
-    const key = await this.keys.find(reference);
+    const key = await this.clients.findKey(reference);
     await this.quotas.unban(key.id);
     printDone(`Key ${nameOf(key)} is not banned.`, { id: key.id, bannedUntil: null }, options);
   }

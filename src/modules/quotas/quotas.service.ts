@@ -4,7 +4,7 @@ import { Between, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { banEndOf, ClientsService, describeKey, type IssuedKey, KeysService } from '../auth';
+import { banEndOf, ClientsService, describeKey, type IssuedKey } from '../auth';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, UsageDay, writeBan } from './stores/quota-records';
@@ -20,7 +20,6 @@ export class QuotasService {
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
     private readonly clients: ClientsService,
-    private readonly keys: KeysService,
     private readonly records: QuotaRecords,
   ) {}
 
@@ -31,7 +30,7 @@ export class QuotasService {
    */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
-      const ban = banStateOf(await this.keys.locked(keyId, transaction));
+      const ban = banStateOf(await this.clients.lockedKey(keyId, transaction));
       banByOperator(ban, this.clock.now(), durationMs);
       await writeBan(transaction, keyId, ban);
       const bannedUntil = new Date(ban.bannedUntil);
@@ -44,7 +43,7 @@ export class QuotasService {
   /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
-      const before = banStateOf(await this.keys.locked(keyId, transaction));
+      const before = banStateOf(await this.clients.lockedKey(keyId, transaction));
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
@@ -94,7 +93,7 @@ export class QuotasService {
    */
   async overviewOf(name: string) {
     const client = await this.clients.named(name);
-    const keys = await this.keys.list(name);
+    const keys = await this.clients.listKeys(name);
     const now = this.clock.now();
     const limits = limitsOf(client);
     const resetAt = client.resetAt?.getTime() ?? 0;

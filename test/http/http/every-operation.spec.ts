@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
 import { routeConfigOf } from '#libs/http';
-import { KeysService } from '../../../src/modules/auth';
+import { ClientsService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
 import { operationsOf } from '../../support/document';
@@ -159,7 +159,7 @@ describe('every operation', () => {
   beforeAll(async () => {
     const { key, client } = await service.issueKey();
     const only = async (scope: 'read' | 'write') =>
-      service.callerWith((await service.app.get(KeysService).issue({ client, scopes: [scope] })).key);
+      service.callerWith((await service.app.get(ClientsService).issueKey({ client, scopes: [scope] })).key);
     [caller, reader, writer] = [service.callerWith(key), await only('read'), await only('write')];
     const arrange = new Arrange(caller);
     await arrange.pet(undefined, 9);

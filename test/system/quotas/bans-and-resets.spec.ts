@@ -1,6 +1,6 @@
 import { auditEntries } from '../../support/audit';
 import type { FastifyRequest } from 'fastify';
-import { Authenticator, KeysService } from '../../../src/modules/auth';
+import { Authenticator, ClientsService } from '../../../src/modules/auth';
 import { QuotasService } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
@@ -46,7 +46,7 @@ test('a manual ban applies on both, and so does an unban', async () => {
 test('a key that replaces a banned one inherits the ban', async () => {
   const { keyId, callers } = await pair.client();
   await bans.ban(keyId, 600_000);
-  const rotated = await pair.services[0].app.get(KeysService).rotate(keyId, 0);
+  const rotated = await pair.services[0].app.get(ClientsService).rotateKey(keyId, 0);
   const answer = await callers[1]!.with({ 'X-API-Key': rotated.key }).get<ErrorBody>(COUNTED);
   expect([answer.status, answer.body.code]).toEqual([403, 'api_key_banned']);
 });

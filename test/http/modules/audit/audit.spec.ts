@@ -1,4 +1,4 @@
-import { ClientsService, KeysService } from '../../../../src/modules/auth';
+import { ClientsService } from '../../../../src/modules/auth';
 import { QuotasService, agreedPlan } from '../../../../src/modules/quotas';
 import { DEMO_CLIENT, SeedService } from '../../../../src/runtime/seed';
 import { without } from '../../../support/limits';
@@ -7,7 +7,6 @@ import { type RecordedEntry, auditEntries } from '../../../support/audit';
 
 const service = useService();
 const clients = () => service.app.get(ClientsService);
-const keys = () => service.app.get(KeysService);
 const bans = () => service.app.get(QuotasService);
 
 const SERVICE = { kind: 'service', name: 'service' };
@@ -57,11 +56,11 @@ const CHANGES: [action: string, work: (of: Key) => Promise<unknown>, details: ob
   ['client.deleted', ({ client }) => clients().remove(client), { revokedKeyIds: [expect.any(Number)] }],
   [
     'key.updated',
-    ({ keyId }) => keys().update(keyId, { scopes: ['read'] }),
+    ({ keyId }) => clients().updateKey(keyId, { scopes: ['read'] }),
     { scopes: { before: ['read', 'write'], after: ['read'] } },
   ],
   ['quota.reset', ({ clientId }) => bans().reset(clientId), {}],
-  ['key.revoked', ({ keyId }) => keys().revoke(keyId), {}],
+  ['key.revoked', ({ keyId }) => clients().revokeKey(keyId), {}],
   ['key.banned', ({ keyId }) => bans().ban(keyId, 2 * HOUR), { level: 0, bannedUntil: expect.any(String) }],
 ];
 
@@ -79,7 +78,7 @@ describe('exactly one correct entry is written for', () => {
     const expiresAt = new Date('2030-01-01T00:00:00Z');
     const entries = await added(async () => {
       await clients().create('new', agreedPlan('enterprise', 7, 70));
-      await keys().issue({ client: 'new', scopes: ['read'], expiresAt });
+      await clients().issueKey({ client: 'new', scopes: ['read'], expiresAt });
     });
     // Nothing else is in them, and so no key either.
     expect(entries.map(({ action, clientName, details }) => [action, clientName, details])).toEqual([
@@ -92,9 +91,9 @@ describe('exactly one correct entry is written for', () => {
     const { keyId } = await aKey();
     let newKeyId = 0;
     const entries = await added(async () => {
-      newKeyId = (await keys().rotate(keyId, HOUR)).record.id;
+      newKeyId = (await clients().rotateKey(keyId, HOUR)).record.id;
     });
-    const after = (await keys().find(keyId)).expiresAt!.toISOString();
+    const after = (await clients().findKey(keyId)).expiresAt!.toISOString();
     const details = {
       newKeyId,
       scopes: ['read', 'write'],
@@ -127,9 +126,9 @@ test('the catalogue, client and key of a first start are attributed to the servi
 
 test('a command that changes nothing writes no entry', async () => {
   const { client, keyId } = await aKey();
-  await keys().revoke(keyId);
+  await clients().revokeKey(keyId);
   const idle = async () => {
-    await keys().revoke(keyId);
+    await clients().revokeKey(keyId);
     await bans().unban(keyId);
     await clients().setPlan(client, agreedPlan('free'));
     await clients().rename(client, client);
@@ -140,13 +139,13 @@ test('a command that changes nothing writes no entry', async () => {
 test('a command that fails writes no entry', async () => {
   const { client } = await aKey();
   const revoked = await aKey();
-  await keys().revoke(revoked.keyId);
+  await clients().revokeKey(revoked.keyId);
   const failures = [
     () => clients().create(client, agreedPlan('free')),
     () => clients().setPlan('nobody', agreedPlan('pro')),
-    () => keys().issue({ client: 'nobody' }),
-    () => keys().rotate(revoked.keyId, 0),
-    () => keys().revoke(4711),
+    () => clients().issueKey({ client: 'nobody' }),
+    () => clients().rotateKey(revoked.keyId, 0),
+    () => clients().revokeKey(4711),
   ];
   for (const failure of failures) {
     expect(await added(() => expect(failure()).rejects.toThrow())).toEqual([]);
@@ -165,9 +164,9 @@ test('a change whose entry cannot be written is rolled back', async () => {
   const actions = [
     () => clients().create('unentered', agreedPlan('free')),
     () => clients().setPlan(client, agreedPlan('pro')),
-    () => keys().issue({ client }),
-    () => keys().rotate(keyId, 0),
-    () => keys().revoke(keyId),
+    () => clients().issueKey({ client }),
+    () => clients().rotateKey(keyId, 0),
+    () => clients().revokeKey(keyId),
     () => bans().ban(keyId, HOUR),
     () => bans().unban(banned.keyId),
   ];

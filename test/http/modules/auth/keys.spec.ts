@@ -1,5 +1,5 @@
 import type { Key } from '#libs/client';
-import { ClientsService, KeysService } from '../../../../src/modules/auth';
+import { ClientsService } from '../../../../src/modules/auth';
 import { digestOf, newApiKey } from '../../../../src/modules/auth/api-key';
 import { agreedPlan } from '../../../../src/modules/quotas';
 import type { ApiClient, ErrorBody } from '../../../support/api-client';
@@ -14,7 +14,6 @@ const DAY = 86_400_000;
 
 const services = useInstances({}, {});
 const service = services[0]!;
-const keys = () => service.app.get(KeysService);
 const clients = () => service.app.get(ClientsService);
 // Whoever is refused while a key is not known yet, or any more, uses up the requests of the address.
 beforeEach(() => services.forEach(({ clock }) => clock.advance(60_000)));
@@ -53,9 +52,9 @@ describe('GET /key', () => {
 
   it('shows shortly after a rotation when the overlap of the old key ends; the new one has its name and no overlap', async () => {
     const { client } = await service.issueKey();
-    const old = await keys().issue({ client, name: 'price list' });
+    const old = await clients().issueKey({ client, name: 'price list' });
     expect((await keyOf(old.key)).overlapEndsAt).toBeUndefined();
-    const { key } = await keys().rotate(old.record.id, DAY);
+    const { key } = await clients().rotateKey(old.record.id, DAY);
     await until(async () => (await keyOf(old.key)).overlapEndsAt !== undefined);
     const end = (await stored(old.record.id)).expires_at!.toISOString();
     expect(await keyOf(old.key)).toMatchObject({ name: 'price list', overlapEndsAt: end, expiresAt: end });
@@ -67,7 +66,7 @@ describe('GET /key', () => {
   it('shows the overlap of a key that expires earlier as ending when the key expires', async () => {
     const expiresAt = new Date(Math.max(Date.now(), service.clock.now()) + DAY);
     const { key, keyId } = await service.issueKey({ expiresAt });
-    await keys().rotate(keyId, 7 * DAY);
+    await clients().rotateKey(keyId, 7 * DAY);
     const end = expiresAt.toISOString();
     expect(await keyOf(key)).toMatchObject({ overlapEndsAt: end, expiresAt: end });
   });
@@ -75,9 +74,9 @@ describe('GET /key', () => {
 
 it('A key can be rotated only once: otherwise the new key would expire with the old overlap', async () => {
   const { keyId } = await service.issueKey();
-  const { record } = await keys().rotate(keyId, DAY);
-  await expect(keys().rotate(keyId, DAY)).rejects.toMatchObject({ code: 'key_rotated' });
-  expect((await keys().rotate(record.id, DAY)).record.expiresAt).toBeNull();
+  const { record } = await clients().rotateKey(keyId, DAY);
+  await expect(clients().rotateKey(keyId, DAY)).rejects.toMatchObject({ code: 'key_rotated' });
+  expect((await clients().rotateKey(record.id, DAY)).record.expiresAt).toBeNull();
 });
 
 it('A key is valid until the last millisecond before it expires; from then on its requests count for the address', async () => {
@@ -124,7 +123,7 @@ describe('401', () => {
     async () => (await service.issueKey({ expiresAt: new Date(service.clock.now() - 1) })).key,
     async () => {
       const { key, keyId } = await service.issueKey();
-      await keys().revoke(keyId);
+      await clients().revokeKey(keyId);
       return key;
     },
   ];
@@ -187,7 +186,7 @@ function allGet(status: number, callers: ApiClient[], path = '/rate-limit'): Pro
 it('Every instance soon refuses a key that was revoked, of a deleted client, issued meanwhile, or deleted with psql, and no other', async () => {
   const known = await Promise.all(Array.from({ length: 5 }, () => aKnownKey()));
   const [revoked, ended, late, deleted, bystander] = known.map(({ keyId, client }) => ({ keyId, client }));
-  await keys().revoke(revoked!.keyId);
+  await clients().revokeKey(revoked!.keyId);
   await clients().remove(ended!.client);
   // As it is when its client is deleted while it is issued.
   await sql('UPDATE clients SET deleted_at = now() WHERE name = $1', late!.client);
@@ -211,7 +210,7 @@ describe('Every instance soon applies', () => {
   it('other scopes, another name and another expiry', async () => {
     const { keyId, callers } = await aKnownKey();
     const expiresAt = new Date('2099-01-01T00:00:00Z');
-    await keys().update(keyId, { name: 'price list', scopes: ['read'], expiresAt });
+    await clients().updateKey(keyId, { name: 'price list', scopes: ['read'], expiresAt });
     const key = { name: 'price list', scopes: ['read'], expiresAt: expiresAt.toISOString() };
     for (const caller of callers) {
       await eventually(async () => expect((await caller.get('/key')).body).toMatchObject(key));

@@ -3,7 +3,7 @@ import { Database } from '#libs/database';
 import { cursorAfter } from '#libs/http';
 import { cursorAt, positionAt } from '../../../../src/modules/events/events.dto';
 import { EventReader, EventTail } from '../../../../src/modules/events';
-import { KeysService } from '../../../../src/modules/auth';
+import { ClientsService } from '../../../../src/modules/auth';
 import type { ErrorBody } from '../../../support/api-client';
 import { type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
@@ -157,7 +157,7 @@ describe('A request that waits', () => {
     const { target } = await atTheEnd('&wait=30');
     const { answer } = await waiting<ErrorBody>(target, service.callerWith(key));
     if (what === 'revoked') {
-      await service.app.get(KeysService).revoke(keyId);
+      await service.app.get(ClientsService).revokeKey(keyId);
     } else {
       service.clock.set(expiresAt.getTime());
     }

@@ -1,4 +1,4 @@
-import { KeysService } from '../../../../src/modules/auth';
+import { ClientsService } from '../../../../src/modules/auth';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
@@ -67,7 +67,7 @@ describe('the same Idempotency-Key and body', () => {
 
   it('belongs to the client, so that its other API keys can retry the request', async () => {
     const { key, client } = await service.issueKey();
-    const { key: second } = await service.app.get(KeysService).issue({ client });
+    const { key: second } = await service.app.get(ClientsService).issueKey({ client });
     const sender = (apiKey: string) =>
       service.anonymous().with({ 'X-API-Key': apiKey, 'Idempotency-Key': 'shared' });
     const first = await sender(key).post('/categories', { name: 'Reptiles' });
@@ -155,7 +155,7 @@ describe('an error under an Idempotency-Key', () => {
 
   it('403, 412 and 429 are not stored', async () => {
     const { key, client } = await service.issueKey({ scopes: ['read'] });
-    const { key: writing } = await service.app.get(KeysService).issue({ client });
+    const { key: writing } = await service.app.get(ClientsService).issueKey({ client });
     const [reader, writer] = [service.callerWith(key), service.callerWith(writing)];
     const limited = await service.caller({ perMinute: 1, perDay: 100 });
     await limited.get('/categories');

@@ -1,6 +1,6 @@
 import type { Usage } from '#libs/client';
 import { DAY_MS } from '#libs/clock';
-import { KeysService } from '../../../../src/modules/auth';
+import { ClientsService } from '../../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../../support/api-client';
 import { useService } from '../../../support/use-service';
 import { COUNTED, MINUTE, call, earnBan, limitsIn, standing, statuses } from '../../../support/limits';
@@ -64,7 +64,7 @@ describe('the minute', () => {
 
   it('is shared by all keys of a client', async () => {
     const { key, client } = await service.issueKey({ plan: 'free' });
-    const { key: second } = await service.app.get(KeysService).issue({ client });
+    const { key: second } = await service.app.get(ClientsService).issueKey({ client });
     const one = service.callerWith(key);
     const other = service.anonymous().with({ Authorization: `Bearer ${second}` });
     await call(one, 30);
@@ -127,7 +127,7 @@ describe('a ban', () => {
 
   it('is of the key that sent the requests: another key of the client is refused, but not banned', async () => {
     const { key, client } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
-    const { key: second } = await service.app.get(KeysService).issue({ client });
+    const { key: second } = await service.app.get(ClientsService).issueKey({ client });
     const [one, other] = [key, second].map((text) => service.callerWith(text));
     await statuses(one!, 1);
     await earnBan(one!, service);

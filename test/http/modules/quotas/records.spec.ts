@@ -1,4 +1,4 @@
-import { ClientsService, KeysService } from '../../../../src/modules/auth';
+import { ClientsService } from '../../../../src/modules/auth';
 import { Authenticator } from '../../../../src/modules/auth/api-key.guard';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { QuotasService } from '../../../../src/modules/quotas';
@@ -17,10 +17,10 @@ const written = () => service.app.get(QuotaRecords).flush();
 describe('what a client has used, read from outside the server', () => {
   it('is the saved day, the saved minute, and every key with its bans', async () => {
     const { key, keyId, client } = await service.issueKey({ perMinute: 100, perDay: 10 });
-    const issue = () => service.app.get(KeysService).issue({ client });
+    const issue = () => service.app.get(ClientsService).issueKey({ client });
     const others = [await issue(), await issue(), await issue()];
     const [banned, revoked, expired] = others.map(({ record }) => record.id) as [number, number, number];
-    await service.app.get(KeysService).revoke(revoked);
+    await service.app.get(ClientsService).revokeKey(revoked);
     await service.database.pool.query(`UPDATE api_keys SET expires_at = '2026-01-01' WHERE id = $1`, [
       expired,
     ]);
