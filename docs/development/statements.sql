@@ -84,13 +84,13 @@ SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known
   WHERE position >= first AND position < first + 20000 AND position <= $6 ORDER BY position DESC LIMIT 1
   ) AS looked ON true
   CROSS JOIN LATERAL (
-  SELECT concat('[', string_agg(concat('[', position, ',', time, ',"', id, '","', type, '",', coalesce(pet_id::text, 'null'),
-  ',', data, ']'), ',') FILTER (WHERE bytes <= 262144), ']') AS events,
+  SELECT concat('[', string_agg(event, ',') FILTER (WHERE bytes <= 262144), ']') AS events,
   max(position) FILTER (WHERE bytes <= 262144) AS last,
   count(*) = $5::int OR max(bytes) > 262144 AS is_full
-  FROM (SELECT *,
-  sum(octet_length(data) + 150) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
-  FROM (SELECT position, (extract(epoch FROM time) * 1000000)::bigint AS time, id, type, pet_id, data FROM events
+  FROM (SELECT *, sum(octet_length(event)) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
+  FROM (SELECT position, concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
+  ',"event":', concat('{"id":"', 'evt_' || replace(id::text, '-', ''), '","type":"', type, '","timestamp":"', to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+  '","data":', data, '}'), '}') AS event FROM events
   WHERE position >= first AND position < first + 20000 AND position <= $6 AND ($3::text[] IS NULL OR type = ANY($3)) AND ($4::bigint IS NULL OR pet_id = $4)
   ORDER BY position LIMIT $5) AS found) AS sized
   ) AS page
