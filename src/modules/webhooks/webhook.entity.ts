@@ -1,13 +1,4 @@
-import {
-  Check,
-  Column,
-  Entity,
-  ForeignKey,
-  Index,
-  IsNull,
-  PrimaryColumn,
-  type ValueTransformer,
-} from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
 import { GeneratedId, MAINTAINED_BY_DATABASE, type Transaction } from '#libs/database';
 import type { AuditTrail } from '../audit';
 
@@ -32,7 +23,7 @@ const storedSecrets: ValueTransformer = {
 export const MAX_PENDING = 10_000;
 
 @Entity('webhooks')
-@Index('webhooks_of_client', ['clientId', 'id'], { where: 'deleted_at IS NULL' })
+@Index('webhooks_of_client', ['clientId', 'id'])
 @Index('webhooks_enabled', ['id'], { where: 'enabled' })
 export class Webhook {
   @GeneratedId()
@@ -85,10 +76,6 @@ export class Webhook {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** A deleted webhook is kept, without its secrets, until its deliveries have been removed, some at a time. */
-  @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
-  deletedAt!: Date | null;
-
   /** The position in the feed after which events are sent to it. Set by a trigger. */
   @Column({ type: 'bigint', default: 0, ...MAINTAINED_BY_DATABASE })
   since?: number;
@@ -109,7 +96,7 @@ export function switched(enabled: boolean, disabledReason: string | null = null)
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/** Has no effect on a webhook that is so already, or deleted. @param reason why it is disabled; shown to the client */
+/** Has no effect on a webhook that is so already. @param reason why it is disabled; shown to the client */
 export async function switchWebhook(
   transaction: Transaction,
   trail: AuditTrail,
@@ -117,7 +104,7 @@ export async function switchWebhook(
   enabled: boolean,
   reason?: string,
 ): Promise<void> {
-  const where = { id: webhookId, enabled: !enabled, deletedAt: IsNull() };
+  const where = { id: webhookId, enabled: !enabled };
   const { affected } = await transaction.update(Webhook, where, switched(enabled, reason));
   if (affected === 1) {
     const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
@@ -148,7 +135,6 @@ export class WebhookDelivery {
   @GeneratedId()
   id!: number;
 
-  @ForeignKey(() => Webhook, { onDelete: 'CASCADE' })
   @Column({ name: 'webhook_id', type: 'bigint' })
   webhookId!: number;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import {
   CommandExecutor,
   Database,
@@ -48,7 +48,7 @@ import {
 
 const COUNT_WEBHOOKS = {
   text: `SELECT client_id, count(*) FROM webhooks
-    WHERE client_id = ANY($1::bigint[]) AND deleted_at IS NULL GROUP BY client_id`,
+    WHERE client_id = ANY($1::bigint[]) GROUP BY client_id`,
 };
 
 /** By client. */
@@ -84,7 +84,7 @@ export class WebhooksService {
     this.database,
     Webhook,
     ({ clientId }: { clientId: number }, parameter) => ({
-      conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
+      conditions: [`client_id = ${parameter(clientId, 'bigint')}`],
     }),
     pagesOf(toWebhookDto),
   );
@@ -128,7 +128,6 @@ export class WebhooksService {
         ...NEW_RECEIVER,
         secrets: [{ sealed, until: null }],
         createdAt: state.now,
-        deletedAt: null,
       };
       state.insert(Webhook, id, webhook);
       return { ...toWebhookDto(webhook), secret: sealed };
@@ -160,7 +159,7 @@ export class WebhooksService {
   remove(id: number, origin: Origin): Promise<void> {
     return this.change(id, origin, [], (webhook, state) => {
       origin.precondition?.assertHolds(toWebhookDto(webhook));
-      state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
+      state.delete(Webhook, id);
     });
   }
 
@@ -245,8 +244,7 @@ export class WebhooksService {
       .addSelect('client.name', 'client')
       .addSelect(count('pending'), 'pending')
       .addSelect(count('failed'), 'failed')
-      .where('webhook.deletedAt IS NULL')
-      .andWhere(of.client === undefined ? 'true' : 'client.name = :client', of)
+      .where(of.client === undefined ? 'true' : 'client.name = :client', of)
       .andWhere(of.id === undefined ? 'true' : 'webhook.id = :id', of)
       .orderBy('webhook.id')
       .getRawAndEntities<Omit<WebhookOverview, 'webhook'>>();
@@ -312,7 +310,7 @@ export class WebhooksService {
 /** @throws ApiError 404, also for a webhook of another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   const isTheirs = webhook?.clientId === clientId || clientId === OPERATOR.owner;
-  if (webhook === null || webhook.deletedAt !== null || !isTheirs) {
+  if (webhook === null || !isTheirs) {
     throw new WebhookNotFoundError(id);
   }
   return webhook;
@@ -327,12 +325,11 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
 /** What a client has here, for those who delete a client or revoke one of its keys. */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {
-    const ended = { enabled: false, secrets: [], deletedAt: () => 'now()' };
-    await transaction.update(Webhook, { clientId, deletedAt: IsNull() }, ended);
+    await transaction.delete(Webhook, { clientId });
   },
 
   async describeRemaining(reader, client) {
-    const where = { clientId: client.id, enabled: true, deletedAt: IsNull() };
+    const where = { clientId: client.id, enabled: true };
     const enabled = await reader.find(Webhook, { where, order: { id: 'ASC' } });
     const named = enabled.map(({ id, url }) => `  ${id}  ${shownUrl(url)}`);
     const title = `Events are still sent to these webhooks of ${client.name}. To end one: webhooks disable <id>`;

@@ -137,11 +137,8 @@ describe('webhooks', () => {
     await store.app.get(ClientsService).remove(client);
     dependents.pop();
     expect(await meanwhile).toMatchObject({ status: 201 });
-    const { rows } = await store.database.pool.query(
-      `SELECT enabled, deleted_at IS NULL AS remains FROM webhooks WHERE id >= $1 ORDER BY id`,
-      [before.body.id],
-    );
-    expect(rows).toEqual([1, 2].map(() => ({ enabled: false, remains: false })));
+    const { rows } = await store.database.pool.query('SELECT FROM webhooks WHERE id >= $1', [before.body.id]);
+    expect(rows).toEqual([]);
   });
 
   it('A list has the client’s own webhooks page by page, without secrets', async () => {
