@@ -5,9 +5,6 @@ import { PETSTORE, printable, printableJson } from '../../runtime/messages';
 import { CommandFailure, OutputFailure } from './failure';
 import { writeOutput } from './files';
 
-/** One thing. Times are Dates: people see how long ago they were, and programs RFC 3339. */
-export type Row = object;
-
 /** Options of every command with output. */
 export interface OutputOptions {
   json?: boolean;
@@ -22,18 +19,18 @@ function printResult(value: unknown, { json }: OutputOptions, textOf: () => stri
   print(json ? printableJson(value, process.stdout.isTTY ? 2 : 0) : textOf());
 }
 
-/** Prints one record, for people one line per field. */
-export function printOne(row: Row, options: OutputOptions): void {
+/** Prints one record, for people one line per field. Of times, which are Dates, they also see how long ago they were. */
+export function printOne(row: object, options: OutputOptions): void {
   printResult(row, options, () => recordLines(row).join('\n'));
 }
 
 /** Prints what was done: a sentence for people, a record for programs. */
-export function printDone(sentence: string, row: Row, options: OutputOptions): void {
+export function printDone(sentence: string, row: object, options: OutputOptions): void {
   printResult(row, options, () => printable(sentence));
 }
 
 /** Prints a list, for people as a table. */
-export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): void {
+export function printMany(rows: object[], options: OutputOptions, whenEmpty: string): void {
   // A pipe has no width, and a terminal of unknown width reports 0.
   const columns = process.stdout.columns || Infinity;
   printResult(rows, options, () =>
@@ -88,7 +85,7 @@ function headingOf(name: string): string {
 }
 
 /** A line for each field of one thing. There is room for a time as it is. */
-export function recordLines(row: Row): string[] {
+export function recordLines(row: object): string[] {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
     return [headingOf(name), value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value)];
   });
@@ -96,7 +93,7 @@ export function recordLines(row: Row): string[] {
 }
 
 /** A table of at least one row, whose fields are the columns. Where it is wider than the terminal, one record follows the other. */
-export function tableLines(rows: Row[], terminalColumns: number): string[] {
+export function tableLines(rows: object[], terminalColumns: number): string[] {
   const fields = rows as Record<string, unknown>[];
   const names = Object.keys(rows[0]!).filter((name) => fields.some((row) => (row[name] ?? null) !== null));
   const areNumbers = names.map((name) => fields.some((row) => typeof row[name] === 'number'));

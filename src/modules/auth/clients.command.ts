@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { ClientsService } from './clients.service';
 import { describeKey } from './api-key';
-import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../quotas';
+import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from '../quotas';
 import { PETSTORE } from '../../runtime/messages';
 import {
   CommandGroup,
@@ -14,14 +14,7 @@ import {
 import { UsageError } from '../../cli/command/failure';
 import { confirm } from '../../cli/command/operator';
 import { clientName, wholeNumber } from '../../cli/command/option';
-import {
-  type OutputOptions,
-  type Row,
-  print,
-  printDone,
-  printMany,
-  printOne,
-} from '../../cli/command/output';
+import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
 
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
 const requests = wholeNumber(1, 2_147_483_647);
@@ -36,7 +29,7 @@ function planOf({ plan, perMinute, perDay }: PlanOptions) {
   try {
     return agreedPlan(plan, perMinute, perDay);
   } catch (error) {
-    throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
+    throw new UsageError((error as Error).message);
   }
 }
 
@@ -54,7 +47,7 @@ function declarePlan(command: Commander, plan: Option): void {
 
 type Client = Awaited<ReturnType<ClientsService['named']>>;
 
-function describeClient(client: Client): Row {
+function describeClient(client: Client): object {
   const { id, name, plan, createdAt } = client;
   const { perMinute, perDay } = limitsOf(client);
   return { id, name, plan, perMinute, perDay, createdAt };

@@ -27,10 +27,13 @@ function describeNew(record: Key, key: string) {
 interface TermsOptions extends OutputOptions {
   name?: string;
   scopes?: Scope[];
-  expires?: Date;
+  /** False if it does not expire. */
+  expires?: Date | false;
 }
 
-type UpdateOptions = Omit<TermsOptions, 'expires'> & { expires?: Date | false };
+function termsOf({ name, scopes, expires }: TermsOptions) {
+  return { name, scopes, expiresAt: expires === false ? null : expires };
+}
 
 /** Options of what an operator decides for a key. */
 function declareTerms(command: Commander, scopes: string): void {
@@ -72,8 +75,7 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async issue(options: TermsOptions & { client: string }): Promise<void> {
-    const { client, name, scopes, expires: expiresAt } = options;
-    const { key, record } = await this.clients.issueKey({ client, name, scopes, expiresAt });
+    const { key, record } = await this.clients.issueKey({ client: options.client, ...termsOf(options) });
     printKey(describeNew(record, key), options);
   }
 
@@ -107,10 +109,8 @@ export class KeysCommand extends CommandGroup {
     ],
     declare: declareUpdate,
   })
-  async update(reference: KeyReference, options: UpdateOptions): Promise<void> {
-    const { name, scopes, expires } = options;
-    const expiresAt = expires === false ? null : expires;
-    printOne(describeKey(await this.clients.updateKey(reference, { name, scopes, expiresAt })), options);
+  async update(reference: KeyReference, options: TermsOptions): Promise<void> {
+    printOne(describeKey(await this.clients.updateKey(reference, termsOf(options))), options);
   }
 
   @Subcommand({

@@ -49,16 +49,8 @@ function rowOf({ lastCallAt, ...call }: Calls): DeprecatedCall {
   return { ...call, day: utcDate(lastCallAt), lastCallAt: new Date(lastCallAt) };
 }
 
-interface DeprecatedUse {
-  /** The operationId in the OpenAPI document. */
-  operation: string;
-  client: string;
-  keyId: number;
-  /** The key's last four characters. */
-  endsWith: string;
-  calls: number;
-  lastCallAt: Date;
-}
+/** Calls with one key, of which the last four characters are known. */
+type DeprecatedUse = Omit<DeprecatedCall, 'day'> & { client: string; endsWith: string };
 
 /** SQL, because TypeORM cannot add to what is stored. In order, so that instances with the same callers do not deadlock. */
 const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)

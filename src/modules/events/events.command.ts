@@ -53,9 +53,7 @@ export class EventsCommand extends PetstoreCommand {
   protected async execute(options: EventsOptions): Promise<void> {
     const filter = { type: options.types, petId: options.pet };
     if (options.follow) {
-      const lineOf = options.json ? printableJson : inALine;
-      await this.follow(filter, options, ({ event }) => print(lineOf(event)));
-      return;
+      return this.follow(filter, options);
     }
     await this.store.open();
     const events = (await this.events.newest(filter, options.limit)).map(({ event }) => event);
@@ -66,12 +64,9 @@ export class EventsCommand extends PetstoreCommand {
     printMany(rows, options, isFiltered ? `None of ${NEWEST} matches.` : 'There are no events.');
   }
 
-  /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
-  private follow(
-    filter: EventFilter,
-    { limit, json }: EventsOptions,
-    report: (stored: StoredEvent) => void,
-  ): Promise<void> {
+  /** Prints the newest events, and then each new one when it is committed, until Ctrl-C. */
+  private follow(filter: EventFilter, { limit, json }: EventsOptions): Promise<void> {
+    const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : inALine(event));
     return untilInterrupted(async (signal) => {
       await this.store.open();
       let place = await this.events.last();

@@ -20,15 +20,7 @@ import { QUOTA_SCRIPT } from './stores/quota-script';
 import { RedisStore } from './stores/redis-store';
 
 export { QuotasService } from './quotas.service';
-export {
-  AGREED_PLANS,
-  InvalidPlanError,
-  PLANS,
-  PLAN_LIMITS,
-  agreedPlan,
-  limitsOf,
-  type Plan,
-} from './rules/limits';
+export { AGREED_PLANS, PLANS, PLAN_LIMITS, agreedPlan, limitsOf, type Plan } from './rules/limits';
 export { countedAddress, RequestLimiter } from './request-limiter';
 export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaStore } from './stores/quota-store';

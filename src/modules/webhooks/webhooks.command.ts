@@ -4,14 +4,7 @@ import { Command } from 'nest-commander';
 import { CommandGroup, type Commander, Subcommand } from '../../cli/command/command';
 import { CommandFailure, untilInterrupted } from '../../cli/command/failure';
 import { identifier, shortText } from '../../cli/command/option';
-import {
-  type OutputOptions,
-  type Row,
-  counted,
-  printDone,
-  printMany,
-  printOne,
-} from '../../cli/command/output';
+import { type OutputOptions, counted, printDone, printMany, printOne } from '../../cli/command/output';
 import { PETSTORE } from '../../runtime/messages';
 import { ClientsService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
@@ -25,7 +18,7 @@ const TEST_MS = 20_000;
 const TEST_POLL_MS = 200;
 
 /** Without secrets. For people, "all" instead of null, which a table shows as a dash. */
-function describe({ webhook, client, pending, failed }: WebhookOverview, { json }: OutputOptions): Row {
+function describe({ webhook, client, pending, failed }: WebhookOverview, { json }: OutputOptions): object {
   return {
     id: webhook.id,
     client,

@@ -20,26 +20,23 @@ export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 /** Plans whose limits are agreed with each client. */
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
-/** The plan and the limits do not fit. The message is for the operator. */
-export class InvalidPlanError extends Error {}
-
 /**
  * A plan, with its limits if they are agreed with the client.
- * @throws InvalidPlanError for an unknown plan, a missing limit, or limits for a plan with fixed ones
+ * @throws Error, for the operator, for an unknown plan, a missing limit, or limits for a plan with fixed ones
  */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   const fixed = LIMITS.get(plan);
   if (fixed === undefined) {
-    throw new InvalidPlanError(`There is no plan ${plan}. Plans are ${PLANS.join(', ')}.`);
+    throw new Error(`There is no plan ${plan}. Plans are ${PLANS.join(', ')}.`);
   }
   if (fixed === null) {
     if (perMinute === undefined || perDay === undefined) {
-      throw new InvalidPlanError(`The plan ${plan} needs both --per-minute and --per-day.`);
+      throw new Error(`The plan ${plan} needs both --per-minute and --per-day.`);
     }
     return { plan, perMinute, perDay };
   }
   if (perMinute !== undefined || perDay !== undefined) {
-    throw new InvalidPlanError(
+    throw new Error(
       `The plan ${plan} has fixed limits; only ${AGREED_PLANS.join(' and ')} takes --per-minute and --per-day.`,
     );
   }
