@@ -106,9 +106,9 @@ export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
     tables: tables.flatMap(({ entity = [] }) => entity),
     afterCommand: (state) => {
       const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
-      const created = events.filter(({ type }) => type.endsWith('.created'));
-      const others = events.filter(({ type }) => !type.endsWith('.created'));
-      [...created, ...others].forEach((event) => state.append(EVENT_JOURNAL, event));
+      const isNew = ({ type }: NewEvent) => type.endsWith('.created');
+      events.sort((one, other) => Number(isNew(other)) - Number(isNew(one)));
+      events.forEach((event) => state.append(EVENT_JOURNAL, event));
     },
   };
 }

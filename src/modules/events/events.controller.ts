@@ -56,13 +56,8 @@ export class EventsController {
   }
 
   private async read(query: ListEventsQuery, client: number, request: FastifyRequest): Promise<EventPage> {
-    const { cursor, wait, limit = DEFAULT_PAGE_SIZE } = query;
-    const start =
-      cursor === NOW
-        ? await this.events.last(client)
-        : cursor === undefined
-          ? FEED_START
-          : positionAt(cursor);
+    const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
+    const start = cursor === NOW ? await this.events.last(client) : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
       // Always empty: its link is where the feed stands, before the caller has received any event.
       return { events: [], reached: start, hasMore: false };

@@ -136,12 +136,6 @@ export function toWebhookDto(webhook: Webhook): WebhookDto {
   };
 }
 
-const STATUS = {
-  description:
-    'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
-  enumName: 'DeliveryStatus',
-};
-
 @ApiSchema({
   name: 'Delivery',
   description: 'One event on its way to one webhook. Fields that do not apply are left out.',
@@ -161,7 +155,12 @@ export class DeliveryDto {
   @Text({ min: 1, max: 100, description: 'The event’s type.', example: 'order.placed' })
   type!: string;
 
-  @OneOf(DELIVERY_STATUSES, { ...STATUS, example: 'delivered' })
+  @OneOf(DELIVERY_STATUSES, {
+    description:
+      'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
+    example: 'delivered',
+    enumName: 'DeliveryStatus',
+  })
   status!: DeliveryStatus;
 
   @Integer({ min: 0, max: 2_147_483_647, description: 'How many attempts were made.', example: 1 })

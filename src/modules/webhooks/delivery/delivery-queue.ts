@@ -38,14 +38,6 @@ export interface LeasedDelivery {
   attempt?: Attempt;
 }
 
-interface NewEvents {
-  /** Of the feed, for now. */
-  end: number;
-  isFound: boolean;
-  /** A webhook is enabled. */
-  isAwaited: boolean;
-}
-
 /** A statement of its own: one that made deliveries as well would not see all events up to this end of the feed. */
 const NEW_EVENTS = {
   text: `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
@@ -84,17 +76,17 @@ const FULL = {
 const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
   WHERE webhook_id = $1 AND status = 'pending'`;
 
-/** $1 is the time, $2 the deliveries that this process has started. */
+/** $1 is the time. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
-  AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($2)`;
+  AND (leased_until IS NULL OR leased_until <= $1)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
   AND (proven OR probe_after IS NULL OR probe_after <= $1)
   AND (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)
     < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * Finds webhooks of a kind, `$4`, that may have one more delivery, in turns by client: each has its turn after those with fewer
- * deliveries under way, `$3`, and takes only so many places that one client more would find some. By a loose index scan, so that
+ * Finds webhooks of a kind, `$3`, that may have one more delivery, in turns by client: each has its turn after those with fewer
+ * deliveries under way, `$2`, and takes only so many places that one client more would find some. By a loose index scan, so that
  * webhooks without work, and the size of a backlog, cost nothing.
  */
 const FIND = {
@@ -104,16 +96,16 @@ const FIND = {
       SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending' AND webhook_id > waiting.id)
       FROM waiting WHERE id IS NOT NULL
     ), busy AS (
-      SELECT client_id, count(*) AS deliveries FROM unnest($3::bigint[]) AS one (client_id) GROUP BY client_id
+      SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
       SELECT id, client_id,
         coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id ORDER BY random()) AS turn
       FROM waiting JOIN webhooks USING (id) LEFT JOIN busy USING (client_id)
-      WHERE quick = $4 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
+      WHERE quick = $3 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
     )
     SELECT id FROM ready
     WHERE turn <= greatest(1, ${PLACES_OF_A_KIND} / (SELECT 1 + count(DISTINCT client_id) FROM ready))
-    ORDER BY turn, random() LIMIT $5`,
+    ORDER BY turn, random() LIMIT $4`,
 };
 
 /** Those that another instance has locked are left to it. */
@@ -124,12 +116,12 @@ const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY 
  * failed one is tried again before others.
  */
 const LEASE = `WITH leased AS (
-    UPDATE webhook_deliveries SET leased_until = $4 WHERE id = ANY(ARRAY(
+    UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
       SELECT next.id FROM webhooks CROSS JOIN LATERAL (
         (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT 1)
         UNION ALL
         (SELECT id FROM ${DUE} AND NOT proven ORDER BY id LIMIT 1)
-      ) AS next WHERE webhooks.id = ANY($3) AND ${MAY_SEND}))
+      ) AS next WHERE webhooks.id = ANY($2) AND ${MAY_SEND}))
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
@@ -192,9 +184,11 @@ export class DeliveryQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** Follows the feed and makes a delivery of each event for each subscribed webhook. */
+  /** Follows the feed and makes a delivery of each event for each subscribed webhook. `isAwaited`: some webhook is enabled. */
   async dispatch(): Promise<{ isAwaited: boolean; hasMore: boolean }> {
-    const [news] = await this.database.query<NewEvents>(NEW_EVENTS);
+    const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>(
+      NEW_EVENTS,
+    );
     const { end, isFound, isAwaited } = news!;
     const values = [EVENT_TYPES, end, this.timeIn(0)];
     const [turn] = isFound ? await this.database.query<{ hasMore: boolean }>(DISPATCH, values) : [];
@@ -218,13 +212,12 @@ export class DeliveryQueue {
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
     const now = this.timeIn(0);
-    const ids = current.map(({ id }) => id);
     const found: number[] = [];
     for (const kind of [true, false]) {
       const ofKind = current.filter(({ quick }) => quick === kind);
       const places = Math.min(PLACES_OF_A_KIND - ofKind.length, 2 * PLACES_OF_A_KIND - current.length);
       if (places > 0) {
-        const values = [now, ids, ofKind.map(({ clientId }) => clientId), kind, places];
+        const values = [now, ofKind.map(({ clientId }) => clientId), kind, places];
         const webhooks = await this.database.query<{ id: number }>(FIND, values);
         found.push(...webhooks.map(({ id }) => id));
       }
@@ -235,7 +228,7 @@ export class DeliveryQueue {
     return this.database.transaction(async (transaction) => {
       const locked = await transaction.query<{ id: number }[]>(LOCK, [found]);
       const webhooks = locked.map(({ id }) => id);
-      return transaction.query<LeasedDelivery[]>(LEASE, [now, ids, webhooks, this.timeIn(LEASE_MS)]);
+      return transaction.query<LeasedDelivery[]>(LEASE, [now, webhooks, this.timeIn(LEASE_MS)]);
     });
   }
 

@@ -9,7 +9,7 @@ import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** How often new events and due deliveries are looked for while a webhook awaits them, and while none does. */
+/** How often new events and due deliveries are looked for while a webhook is enabled, and while none is. */
 const POLL_MS = 200;
 const IDLE_POLL_MS = 1_000;
 /** How often pending deliveries are counted. */
@@ -23,9 +23,8 @@ const EXPIRED = 'The event is older than 30 days.';
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   readonly counts = { delivered: 0, failed: 0 };
-  /** Whether a webhook is enabled. */
   private isAwaited = false;
-  /** With the ends of their attempts. Until its outcome is written, a delivery is not taken again. */
+  /** With the ends of their attempts. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly delivering = new RepeatingTask({
     name: 'Delivering events to webhooks',

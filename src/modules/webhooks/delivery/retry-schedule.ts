@@ -22,9 +22,8 @@ const SLOW_MS = 10 * SECOND;
 const MAX_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
 
-/** The result of an attempt. */
 export interface Attempt {
-  /** The status of the response; null when there was none. */
+  /** Of the response; null when there was none. */
   status: number | null;
   /** Why it failed; null on success. */
   error: string | null;
