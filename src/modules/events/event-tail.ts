@@ -6,7 +6,6 @@ import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
 /** How often the feed is read while a request waits. */
 const POLL_MS = 200;
-/** Events read at a time. */
 const BATCH = 500;
 /** Maximum number of waiting requests, in total and per client. */
 const MAX_WAITS = 2_000;

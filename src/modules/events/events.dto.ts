@@ -11,7 +11,6 @@ import {
 } from '#libs/http';
 import { EVENT_TYPES, type EventType, FEED_START, type FeedPosition, RESOURCES } from './event.entity';
 
-/** As in a link. */
 const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
 
 /** An event in a response. */
@@ -84,7 +83,6 @@ export class ListEventsQuery extends PageQuery {
 
 // The schemas of events: one for each resource, and `Event`, which is one of them.
 
-/** An actual event. */
 export const EVENT_EXAMPLE: EventDto = {
   id: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
   type: 'order.placed',

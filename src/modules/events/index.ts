@@ -20,7 +20,6 @@ export { EVENT_JSON, EventReader, eventJson } from './event-reader';
 export { EventTail } from './event-tail';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS, anyEvent, eventSchema } from './events.dto';
 
-/** Reading events. */
 @Global()
 @Module({ imports: [TypeOrmModule.forFeature([EventRow])], providers: [EventReader], exports: [EventReader] })
 class EventLogModule {}

@@ -29,7 +29,6 @@ const ADDRESS_POLICY: Provider = {
 })
 class WebhookStoreModule {}
 
-/** Webhooks: their operations and deliveries. */
 @Module({
   imports: [WebhookStoreModule],
   controllers: [WebhooksController],
