@@ -12,7 +12,7 @@ import {
   type Step,
   type StoredBan,
 } from '../rules/decision';
-import { type Window, WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
+import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
@@ -23,7 +23,7 @@ import type { LimitedClient } from './quota-store';
  * A read writes only what comes from the database.
  *
  * KEYS: the windows of the client or address; for a client also the ban of the key. ARGV: a `Given` as JSON.
- * Returns an `Answer`; or nothing if the client's usage must be read from the database first.
+ * Returns an `Answer` as JSON; or nothing if the client's usage must be read from the database first.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
@@ -83,14 +83,14 @@ for _, name in ipairs(NAMES) do
   if window.count >= limits[name] and (not exhausted or ends[name] >= ends[exhausted]) then exhausted = name end
 end
 
-local outcome, newly_banned = 'unchanged', 0
+local outcome, newly_banned = 'unchanged', false
 local function ban_for_refusals()
   local level = ban.level
   if level > 0 then level = max(0, level - floor((now - ban.bannedUntil) / ${FORGIVENESS_MS})) end
   ban.level = min(level + 1, #BANS)
   ban.bannedUntil, ban.byOperator = now + BANS[ban.level], false
   ban.refusals, ban.seriesStart, ban.seriesEnd = 0, 0, 0
-  outcome, newly_banned = 'banned', 1
+  outcome, newly_banned = 'banned', true
 end
 
 if given.step == 'take' and key and now < ban.bannedUntil then
@@ -130,9 +130,8 @@ if writes and ban_changed then
   local kept = max(2 * LENGTHS.day, ban.bannedUntil - now + LENGTHS.day)
   redis.call('SET', KEYS[2], cmsgpack.pack(ban), 'PX', kept)
 end
-local function values(window) return {window.start, window.count, window.refunds} end
-return {outcome, outcome == 'limited' and exhausted or '', newly_banned, now, values(windows.minute), values(windows.day),
-  (stored_ban or ban_changed) and cjson.encode(ban)}
+return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exhausted or nil, isNewlyBanned = newly_banned,
+  now = now, windows = windows, ban = (stored_ban or ban_changed) and ban or nil})
 `;
 
 /** What the script is given. The names of windows stand for their limits. */
@@ -149,47 +148,38 @@ export interface Given {
 }
 
 /** Times are on the clock of Redis, except the start of the day. */
-export type Answer = [
-  outcome: Outcome,
-  exhausted: WindowName | '',
-  isNewlyBanned: number,
-  now: number,
-  minute: WindowValues,
-  day: WindowValues,
-  /** JSON; absent for an address, and for a key that was never refused nor banned. */
-  ban?: string,
-];
-type WindowValues = [start: number, count: number, refunds: number];
+interface Answer {
+  outcome: Outcome;
+  exhausted?: WindowName;
+  isNewlyBanned: boolean;
+  now: number;
+  windows: Windows;
+  /** Absent for an address, and for a key that was never refused nor banned. */
+  ban?: BanState;
+}
 
-/** @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early */
-export function toStatus(answer: Answer, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
-  const [outcome, exhausted, isNewlyBanned, redisNow, minute, day, ban] = answer;
+/**
+ * @param json an `Answer`
+ * @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early
+ */
+export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
+  const answer = JSON.parse(json) as Answer;
+  const { minute, day } = answer.windows;
+  const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
+  for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
+    // 0 is never.
+    ban[time] &&= ban[time] - aheadMs;
+  }
   const state = {
-    windows: { minute: toWindow(minute, aheadMs), day: toWindow(day, 0) },
-    ban: key && toBan(ban, aheadMs),
+    windows: { minute: { ...minute, start: minute.start - aheadMs }, day },
+    ban: key && ban,
     limits,
     perMinute: limits.perMinute,
     now: receivedAt,
   };
-  const status = statusOf(state, outcome, exhausted || null, isNewlyBanned === 1);
+  const status = statusOf(state, outcome, exhausted, isNewlyBanned);
   // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
   status.takenAt = redisNow;
   return status;
-}
-
-function toWindow([start, count, refunds]: WindowValues, aheadMs: number): Window {
-  return { start: start - aheadMs, count, refunds };
-}
-
-function toBan(json: string | undefined, aheadMs: number): BanState {
-  const ban = newBanState();
-  if (json !== undefined) {
-    Object.assign(ban, JSON.parse(json));
-    // 0 is never.
-    ban.bannedUntil &&= ban.bannedUntil - aheadMs;
-    ban.seriesStart &&= ban.seriesStart - aheadMs;
-    ban.seriesEnd &&= ban.seriesEnd - aheadMs;
-  }
-  return ban;
 }

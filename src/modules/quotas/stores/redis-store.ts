@@ -5,7 +5,7 @@ import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows } from '../rules/limits';
 import { MemoryStore } from './memory-store';
 import type { QuotaRecords } from './quota-records';
-import { type Answer, type Given, toStatus } from './quota-script';
+import { type Given, toStatus } from './quota-script';
 import { type LimitedClient, QuotaStore } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
@@ -90,13 +90,13 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
     return answer ? toStatus(answer, client, this.clock.now()) : null;
   }
 
-  /** @returns null if it has to be given the windows of the client, as the database has them */
+  /** @returns an `Answer`, or null if it has to be given the windows of the client, as the database has them */
   private async ask(
     { key, tracker, limits }: LimitedClient,
     step: Step,
     takenAt?: number,
     windows = key === null ? newWindows() : undefined,
-  ): Promise<Answer | null> {
+  ): Promise<string | null> {
     const given: Given = {
       now: this.clock.now(),
       step,
@@ -108,7 +108,7 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
     // The braces are a hash tag, so that all keys of a client are on one node of a cluster.
     const prefix = `petstore:{${tracker}}`;
     const keys: [string, string] = [`${prefix}:counts`, `${prefix}:ban:${key?.id}`];
-    return (await this.connection.run(keys, JSON.stringify(given))) as Answer | null;
+    return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
   }
 
   private async probe(): Promise<void> {
