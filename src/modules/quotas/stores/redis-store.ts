@@ -27,6 +27,8 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
   private failedProbes = 0;
+  /** Also of requests that Redis answered too late, without an outage. */
+  private hasCountedAlone = false;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
     work: () => this.probe(),
@@ -65,6 +67,7 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
       this.local.startFrom(client, shared.counted);
       return shared;
     }
+    this.hasCountedAlone = true;
     // What was taken in Redis cannot be refunded here.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
     const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
@@ -120,8 +123,11 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
       if (this.isDegraded) {
         // Also a warning, so that a log of warnings shows when an outage ended.
         this.logger.warn('Redis is back: limits are shared again.');
+      }
+      if (this.hasCountedAlone) {
         this.local.clear();
       }
+      this.hasCountedAlone = false;
       this.isDegraded = false;
     } catch (error) {
       this.failedProbes += 1;
