@@ -151,7 +151,7 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
   };
   const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
     const headers = async () => ({
-      ...(await limiter.headersForAddress(socket.remoteAddress ?? '')),
+      ...(await limiter.headersFor({ ip: socket.remoteAddress ?? '' }, 400)),
       ...commonHeaders(randomUUID()),
     });
     connections.refuse(socket, failure, headers).catch(() => socket.destroy());

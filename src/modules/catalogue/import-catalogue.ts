@@ -63,14 +63,12 @@ export class ImportCatalogue {
     const { outcome } = run;
     try {
       await run.importLines(source);
-      await this.record(outcome);
-      return outcome;
     } catch (error) {
-      // Why it has ended is what the operator needs to know, even if this cannot be recorded either.
-      await this.record(outcome).catch(() => undefined);
-      const reason: unknown = options.signal?.aborted ? options.signal.reason : error;
-      return { ...outcome, error: reason as Error };
+      outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
+    // The reason of the end is what the operator needs to know, even if this cannot be recorded either.
+    await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
+    return outcome;
   }
 
   private async record({ created, badLines: linesLeftOut }: ImportOutcome): Promise<void> {
@@ -85,23 +83,23 @@ type NumberedLine = CatalogueLine & { number: number };
 
 /** One run of an import. */
 class ImportRun {
-  readonly outcome: ImportOutcome;
-  private readonly fromLine: number;
+  private readonly fromLine = this.options.fromLine ?? 1;
+  readonly outcome: ImportOutcome = {
+    created: { categories: 0, pets: 0 },
+    nextLine: this.fromLine,
+    badLines: 0,
+    problems: [],
+  };
   /** The categories by the ids that the file has for them; with those of the store once they are there. */
   private readonly categoryIds = new Map<number, number | undefined>();
   /** The categories that it has made itself: a file may have a name twice. */
   private readonly createdIds = new Set<number>();
-  private askOnce: ImportOptions['onRepeated'];
+  private askOnce = this.options.onRepeated;
 
   constructor(
     private readonly store: ImportCatalogue,
     private readonly options: ImportOptions,
-  ) {
-    this.fromLine = options.fromLine ?? 1;
-    this.askOnce = options.onRepeated;
-    const created = { categories: 0, pets: 0 };
-    this.outcome = { created, nextLine: this.fromLine, badLines: 0, problems: [] };
-  }
+  ) {}
 
   /** Imports groups of lines that follow each other and are of one kind. */
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {

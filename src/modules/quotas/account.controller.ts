@@ -6,7 +6,7 @@ import { ClientId, keyOf, ScopeByMethod } from '../auth';
 import { newBanState, nextBanMs, type QuotaStatus } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import { USAGE_DAYS } from './stores/quota-records';
-import { PLANS, type WindowStatus } from './rules/limits';
+import { PLANS } from './rules/limits';
 import { QuotaStore } from './stores/quota-store';
 import { QuotasService } from './quotas.service';
 
@@ -148,10 +148,7 @@ export class AccountController {
     id: 'getUsage',
     summary: 'Get your daily usage',
     description: "Returns your client's counted requests for each UTC day, up to 90 days back.",
-    response: {
-      description: 'One entry per day.',
-      body: UsageDto,
-    },
+    response: { description: 'One entry per day.', body: UsageDto },
     stability: 'experimental',
   })
   async getUsage(@ClientId() clientId: number, @Query() query: UsageQuery): Promise<UsageDto> {
@@ -161,11 +158,14 @@ export class AccountController {
 }
 
 function toStatus(plan: string, status: QuotaStatus): RateLimitStatusDto {
-  const { windows, ban, refusalsBeforeBan, acceptedAt, decidedAt } = status;
+  const { ban, refusalsBeforeBan, acceptedAt, decidedAt } = status;
+  const [minute, day] = status.windows.map(({ limit, remaining, resetAt }) => {
+    return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
+  });
   return {
     plan,
-    minute: toWindow(windows, 'minute'),
-    day: toWindow(windows, 'day'),
+    minute: minute!,
+    day: day!,
     ban: {
       banned: acceptedAt !== null,
       ...(acceptedAt === null ? {} : { until: new Date(acceptedAt).toISOString() }),
@@ -173,9 +173,4 @@ function toStatus(plan: string, status: QuotaStatus): RateLimitStatusDto {
       nextBanSeconds: nextBanMs(ban ?? newBanState(), decidedAt) / 1000,
     },
   };
-}
-
-function toWindow(windows: WindowStatus[], name: 'minute' | 'day'): RateLimitWindowDto {
-  const { limit, remaining, resetAt } = windows.find((window) => window.name === name)!;
-  return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
 }

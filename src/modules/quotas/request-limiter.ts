@@ -59,28 +59,22 @@ export class RequestLimiter {
     request.client = addressClient(request.ip);
   }
 
-  /** The rate limit headers for a response with this status. Refunds the request first if it is due. */
-  async headersFor({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {
-    if (client?.decision !== undefined) {
-      const current = await this.statusAfter(client, client.decision, status);
-      return rateLimitHeaders(current, this.clock.now());
-    }
-    try {
-      return await this.headersOf(client ?? addressClient(ip));
-    } catch {
-      // The cause has already been reported.
-      return this.headersOf(addressClient(ip));
-    }
+  /** The rate limit headers for a response with this status, also to what could not be read as a request. Refunds the request first if it is due. */
+  async headersFor(
+    { client, ip }: Pick<FastifyRequest, 'client' | 'ip'>,
+    status: number,
+  ): Promise<Record<string, string>> {
+    const current =
+      client?.decision === undefined
+        ? await this.statusOfUncounted(client, ip)
+        : await this.statusAfter(client, client.decision, status);
+    return rateLimitHeaders(current, this.clock.now());
   }
 
-  /** The headers for what could not be read as a request. It is not counted. */
-  headersForAddress(ip: string): Promise<Record<string, string>> {
-    return this.headersOf(addressClient(ip));
-  }
-
-  private async headersOf(client: LimitedClient): Promise<Record<string, string>> {
-    const current = await this.store.read(client);
-    return rateLimitHeaders(current, current.decidedAt);
+  private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
+    const address = addressClient(ip);
+    // The cause of a failure has already been reported.
+    return this.store.read(client ?? address).catch(() => this.store.read(address));
   }
 
   private async statusAfter(
