@@ -25,7 +25,7 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 
 -- Get the stock of a pet
 
-SELECT pet_id, quantity, status FROM inventory_items WHERE pet_id = $1;
+SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1;
 
 -- List pets
 
@@ -65,7 +65,7 @@ SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $
 -- List the stock
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT pet_id, quantity, status FROM inventory_items WHERE pet_id > after ORDER BY pet_id LIMIT 101) AS page ORDER BY pet_id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
 
 -- Read the feed
 

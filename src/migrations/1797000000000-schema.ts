@@ -35,9 +35,6 @@ const CATALOGUE = [
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
-  `CREATE VIEW inventory_items AS
-    SELECT id AS pet_id, stock AS quantity, status FROM pets WHERE deleted_at IS NULL`,
-
   `CREATE TABLE orders (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     pet_id bigint NOT NULL REFERENCES pets (id),

@@ -1,15 +1,14 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../features';
+import { PetsModule } from '../pets';
 import { InventoryController } from './inventory.controller';
-import { InventoryItemDto } from './inventory.dto';
 import { InventoryService, STOCK_REPORT } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { InventoryService, stockAfter } from './inventory.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([InventoryItemDto])],
+  imports: [PetsModule],
   controllers: [InventoryController],
   providers: [InventoryService],
   exports: [InventoryService],

@@ -1,5 +1,4 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { ViewColumn, ViewEntity } from 'typeorm';
 import { defineError, Id, Integer, OneOf, PageQuery } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
 
@@ -9,19 +8,14 @@ export const MAX_QUANTITY = 2_147_483_647;
 /** The valid stock counts. */
 export const STOCK_COUNT = { min: 0, max: MAX_QUANTITY };
 
-/** A row of a view of the pets that are not deleted, as callers see it. */
-@ViewEntity('inventory_items', { synchronize: false })
 @ApiSchema({ name: 'InventoryItem', description: 'The stock of one pet.' })
 export class InventoryItemDto {
-  @ViewColumn({ name: 'pet_id' })
   @Id({ description: 'Identifier of the pet.', example: 1 })
   petId!: number;
 
-  @ViewColumn()
   @Integer({ ...STOCK_COUNT, description: 'Current stock count.', example: 3 })
   quantity!: number;
 
-  @ViewColumn()
   @OneOf(PET_STATUSES, {
     description: 'Status of the pet.',
     example: 'available',

@@ -1,19 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import {
-  CommandExecutor,
-  Database,
-  type Origin,
-  PageReader,
-  type Parameter,
-  type RowChange,
-  type Selection,
-} from '#libs/database';
-import { type Page, pagesOf, rangeOf } from '#libs/http';
+import { CommandExecutor, type Origin, type RowChange } from '#libs/database';
+import { type Page, rangeOf } from '#libs/http';
 import type { NewEvent, ReportedTable } from '../events';
-import { INITIAL_STOCK, type KnownPet, PetNotFoundError, PetOperations } from '../pets';
+import { INITIAL_STOCK, type KnownPet, PetOperations, PetsService } from '../pets';
 import {
   InsufficientStockError,
-  InventoryItemDto,
+  type InventoryItemDto,
   type ListInventoryQuery,
   MAX_QUANTITY,
   StockLimitExceededError,
@@ -22,15 +14,10 @@ import {
 /** The stock is kept in the row of its pet. */
 @Injectable()
 export class InventoryService {
-  private readonly pages = new PageReader(
-    this.database,
-    InventoryItemDto,
-    selectItems,
-    pagesOf((item: InventoryItemDto) => item),
-  );
+  private readonly pages = this.pets.pagesAs(itemOf);
 
   constructor(
-    private readonly database: Database,
+    private readonly pets: PetsService,
     private readonly commands: CommandExecutor,
   ) {}
 
@@ -39,11 +26,7 @@ export class InventoryService {
   }
 
   async get(petId: number, clientId?: number): Promise<InventoryItemDto> {
-    const item = await this.database.find(InventoryItemDto, petId, clientId);
-    if (item === null) {
-      throw new PetNotFoundError(petId);
-    }
-    return item;
+    return itemOf(await this.pets.known(petId, clientId));
   }
 
   /** Sets the stock to a count. */
@@ -70,14 +53,6 @@ export class InventoryService {
       },
     });
   }
-}
-
-function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Selection {
-  const parameters = status && [...new Set(status)].map((value) => parameter(value, 'text'));
-  return {
-    conditions: [],
-    within: parameters && { column: 'status', sorted: 'ASC', parameters },
-  };
 }
 
 function itemOf({ id, stock, status }: KnownPet): InventoryItemDto {

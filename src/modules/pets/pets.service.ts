@@ -45,6 +45,16 @@ export class PetsService {
     return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
   }
 
+  /** @throws ApiError 404 `pet_not_found` */
+  async known(id: number, clientId?: number): Promise<KnownPet> {
+    return existing(await this.database.find(Pet, id, clientId), id);
+  }
+
+  /** Lists pets with the same filters, as another module shows them. */
+  pagesAs<Entry>(toEntry: (pet: KnownPet) => Entry) {
+    return new PageReader(this.database, Pet, selectPets, pagesOf(toEntry));
+  }
+
   /** With ids and without a limit, the page has all that were asked for. */
   async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;

@@ -36,7 +36,7 @@ export class EntityTable<Row extends object> {
   private readonly deletes: Forms;
   private readonly locking = new Map<string, SharedRead<number, Row | null>>();
 
-  /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
+  /** @param entity a class with TypeORM's `@Entity`; its first column is the key */
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
     const metadata = dataSource.getMetadata(entity);
     const name = metadata.tableName;

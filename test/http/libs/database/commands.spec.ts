@@ -187,13 +187,10 @@ describe('statements that a connection has prepared', () => {
       await answersToReadsAndOrders();
       await pool.query(`
       BEGIN;
-      DROP VIEW inventory_items;
       ALTER TABLE categories ALTER COLUMN name TYPE ${text};
       ALTER TABLE pets ALTER COLUMN name TYPE ${text}, ALTER COLUMN status TYPE ${text},
         ALTER COLUMN stock TYPE ${integer};
       ALTER TABLE orders ALTER COLUMN quantity TYPE ${integer};
-      CREATE VIEW inventory_items AS
-        SELECT id AS pet_id, stock AS quantity, status FROM pets WHERE deleted_at IS NULL;
       COMMIT`);
       expect(await answersToReadsAndOrders()).toEqual(new Set([200, 201]));
       const { body } = await store.caller.get<InventoryItem>(`/store/inventory/${petId}`);
