@@ -46,8 +46,6 @@ export function printable(text: string): string {
 
 /** JSON, on one line unless it is indented. Also escapes what JSON allows unescaped but a terminal would interpret. */
 export function printableJson(value: unknown, indentation = 0): string {
-  return JSON.stringify(value, null, indentation)
-    .split('\n')
-    .map((line) => printable(line))
-    .join('\n');
+  const lines = JSON.stringify(value, null, indentation).split('\n');
+  return lines.map(printable).join('\n');
 }

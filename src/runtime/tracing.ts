@@ -46,7 +46,9 @@ export function startTracing(logger: Logger) {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
-  traceDrivers();
+  // Calls of drivers only within a request, and neither SQL values nor arguments of Redis commands.
+  new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true });
+  new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
   return {
     watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
     /** Sends pending spans within two seconds. Never rejects. */
@@ -79,12 +81,6 @@ function problemIn(text: string): string {
   } catch {
     return `Traces: ${text}`;
   }
-}
-
-/** Traces database and Redis calls only within a request. Records neither SQL values nor arguments of Redis commands. */
-function traceDrivers(): void {
-  new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true });
-  new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
 }
 
 /** One span for each request, in the caller's trace, if any (OpenTelemetry's conventions for HTTP servers, W3C Trace Context). */

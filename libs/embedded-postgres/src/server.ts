@@ -49,8 +49,11 @@ const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 /** `unref` lets the process end while it is open; the types of the driver lack it. */
 type Connection = Client & { ref(): void; unref(): void };
 
-/** Connects to the server of the folder, and starts it if none runs. One that starts, recovers or stops is waited for. */
-async function connectOrFail(server: Server): Promise<Connection> {
+/**
+ * Connects to the server of the folder as its owner, and starts it if none runs. One that starts, recovers or stops is waited for.
+ * @throws ServerInUseError if it has another owner
+ */
+async function connectAsOwner(server: Server): Promise<Connection> {
   const { folder } = server;
   const end = Date.now() + PATIENCE;
   let launched: ChildProcess | undefined;
@@ -81,7 +84,7 @@ async function connectOrFail(server: Server): Promise<Connection> {
   }
 }
 
-/** Connects, and creates the database if it is missing. Returns an error that may be temporary, and throws any other. */
+/** As an owner, who creates the database if it is missing. Returns an error that may be temporary, and throws any other. */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
     ...{ host: folder.cluster, port: PORT, user: USER, database: 'postgres', ssl: false },
@@ -99,12 +102,18 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
     if (found.rowCount === 0) {
       await connection.query(`CREATE DATABASE ${connection.escapeIdentifier(database)}`);
     }
-    return connection;
+    const sql = 'SELECT pg_try_advisory_lock($1) AS "isOwner"';
+    const { rows } = await connection.query<{ isOwner: boolean }>(sql, [LOCK]);
+    if (rows[0]!.isOwner) return connection;
   } catch (error) {
     await connection.end().catch(() => undefined);
     if (!/^(28|53)/.test(errorCodeOf(error))) return error as Error;
     throw new EmbeddedPostgresError(`cannot use PostgreSQL in ${folder.path}: ${messageOf(error)}`);
   }
+  await connection.end();
+  throw new ServerInUseError(
+    `another process runs PostgreSQL in ${folder.path}; stop it first, or choose another folder`,
+  );
 }
 
 /** 0 if there is none. */
@@ -249,15 +258,4 @@ export async function ownServer(server: Server): Promise<OwnedServer> {
   };
   let stopped: Promise<void> | undefined;
   return { lost, stop: (signals) => (stopped ??= end(signals)) };
-}
-
-async function connectAsOwner(server: Server): Promise<Connection> {
-  const connection = await connectOrFail(server);
-  const sql = 'SELECT pg_try_advisory_lock($1) AS "isOwner"';
-  const { rows } = await connection.query<{ isOwner: boolean }>(sql, [LOCK]);
-  if (rows[0]!.isOwner) return connection;
-  await connection.end();
-  throw new ServerInUseError(
-    `another process runs PostgreSQL in ${server.folder.path}; stop it first, or choose another folder`,
-  );
 }

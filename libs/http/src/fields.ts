@@ -97,15 +97,13 @@ export function IdParam(name: string, description: string, example = 1): Paramet
   };
 }
 
-interface IntegerOptions extends FieldOptions {
-  min: number;
-  max: number;
-  /** A number in the range that is not valid. */
-  except?: number;
-}
-
-/** An integer from `min` to `max`. */
-export function Integer({ min, max, except, ...options }: IntegerOptions): PropertyDecorator {
+/** An integer from `min` to `max`. @param except a number in the range that is not valid */
+export function Integer({
+  min,
+  max,
+  except,
+  ...options
+}: FieldOptions & { min: number; max: number; except?: number }): PropertyDecorator {
   const gap = except === undefined ? {} : { not: { enum: [except] } };
   const schema = { type: 'integer', format: 'int32', minimum: min, maximum: max, ...gap };
   const expected = `an integer from ${min} to ${max}${except === undefined ? '' : `, but not ${except}`}`;

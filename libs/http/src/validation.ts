@@ -165,7 +165,7 @@ function compile(metadata: ValidationMetadata[]): CompiledField {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
   const conditions = metadata
     .filter(({ type }) => type === CONDITION)
-    .map((rule) => rule.constraints[0] as Condition);
+    .map((rule) => rule.constraints[0] as (object: object, value: unknown) => boolean);
   const rules = metadata.filter(({ type }) => type !== CONDITION && type !== WHITELIST).map(ruleOf);
   const isList = metadata.some(({ each }) => each);
   const isLiteral = metadata.some(({ name }) => name === IS_INT || name === IS_BOOLEAN);
@@ -177,8 +177,6 @@ function compile(metadata: ValidationMetadata[]): CompiledField {
     read: (given) => (isList ? [given].flat().map(parse) : parse(given)),
   };
 }
-
-type Condition = (object: object, value: unknown) => boolean;
 
 /** A rule that is not compiled (nested, asynchronous, with a condition of its own) accepts nothing, so that class-validator is asked. */
 function ruleOf(metadata: ValidationMetadata): Rule {
