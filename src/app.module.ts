@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Clock, SystemClock } from '#libs/clock';
@@ -41,44 +41,10 @@ const RETENTION: Provider = {
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
-/** Assembles a process of the application: a service, or a command. */
-@Module({})
-export class AppModule {
-  /** @param databaseUrl the settings lack it if the database is embedded */
-  static forService(settings: Settings, databaseUrl: string): DynamicModule {
-    const options = dataSourceOptions(databaseUrl, settings.databasePool);
-    return {
-      module: AppModule,
-      imports: [
-        commonModule(settings, SERVICE),
-        DatabaseModule.forRoot(options, connectAndMigrate),
-        ...FEATURES.map(({ module }) => module),
-      ],
-      controllers: [HealthController],
-      providers: [...PIPELINE, Presence, Readiness, RETENTION, SeedService],
-    };
-  }
-
-  /** The services that commands use. The database is opened later, and only by a command that needs it. */
-  static forCommands(settings: Settings, actor: Actor): DynamicModule {
-    const options = { ...commandOptions(''), manualInitialization: true };
-    const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
-    const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
-    return {
-      module: AppModule,
-      imports: [commonModule(settings, actor), DatabaseModule.forRoot(options, prepare), ...modules],
-      providers: [SeedService],
-      exports: [SeedService, ...modules],
-    };
-  }
-}
-
-class CommonModule {}
-
 /** What all modules can inject. @param actor the author of all changes, for the audit log */
-function commonModule(settings: Settings, actor: Actor): DynamicModule {
+function commonProviders(settings: Settings, actor: Actor) {
   const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
-  const providers = [
+  return [
     { provide: SETTINGS, useValue: settings },
     { provide: Actor, useValue: actor },
     { provide: Clock, useClass: SystemClock },
@@ -90,10 +56,34 @@ function commonModule(settings: Settings, actor: Actor): DynamicModule {
         new CommandExecutor(database, writes, () => clock.now()),
     },
   ];
-  return {
-    global: true,
-    module: CommonModule,
-    providers,
-    exports: providers.map(({ provide }) => provide),
-  };
+}
+
+/** Assembles a process of the application: a service, or a command. */
+@Global()
+@Module({ exports: [SETTINGS, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
+export class AppModule {
+  /** @param databaseUrl the settings lack it if the database is embedded */
+  static forService(settings: Settings, databaseUrl: string): DynamicModule {
+    const options = dataSourceOptions(databaseUrl, settings.databasePool);
+    const common = commonProviders(settings, SERVICE);
+    return {
+      module: AppModule,
+      imports: [DatabaseModule.forRoot(options, connectAndMigrate), ...FEATURES.map(({ module }) => module)],
+      controllers: [HealthController],
+      providers: [...common, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
+    };
+  }
+
+  /** The services that commands use. The database is opened later, and only by a command that needs it. */
+  static forCommands(settings: Settings, actor: Actor): DynamicModule {
+    const options = { ...commandOptions(''), manualInitialization: true };
+    const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
+    const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
+    return {
+      module: AppModule,
+      imports: [DatabaseModule.forRoot(options, prepare), ...modules],
+      providers: [...commonProviders(settings, actor), SeedService],
+      exports: [SeedService, ...modules],
+    };
+  }
 }
