@@ -50,15 +50,14 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** What failed before any guard (an unknown path, an unreadable body) is counted here, and refused for limits or key first. */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
-    const isCounted = request.client !== undefined || request.isOutsideApi || statusOf(thrown) >= 500;
-    if (!isCounted) {
-      try {
+    try {
+      if (request.client === undefined && !request.isOutsideApi && statusOf(thrown) < 500) {
         await this.admit(request);
-      } catch (refusal) {
-        return refusal;
       }
+      return unknownPathOrMethod(request) ?? thrown;
+    } catch (refusal) {
+      return refusal;
     }
-    return unknownPathOrMethod(request) ?? thrown;
   }
 
   /** @throws ApiError for the limits, or for the key */

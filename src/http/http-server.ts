@@ -104,7 +104,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     }
     // Fastify would judge it even where there is no body; our parser reads what was sent.
     request.headers['content-type'] = undefined;
-    if (isPreflight(request)) {
+    const { origin, 'access-control-request-method': method } = request.headers;
+    if (request.method === 'OPTIONS' && origin !== undefined && method !== undefined) {
       void answerPreflight(request, reply, limiter).catch(done);
     } else {
       done();
@@ -177,14 +178,6 @@ function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]):
         'Access-Control-Allow-Origin': allowed.includes('*') ? '*' : origin,
         'Access-Control-Expose-Headers': EXPOSED,
       };
-}
-
-function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return (
-    method === 'OPTIONS' &&
-    headers.origin !== undefined &&
-    headers['access-control-request-method'] !== undefined
-  );
 }
 
 async function answerPreflight(
