@@ -1,6 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../settings';
 import { ReportedStartError, StartError } from './failures';
@@ -67,20 +66,12 @@ export class WorkerProcesses {
     this.running.add(worker);
     void endOf(worker).then((how) => {
       this.running.delete(worker);
-      return this.replace(worker, how);
+      if (this.hasStarted && !this.ending.signal.aborted) {
+        this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
+        setTimeout(() => this.ending.signal.aborted || this.fork(), RESTART_MS);
+      }
     });
     return worker;
-  }
-
-  private async replace({ id }: Worker, how: string): Promise<void> {
-    const { signal } = this.ending;
-    if (this.hasStarted && !signal.aborted) {
-      this.logger.warn(`Worker ${id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
-      await pause(RESTART_MS, undefined, { signal }).then(
-        () => this.fork(),
-        () => undefined,
-      );
-    }
   }
 
   private signalWorkers(signal: NodeJS.Signals): void {

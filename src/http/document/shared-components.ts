@@ -157,9 +157,9 @@ export function isStoredStatus(status: number): boolean {
   return !isRetryableStatus(status) && !BEFORE_THE_BODY.includes(status);
 }
 
-/** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */
-function errorSchema(): SchemaObject {
-  return {
+/** Those that belong to no class. The codes are those of the catalogue, which is complete once every module is loaded. */
+export function schemas(): Record<string, SchemaObject> {
+  const Error: SchemaObject = {
     type: 'object',
     description: 'The body of every error response. Rely on the code; the message is for people.',
     required: ['code', 'message', 'status'],
@@ -184,11 +184,5 @@ function errorSchema(): SchemaObject {
       },
     },
   };
-}
-
-export function schemas(): Record<string, SchemaObject> {
-  return {
-    Error: errorSchema(),
-    ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))),
-  };
+  return { Error, ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))) };
 }
