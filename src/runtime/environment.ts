@@ -4,15 +4,10 @@ import { OperatorError } from '../operator-error';
 import { formatError } from './messages';
 
 const INVALID = 'invalid_configuration';
-
 const MAX_SHOWN = 60;
 
 export class EnvironmentError extends OperatorError {
-  constructor(
-    readonly variable: string,
-    expected: string,
-    given: string,
-  ) {
+  constructor(variable: string, expected: string, given: string) {
     // Escaped and shortened, so that the message stays one line for any value.
     const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
     super(`${variable} takes ${expected}, not ${shown}.`, INVALID);

@@ -41,7 +41,7 @@ export function createLogger(level: LogLevel, output: number | DestinationStream
   }
   const destination = openOutput(output);
   const logger = pino(options, destination);
-  let reported = 0;
+  let reported = lost;
   destination.on('drop', () => (lost += 1));
   destination.on('drain', () => {
     if (lost > reported) {
