@@ -133,7 +133,7 @@ async function copyToFolder(
   try {
     const database = await openStore({ ...readSettings({}), dataDirectory: partial }, true);
     const copying = copyTo(database.url, source, signal);
-    await copying.then(database.close, database.close);
+    await copying.then(database.stop, database.stop);
     const tables = await copying;
     await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
     await rename(partial, folder);

@@ -59,7 +59,7 @@ export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSour
  * For each connection of a pool. Statements, because a pooler refuses most of them as parameters of a connection. One in
  * transaction mode loses them: what keeps writes safe is set in their transactions too, and the rest makes reads faster.
  */
-function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): string {
+function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
     // A process halted in a transaction must not keep its locks: all writes need one of them.
@@ -121,14 +121,8 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
 
 const EMBEDDED_NAME = 'petstore';
 
-export interface OpenDatabase {
-  url: string;
-  embedded: boolean;
-  /** Resolves with the reason if an embedded database has died and cannot be started again. */
-  lost: Promise<Error>;
-  /** Stops an embedded database that this process has started. */
-  close(): Promise<void>;
-}
+/** That of `DATABASE_URL` is never lost, and not stopped. */
+export type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
 /** Finds the embedded database in `DATA_DIR` without changing anything; undefined if there is none. */
 export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
@@ -145,13 +139,13 @@ export async function openDatabase(
   log: (line: string) => void,
   forServer = false,
   signal?: AbortSignal,
-): Promise<OpenDatabase> {
+) {
   const { databaseUrl } = settings;
   // The first process has started the embedded one for its workers.
   const url = databaseUrl ?? (cluster.isWorker ? findEmbedded(settings)?.url : undefined);
   if (url !== undefined) {
-    const close = () => Promise.resolve();
-    return { url, embedded: databaseUrl === undefined, lost: new Promise(() => undefined), close };
+    const isEmbedded = databaseUrl === undefined;
+    return { url, isEmbedded, lost: new Promise<never>(() => undefined), stop: () => Promise.resolve() };
   }
   if (!isPackageInstalled()) {
     throw new StartError(
@@ -172,5 +166,5 @@ export async function openDatabase(
     share: !forServer,
     signal,
   });
-  return { url: postgres.url, embedded: true, lost: postgres.lost, close: () => postgres.stop() };
+  return { ...postgres, isEmbedded: true };
 }

@@ -85,7 +85,7 @@ export async function serve(beginning: Beginning, workers: number): Promise<void
       await stop(delayMs);
     } finally {
       await opening.then(
-        (database) => database.close(),
+        (database) => database.stop(),
         () => undefined,
       );
       await tracing?.close();
@@ -130,7 +130,7 @@ export async function startService(
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   onStoppable((delayMs) => stopService(beginning, app, connections, delayMs));
-  const seeded = database.embedded ? await seedFirstRun(app) : undefined;
+  const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
   await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));
   if (metrics && !cluster.isWorker) {

@@ -118,7 +118,7 @@ export function openStore(
 
 /** Whatever has ended the command: a server of PostgreSQL that it has started ends with it. */
 export async function closeStores(): Promise<void> {
-  await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.close()));
+  await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }
 
 /** The store that a command works on. */
@@ -128,14 +128,14 @@ export class StoreConnection {
 
   /** Connects the services that the command injects. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
-    const { url, embedded } = await Promise.race([openStore(), interrupted]);
-    if (embedded) {
+    const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
+    if (isEmbedded) {
       await migrateToNewest(url, () => undefined);
     }
     await this.dataSource.setOptions(commandOptions(url)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
     // Only `db migrate` and a starting server migrate a database of somebody else.
-    if (!embedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
+    if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
       throw new CommandFailure(message, { code: 'database_behind' });
     }
