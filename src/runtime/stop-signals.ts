@@ -7,15 +7,13 @@ const SAME_SIGNAL_MS = 500;
 /** SIGHUP is one of them: the terminal was closed. */
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export interface StopSignals {
-  /** Resolves at the first signal: stop. */
-  first: Promise<NodeJS.Signals>;
-  /** Resolves at the second signal: stop without waiting. */
-  second: Promise<NodeJS.Signals>;
-}
+export type StopSignals = ReturnType<typeof listenToStopSignals>;
 
-/** Call it before anything else: a signal that nobody listens to ends the process, and what it has begun stays. */
-export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process): StopSignals {
+/**
+ * The first signal asks to stop, the second to stop without waiting.
+ * Call it before anything else: a signal that nobody listens to ends the process, and what it has begun stays.
+ */
+export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process) {
   const listen = (listener: (signal: NodeJS.Signals) => void): void => {
     NAMES.forEach((name) => source.on(name, listener));
   };

@@ -25,21 +25,14 @@ const ACCOUNT = 'embedded-postgres';
 /** It is listed everywhere, but each of its processes can reach what it owns. */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
-export interface DataFolder {
-  path: string;
-  /** PostgreSQL's data directory, with the socket of the server. */
-  cluster: string;
-  log: string;
-  runtime: string;
-  /** The account of the server; undefined for that of this process. Root has it from the data, or for new ones. */
-  account: () => Account | undefined;
-}
+export type DataFolder = ReturnType<typeof openFolder>;
 
 /** @param shared where root keeps copies of the binaries */
-export function openFolder(given: string, shared = '/var/lib/embedded-postgres'): DataFolder {
+export function openFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);
   // Fails for a file: below one, Node 24 finds nothing where earlier versions fail.
   fs.opendirSync(path).closeSync();
+  // PostgreSQL's data directory, with the socket of the server.
   const cluster = join(path, 'data');
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH) {
     throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter one`);
@@ -52,6 +45,7 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder, or choose another one',
     );
   }
+  // Undefined for that of this process. Root has it from the data, or for new ones.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };

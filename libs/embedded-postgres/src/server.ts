@@ -221,15 +221,11 @@ async function stopPostmaster(
   }
 }
 
-interface OwnedServer {
-  /** Resolves if the server has died and cannot be started again. */
-  lost: Promise<unknown>;
-  /** @param signals in the order of their use, see stopPostmaster */
-  stop(signals: NodeJS.Signals[]): Promise<void>;
-}
-
-/** Owns the server until it stops it. If it dies, it is started again. @throws ServerInUseError if it has another owner */
-export async function ownServer(server: Server): Promise<OwnedServer> {
+/**
+ * Owns the server until it stops it, by signals in their order (stopPostmaster). If it dies, it is started again; `lost`
+ * resolves if that fails. @throws ServerInUseError if it has another owner
+ */
+export async function ownServer(server: Server) {
   const { folder, log } = server;
   let connection = await connectAsOwner(server);
   let pid = 0;
@@ -257,5 +253,5 @@ export async function ownServer(server: Server): Promise<OwnedServer> {
     await stopPostmaster(folder, pid, signals);
   };
   let stopped: Promise<void> | undefined;
-  return { lost, stop: (signals) => (stopped ??= end(signals)) };
+  return { lost, stop: (signals: NodeJS.Signals[]) => (stopped ??= end(signals)) };
 }

@@ -50,14 +50,9 @@ interface ErrorTemplate<Details extends unknown[]>
   example?: Details;
 }
 
-interface DefinedError<Details extends unknown[]> {
-  new (...details: Details): ApiError;
-  readonly definition: ErrorDefinition;
-}
-
 /** An error class made by `defineError`, whatever its arguments are. */
 // oxlint-disable-next-line typescript/no-explicit-any -- any constructor arguments are acceptable here
-export type AnyDefinedError = DefinedError<any[]>;
+export type AnyDefinedError = ReturnType<typeof defineError<any[]>>;
 
 const catalogue = new Map<string, ErrorDefinition>();
 
@@ -67,7 +62,7 @@ export function defineError<Details extends unknown[] = []>({
   headers,
   example = [] as unknown[] as Details,
   ...defined
-}: ErrorTemplate<Details>): DefinedError<Details> {
+}: ErrorTemplate<Details>) {
   const { code, status } = defined;
   const messageOf = (details: Details) => (typeof message === 'string' ? message : message(...details));
   if (catalogue.has(code)) {

@@ -136,12 +136,6 @@ export function exampleOf(shape: Type<object>): Record<string, unknown> {
 
 type Rule = (value: unknown, object: object) => boolean;
 
-interface CompiledField {
-  accepts: Rule;
-  /** Reads a query parameter as the type of the field. What cannot be read so stays as it is. */
-  read: (given: unknown) => unknown;
-}
-
 const storage = getMetadataStorage();
 const compiled = new Map<object, ReadonlyMap<string, CompiledField>>();
 
@@ -161,7 +155,10 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
   return fields;
 }
 
-function compile(metadata: ValidationMetadata[]): CompiledField {
+type CompiledField = ReturnType<typeof compile>;
+
+/** `read` reads a query parameter as the type of the field. What cannot be read so stays as it is. */
+function compile(metadata: ValidationMetadata[]) {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
   const conditions = metadata
     .filter(({ type }) => type === CONDITION)
@@ -171,10 +168,10 @@ function compile(metadata: ValidationMetadata[]): CompiledField {
   const isLiteral = metadata.some(({ name }) => name === IS_INT || name === IS_BOOLEAN);
   const parse = (given: unknown) => (isLiteral ? parseLiteral(given) : given);
   return {
-    accepts: (value, object) =>
+    accepts: (value: unknown, object: object) =>
       conditions.some((applies) => !applies(object, value)) ||
       rules.every((accepts) => accepts(value, object)),
-    read: (given) => (isList ? [given].flat().map(parse) : parse(given)),
+    read: (given: unknown) => (isList ? [given].flat().map(parse) : parse(given)),
   };
 }
 
