@@ -2,8 +2,19 @@
 export class OperatorError extends Error {
   constructor(
     message: string,
-    readonly code: string,
+    readonly code = 'failed',
+    /** Of a command that it ends. */
+    readonly exitCode = 1,
   ) {
     super(message);
   }
 }
+
+/** Invalid arguments of a command. The message says what is valid. */
+export class UsageError extends OperatorError {
+  constructor(message: string, code = 'usage_error') {
+    super(message, code, BAD_USAGE);
+  }
+}
+
+export const BAD_USAGE = 2;

@@ -3,7 +3,7 @@ import { PETSTORE, printable, printableJson } from '../runtime/messages';
 import { serviceAddress } from '../runtime/presence';
 import { readSettings } from '../settings';
 import { type Commander, PetstoreCommand } from './command/command';
-import { CommandFailure, UsageError } from './command/failure';
+import { OperatorError, UsageError } from '../operator-error';
 import { print } from './command/output';
 
 export function serviceUrl(text: string): string {
@@ -22,10 +22,10 @@ export async function urlOf({ url }: { url?: string }): Promise<string> {
   return url ?? serviceAddress(readSettings(process.env));
 }
 
-export function noService(url: string, reason: string): CommandFailure {
-  return new CommandFailure(
+export function noService(url: string, reason: string): OperatorError {
+  return new OperatorError(
     `No service answers at ${url} (${reason}). Start it with ${PETSTORE} serve, or name another with --url.`,
-    { code: 'no_service' },
+    'no_service',
   );
 }
 
@@ -144,7 +144,7 @@ export class ApiCommand extends PetstoreCommand {
       const response: Response = await send(page, { method, headers, body });
       await show(response, options);
       if (!response.ok) {
-        throw new CommandFailure(`the service answered ${response.status}.`, { code: 'refused' });
+        throw new OperatorError(`the service answered ${response.status}.`, 'refused');
       }
       page = options.paginate ? nextPage(response, page) : undefined;
     }
@@ -155,7 +155,7 @@ export class ApiCommand extends PetstoreCommand {
 const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
 const TIMEOUT_MS = 60_000;
 
-/** @throws CommandFailure if no service answers */
+/** @throws OperatorError if no service answers */
 async function send(url: URL, request: RequestInit): Promise<Response> {
   try {
     // The key is for this service only, not for wherever it points to.

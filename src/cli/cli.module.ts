@@ -6,7 +6,7 @@ import { type Actor } from '../modules/audit';
 import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
 import { type Commander, PetstoreCommand, StoreConnection } from './command/command';
-import { UsageError } from './command/failure';
+import { UsageError } from '../operator-error';
 import { writeOutput } from './command/files';
 import { type OutputOptions, printDone } from './command/output';
 import { CompletionCommand } from './completion.command';

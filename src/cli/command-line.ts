@@ -7,7 +7,8 @@ import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { COMMANDER_OPTIONS, type Commander, closeStores } from './command/command';
-import { UsageError, finishUnlessInterrupted, listenForInterruption, reportFailure } from './command/failure';
+import { finishUnlessInterrupted, listenForInterruption, reportFailure } from './command/failure';
+import { UsageError } from '../operator-error';
 import { outputIsWritten } from './command/files';
 import { operator } from './command/operator';
 

@@ -13,7 +13,8 @@ import { PETSTORE } from '../runtime/messages';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
 import { CommandGroup, Subcommand, openStore } from './command/command';
-import { CommandFailure, UsageError, interruptible } from './command/failure';
+import { interruptible } from './command/failure';
+import { OperatorError, UsageError } from '../operator-error';
 import { typedPath } from './command/files';
 import { withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
@@ -114,7 +115,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
     // The error of a connection to several addresses has no message.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = (message || (code ?? String(error))).replace(/\.$/, '');
-    throw new CommandFailure(`the copy failed, and ${OUTCOME}: ${reason}.`);
+    throw new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
   }
 }
 
@@ -127,7 +128,7 @@ async function copyToFolder(
 ): Promise<CopiedTable[]> {
   const folder = await typedPath(typed);
   if (existsSync(folder)) {
-    throw new CommandFailure(`${folder} is there already; name a new folder.`);
+    throw new OperatorError(`${folder} is there already; name a new folder.`);
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {

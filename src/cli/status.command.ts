@@ -9,7 +9,7 @@ import { PETSTORE, VERSION } from '../runtime/messages';
 import { type Instance, instancesOn } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
 import { PetstoreCommand } from './command/command';
-import { CommandFailure } from './command/failure';
+import { OperatorError } from '../operator-error';
 import { type OutputOptions, inUnits, print, printMany, printOne } from './command/output';
 
 type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
@@ -37,7 +37,7 @@ export class StatusCommand extends PetstoreCommand {
       show(store, redis);
     }
     if (problems.length > 0) {
-      throw new CommandFailure(problems.join(' '));
+      throw new OperatorError(problems.join(' '));
     }
   }
 }

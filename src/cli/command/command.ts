@@ -5,7 +5,8 @@ import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { readSettings } from '../../settings';
-import { CommandFailure, UsageError, interrupted, writeUsageError } from './failure';
+import { interrupted, writeUsageError } from './failure';
+import { OperatorError, UsageError } from '../../operator-error';
 import { writeOutput } from './files';
 import type { OutputOptions } from './output';
 
@@ -137,7 +138,7 @@ export class StoreConnection {
     // Only `db migrate` and a starting server migrate a database of somebody else.
     if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
-      throw new CommandFailure(message, { code: 'database_behind' });
+      throw new OperatorError(message, 'database_behind');
     }
   }
 }

@@ -3,28 +3,9 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { describeFailure, failureOf } from '../../runtime/failures';
-import { OperatorError } from '../../operator-error';
+import { BAD_USAGE, OperatorError } from '../../operator-error';
 import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
 import type { StopSignals } from '../../runtime/stop-signals';
-
-const BAD_USAGE = 2;
-
-/** The command failed. The message is one line that follows the program's name. */
-export class CommandFailure extends OperatorError {
-  readonly exitCode: number;
-
-  constructor(message: string, { code = 'failed', exitCode = 1 } = {}) {
-    super(message, code);
-    this.exitCode = exitCode;
-  }
-}
-
-/** Invalid arguments. The message says what is valid. */
-export class UsageError extends CommandFailure {
-  constructor(message: string, code = 'usage_error') {
-    super(message, { code, exitCode: BAD_USAGE });
-  }
-}
 
 /** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
@@ -37,10 +18,10 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
  * The output could not be written completely. Where the reader of a pipe has closed it, as in `petstore export | head`, it has
  * what it wanted.
  */
-export class OutputFailure extends CommandFailure {
+export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
     const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
-    super(systemMessage('write to', 'standard output', error), { exitCode: isReaderGone ? 0 : 1 });
+    super(systemMessage('write to', 'standard output', error), 'failed', isReaderGone ? 0 : 1);
   }
 }
 
@@ -97,7 +78,7 @@ let outcomeAfterSignal: string | undefined;
 export function listenForInterruption({ first, second }: StopSignals): void {
   void first.then((signal) => {
     const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
-    interruption.abort(new CommandFailure(message, { code: 'interrupted', exitCode: exitCodeOf(signal) }));
+    interruption.abort(new OperatorError(message, 'interrupted', exitCodeOf(signal)));
   });
   void second.then((signal) => setTimeout(() => process.exit(exitCodeOf(signal)), HURRY_MS).unref());
   process.stdout.on('error', (error: Error) => interruption.abort(new OutputFailure(error)));
@@ -146,7 +127,7 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
   try {
     await interruptible('no more events are shown', work);
   } catch (error) {
-    if ((error as Partial<CommandFailure>).exitCode !== exitCodeOf('SIGINT')) {
+    if ((error as Partial<OperatorError>).exitCode !== exitCodeOf('SIGINT')) {
       throw error;
     }
   }

@@ -6,7 +6,8 @@ import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { WRITTEN_OUT, isWrittenOut } from '../../runtime/environment';
-import { CommandFailure, OutputFailure, UsageError, systemMessage } from './failure';
+import { OutputFailure, systemMessage } from './failure';
+import { OperatorError, UsageError } from '../../operator-error';
 
 const STANDARD_OUTPUT = 1;
 const CHUNK_BYTES = 256 * 1024;
@@ -27,7 +28,7 @@ export async function typedPath(path: string): Promise<string> {
 /**
  * Reads a file, or standard input for `-`, until its end or an abort.
  * @param onBytes called with the bytes read so far and the file's; the total of standard input is not known, and 0
- * @throws CommandFailure if reading fails
+ * @throws OperatorError if reading fails
  */
 export async function* readInput(
   file: string,
@@ -51,7 +52,7 @@ export async function* readInput(
     }
   } catch (error) {
     const isOfSystem = (error as NodeJS.ErrnoException).errno !== undefined;
-    throw isOfSystem ? new CommandFailure(systemMessage('read', name, error)) : error;
+    throw isOfSystem ? new OperatorError(systemMessage('read', name, error)) : error;
   }
 }
 
@@ -74,14 +75,14 @@ export async function writeFile(
   const file = await typedPath(path);
   const stats = await stat(file).catch(() => undefined);
   if (stats !== undefined && !stats.isFile()) {
-    throw new CommandFailure(`${file} is not a file. Use - for standard output.`);
+    throw new OperatorError(`${file} is not a file. Use - for standard output.`);
   }
   if (stats !== undefined && !overwrite) {
-    throw new CommandFailure(`${file} already exists; --force overwrites it.`);
+    throw new OperatorError(`${file} already exists; --force overwrites it.`);
   }
   const explained = <Value>(writing: Promise<Value>): Promise<Value> =>
     writing.catch((error: unknown) => {
-      throw new CommandFailure(systemMessage('write', file, error));
+      throw new OperatorError(systemMessage('write', file, error));
     });
   const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
   const handle = await explained(open(partial, 'wx', stats?.mode));

@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { Format, SingleBar } from 'cli-progress';
 import type { Actor } from '../../modules/audit';
 import { printable } from '../../runtime/messages';
-import { CommandFailure, UsageError, interrupted } from './failure';
+import { interrupted } from './failure';
+import { OperatorError, UsageError } from '../../operator-error';
 
 /** Rejects forged values of SUDO_USER. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
@@ -31,7 +32,7 @@ function userName(): string {
 /**
  * Asks for confirmation. Scripts must pass --yes.
  * @param question what is about to happen: `Revoke key 3 of acme?`
- * @throws UsageError without a terminal; CommandFailure if the answer is no
+ * @throws UsageError without a terminal; OperatorError if the answer is no
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) {
@@ -55,7 +56,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
     process.stderr.write(answer);
   }
   if (!/^y(es)?$/i.test(answer.trim())) {
-    throw new CommandFailure('not confirmed; nothing was changed.', { code: 'not_confirmed' });
+    throw new OperatorError('not confirmed; nothing was changed.', 'not_confirmed');
   }
 }
 

@@ -1,5 +1,5 @@
 // How the texts of options and arguments are read. Each function throws a UsageError for a text that is none.
-import { UsageError } from './failure';
+import { UsageError } from '../../operator-error';
 
 /** A whole number, as decimal digits. */
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {

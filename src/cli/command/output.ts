@@ -2,7 +2,8 @@
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
-import { CommandFailure, OutputFailure } from './failure';
+import { OutputFailure } from './failure';
+import { OperatorError } from '../../operator-error';
 import { writeOutput } from './files';
 
 /** Options of every command with output. */
@@ -49,11 +50,8 @@ export function printKey(
       print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
     }
   } catch (error) {
-    throw error instanceof OutputFailure
-      ? new CommandFailure(
-          `${error.message} Key ${row.id} was issued but could not be shown. Revoke it: ${PETSTORE} keys revoke ${row.id}`,
-        )
-      : error;
+    const lost = `Key ${row.id} was issued but could not be shown. Revoke it: ${PETSTORE} keys revoke ${row.id}`;
+    throw error instanceof OutputFailure ? new OperatorError(`${error.message} ${lost}`) : error;
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type Option,
   Subcommand,
 } from '../../cli/command/command';
-import { UsageError } from '../../cli/command/failure';
+import { UsageError } from '../../operator-error';
 import { confirm } from '../../cli/command/operator';
 import { clientName, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';

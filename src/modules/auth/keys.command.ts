@@ -7,7 +7,7 @@ import { ClientsService, type KeyReference } from './clients.service';
 import { failureOf } from '../../runtime/failures';
 import { formatError } from '../../runtime/messages';
 import { CommandGroup, type Commander, type ConfirmedOptions, Subcommand } from '../../cli/command/command';
-import { CommandFailure, UsageError } from '../../cli/command/failure';
+import { OperatorError, UsageError } from '../../operator-error';
 import { confirm } from '../../cli/command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
 import { type OutputOptions, printDone, printKey, printMany, printOne } from '../../cli/command/output';
@@ -172,7 +172,7 @@ export class KeysCommand extends CommandGroup {
     const { id } = key;
     if (key.revokedAt !== null) {
       const message = `Key ${id} is already revoked and cannot be used, so it needs no ban.`;
-      throw new CommandFailure(message, { code: 'key_revoked' });
+      throw new OperatorError(message, 'key_revoked');
     }
     await confirm(`Ban key ${nameOf(key)}?`, options.yes);
     const bannedUntil = await this.quotas.ban(id, options.for);

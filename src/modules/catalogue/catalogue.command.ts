@@ -1,7 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
-import { CommandFailure, interruptible } from '../../cli/command/failure';
+import { interruptible } from '../../cli/command/failure';
+import { OperatorError } from '../../operator-error';
 import { readInput, writeFile } from '../../cli/command/files';
 import { confirm, withProgress } from '../../cli/command/operator';
 import { wholeNumber } from '../../cli/command/option';
@@ -51,16 +52,13 @@ export class ImportCommand extends StoreCommand {
     const toGoOn = `${imported} To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
     if (error !== undefined) {
       const { code, message } = failureOf(error);
-      const exitCode = error instanceof CommandFailure ? error.exitCode : 1;
-      throw new CommandFailure(`${message} ${isBegun ? toGoOn : 'Nothing was imported.'}`, {
-        code,
-        exitCode,
-      });
+      const exitCode = error instanceof OperatorError ? error.exitCode : 1;
+      throw new OperatorError(`${message} ${isBegun ? toGoOn : 'Nothing was imported.'}`, code, exitCode);
     }
     if (badLines > 0) {
       const bad = counted(badLines, 'line is', 'lines are');
       const named = problems.map(({ line, problem }) => `Line ${line}: ${problem}`);
-      throw new CommandFailure([`${bad} bad.`, ...named, toGoOn].join(' '), { code: 'bad_lines' });
+      throw new OperatorError([`${bad} bad.`, ...named, toGoOn].join(' '), 'bad_lines');
     }
     printDone(imported, created, options);
   }

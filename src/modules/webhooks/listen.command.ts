@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
 import { URL_OPTION, keyInEnvironment, noService, serviceUrl, urlOf } from '../../cli/api.command';
 import type { SubcommandDeclaration } from '../../cli/command/command';
-import { CommandFailure } from '../../cli/command/failure';
+import { OperatorError } from '../../operator-error';
 import { print } from '../../cli/command/output';
 import { formatError, printable, printableJson } from '../../runtime/messages';
 import type { EventType } from '../events';
@@ -99,7 +99,7 @@ async function* follow(
     }
     throw error.code === 'no_answer'
       ? noService(baseUrl, (error.cause as Error).message)
-      : new CommandFailure(error.message, { code: error.code });
+      : new OperatorError(error.message, error.code);
   }
 }
 

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { CommandGroup, type Commander, Subcommand } from '../../cli/command/command';
-import { CommandFailure, untilInterrupted } from '../../cli/command/failure';
+import { untilInterrupted } from '../../cli/command/failure';
+import { OperatorError } from '../../operator-error';
 import { identifier, shortText } from '../../cli/command/option';
 import { type OutputOptions, counted, printDone, printMany, printOne } from '../../cli/command/output';
 import { PETSTORE } from '../../runtime/messages';
@@ -126,7 +127,7 @@ export class WebhooksCommand extends CommandGroup {
   private async existing(id: number): Promise<WebhookOverview> {
     const [overview] = await this.webhooks.overviews({ id });
     if (overview === undefined) {
-      throw new CommandFailure(`There is no webhook ${id}.`, { code: 'webhook_not_found' });
+      throw new OperatorError(`There is no webhook ${id}.`, 'webhook_not_found');
     }
     return overview;
   }

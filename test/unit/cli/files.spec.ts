@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommandFailure } from '../../../src/cli/command/failure';
+import { OperatorError } from '../../../src/operator-error';
 import { readInput, writeFile } from '../../../src/cli/command/files';
 import { useFolder } from '../../support/files';
 
@@ -43,7 +43,7 @@ describe('a file that is written', () => {
     await expect(written(folder)).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
     const nowhere = path('nowhere/x');
     await expect(written(nowhere)).rejects.toEqual(
-      new CommandFailure(`cannot write ${nowhere}: no such file or directory.`),
+      new OperatorError(`cannot write ${nowhere}: no such file or directory.`),
     );
   });
 });
@@ -65,9 +65,9 @@ describe('a file that is read', () => {
   });
 
   it('fails with the message of the system when it cannot be read', async () => {
-    const missing = new CommandFailure('cannot read nowhere.ndjson: no such file or directory.');
+    const missing = new OperatorError('cannot read nowhere.ndjson: no such file or directory.');
     await expect(readAll('nowhere.ndjson')).rejects.toEqual(missing);
-    const isFolder = new CommandFailure(`cannot read ${folder}: illegal operation on a directory.`);
+    const isFolder = new OperatorError(`cannot read ${folder}: illegal operation on a directory.`);
     await expect(readAll(folder)).rejects.toEqual(isFolder);
   });
 });
