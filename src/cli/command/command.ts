@@ -154,10 +154,6 @@ export abstract class StoreCommand extends PetstoreCommand {
 }
 
 export interface SubcommandDeclaration extends Declaration {
-  /** By default the method's. */
-  name?: string;
-  /** Those that are texts: `<client>`. */
-  arguments?: string;
   description: string;
   /** True for what opens the store itself, or needs none. */
   withoutStore?: boolean;
@@ -165,7 +161,10 @@ export interface SubcommandDeclaration extends Declaration {
 
 const SUBCOMMAND = 'petstore:subcommand';
 
-/** The method of a group is a command of it, on the store. It takes the values of its arguments, and then of its options. */
+/**
+ * The method of a group is a command of it, on the store and with the method's name. It takes the values of its arguments, and
+ * then of its options.
+ */
 export const Subcommand = (declaration: SubcommandDeclaration) => SetMetadata(SUBCOMMAND, declaration);
 
 type Method = (...inputs: never[]) => Promise<void>;
@@ -183,8 +182,8 @@ export abstract class CommandGroup extends PetstoreCommand {
         | SubcommandDeclaration
         | undefined;
       if (declaration !== undefined) {
-        const { name = method, arguments: texts = '', description, withoutStore } = declaration;
-        const command = group.command(`${name} ${texts}`).description(description);
+        const { description, withoutStore } = declaration;
+        const command = group.command(method).description(description);
         complete(command, declaration);
         command.action(async () => {
           if (!withoutStore) {

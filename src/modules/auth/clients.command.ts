@@ -78,9 +78,9 @@ export class ClientsCommand extends CommandGroup {
   }
 
   @Subcommand({
-    arguments: '<client>',
     description: 'show a client and its keys',
     examples: ['clients show acme', 'clients show acme --json'],
+    declare: (command) => command.argument('<client>'),
   })
   async show(name: string, options: OutputOptions): Promise<void> {
     const row = describeClient(await this.clients.named(name));
@@ -95,18 +95,17 @@ export class ClientsCommand extends CommandGroup {
   }
 
   @Subcommand({
-    name: 'set-plan',
-    arguments: '<client>',
     description: 'change the plan of a client; applies from its next request',
     examples: [
       'clients set-plan acme --plan pro',
       'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
     ],
     declare(command) {
+      command.argument('<client>');
       declarePlan(command, planOption(command, 'what it may do (required)').makeOptionMandatory());
     },
   })
-  async setPlan(name: string, options: PlanOptions): Promise<void> {
+  async 'set-plan'(name: string, options: PlanOptions): Promise<void> {
     printOne(describeClient(await this.clients.setPlan(name, planOf(options))), options);
   }
 
@@ -120,9 +119,9 @@ export class ClientsCommand extends CommandGroup {
   }
 
   @Subcommand({
-    arguments: '<client>',
     description: 'delete a client: revoke its keys and end its webhooks within a second, and free its name',
     examples: ['clients delete acme', 'clients delete acme --yes'],
+    declare: (command) => command.argument('<client>'),
     takesYes: true,
   })
   async delete(name: string, options: ConfirmedOptions): Promise<void> {

@@ -8,10 +8,7 @@ import { keyOf } from './api-key.guard';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })
 class KeyDto {
-  @Id({
-    description: 'Identifier of the key. It stays the same for the life of the key.',
-    example: 1,
-  })
+  @Id({ description: 'Identifier of the key. It stays the same for the life of the key.', example: 1 })
   id!: number;
 
   @Text({
@@ -52,10 +49,7 @@ class KeyDto {
   })
   scopes!: readonly Scope[];
 
-  @Timestamp({
-    description: 'When the key was issued.',
-    example: '2026-11-01T08:00:00.000Z',
-  })
+  @Timestamp({ description: 'When the key was issued.', example: '2026-11-01T08:00:00.000Z' })
   createdAt!: string;
 
   @Timestamp({

@@ -14,9 +14,9 @@ export class QuotasCommand extends CommandGroup {
   @Inject() private readonly quotas!: QuotasService;
 
   @Subcommand({
-    arguments: '<client>',
     description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
     examples: ['quotas show acme', 'quotas show acme --json'],
+    declare: (command) => command.argument('<client>'),
   })
   async show(name: string, options: OutputOptions): Promise<void> {
     const overview = await this.quotas.overviewOf(name);
@@ -51,10 +51,10 @@ export class QuotasCommand extends CommandGroup {
   }
 
   @Subcommand({
-    arguments: '<client>',
     description:
       "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
     examples: ['quotas reset acme', 'quotas reset acme --yes'],
+    declare: (command) => command.argument('<client>'),
     takesYes: true,
   })
   async reset(name: string, options: ConfirmedOptions): Promise<void> {
