@@ -1,9 +1,7 @@
 // What commands print: tables for people, JSON for programs.
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
-import { PETSTORE, printable, printableJson } from '../../runtime/messages';
-import { OutputFailure } from './failure';
-import { OperatorError } from '../../operator-error';
+import { printable, printableJson } from '../../runtime/messages';
 import { writeOutput } from './files';
 
 /** Options of every command with output. */
@@ -37,22 +35,6 @@ export function printMany(rows: object[], options: OutputOptions, whenEmpty: str
   printResult(rows, options, () =>
     rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns).join('\n'),
   );
-}
-
-/** Prints a new key. This is the only chance, so on failure it says how to revoke the key. */
-export function printKey(
-  row: Record<string, unknown> & { id: number; key: string },
-  options: OutputOptions,
-): void {
-  try {
-    printOne(row, options);
-    if (!options.json) {
-      print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
-    }
-  } catch (error) {
-    const lost = `Key ${row.id} was issued but could not be shown. Revoke it: ${PETSTORE} keys revoke ${row.id}`;
-    throw error instanceof OutputFailure ? new OperatorError(`${error.message} ${lost}`) : error;
-  }
 }
 
 /** `1 pet`, `1,000 pets` */

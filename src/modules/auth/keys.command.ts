@@ -3,25 +3,32 @@ import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { SCOPES, type Scope, banEndOf, describeKey } from './api-key';
 import { QuotasService } from '../quotas';
-import { ClientsService, type KeyReference } from './clients.service';
+import { ClientsService, type IssuedKey, type KeyReference } from './clients.service';
 import { failureOf } from '../../runtime/failures';
-import { formatError } from '../../runtime/messages';
+import { PETSTORE, formatError } from '../../runtime/messages';
 import { CommandGroup, type Commander, type ConfirmedOptions, Subcommand } from '../../cli/command/command';
+import { OutputFailure } from '../../cli/command/failure';
 import { OperatorError, UsageError } from '../../operator-error';
 import { confirm } from '../../cli/command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
-import { type OutputOptions, printDone, printKey, printMany, printOne } from '../../cli/command/output';
+import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
 
-type Key = Awaited<ReturnType<ClientsService['findKey']>>;
-
-function nameOf({ id, last4, client }: Key): string {
+function nameOf({ id, last4, client }: IssuedKey['record']): string {
   return `${id} (…${last4}) of ${client.name}`;
 }
 
-/** A new key stands next to its id. */
-function describeNew(record: Key, key: string) {
+/** Prints a new key, next to its id. This is the only chance, so on failure it says how to revoke the key. */
+function printIssued({ key, record }: IssuedKey, options: OutputOptions, replaced = {}): void {
   const { id, ...rest } = describeKey(record);
-  return { id, key, ...rest };
+  try {
+    printOne({ id, key, ...rest, ...replaced }, options);
+    if (!options.json) {
+      print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
+    }
+  } catch (error) {
+    const lost = `Key ${id} was issued but could not be shown. Revoke it: ${PETSTORE} keys revoke ${id}`;
+    throw error instanceof OutputFailure ? new OperatorError(`${error.message} ${lost}`) : error;
+  }
 }
 
 interface TermsOptions extends OutputOptions {
@@ -75,8 +82,7 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async issue(options: TermsOptions & { client: string }): Promise<void> {
-    const { key, record } = await this.clients.issueKey({ client: options.client, ...termsOf(options) });
-    printKey(describeNew(record, key), options);
+    printIssued(await this.clients.issueKey({ client: options.client, ...termsOf(options) }), options);
   }
 
   @Subcommand({
@@ -123,10 +129,8 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async rotate(reference: KeyReference, options: OutputOptions & { overlap?: number }): Promise<void> {
-    const { id: oldId } = await this.clients.findKey(reference);
-    const { overlap = DAY_MS } = options;
-    const { key, record } = await this.clients.rotateKey(oldId, overlap);
-    printKey({ ...describeNew(record, key), replaces: oldId }, options);
+    const { id: replaces } = await this.clients.findKey(reference);
+    printIssued(await this.clients.rotateKey(replaces, options.overlap ?? DAY_MS), options, { replaces });
   }
 
   @Subcommand({
