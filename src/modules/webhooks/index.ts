@@ -1,7 +1,7 @@
 import { Module, type Provider } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../features';
 import { SETTINGS, type Settings } from '../../settings';
@@ -33,7 +33,6 @@ class WebhookStoreModule {}
   imports: [WebhookStoreModule],
   controllers: [WebhooksController],
   providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker],
-  exports: [DeliveryWorker, DeliveryQueue],
 })
 class WebhooksModule {}
 
@@ -46,20 +45,9 @@ const OF_DELETED = `webhook_id = ANY(ARRAY(WITH RECURSIVE known (id) AS (
     SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE webhook_id > known.id) FROM known WHERE id IS NOT NULL
   ) SELECT id FROM known EXCEPT SELECT id FROM webhooks))`;
 
-/** No label names a webhook or a client, because their number is unlimited. */
-function countDeliveries(app: NestFastifyApplication, registers: Registry[]): void {
-  const { counts } = app.get(DeliveryWorker);
+function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): void {
   const queue = app.get(DeliveryQueue);
-  new Counter({
-    name: 'petstore_webhook_attempts_total',
-    help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
-    labelNames: ['result'],
-    registers,
-    collect() {
-      this.reset();
-      Object.entries(counts).forEach(([result, count]) => this.inc({ result }, count));
-    },
-  });
+  registers.forEach((register) => register.registerMetric(app.get(DeliveryWorker).attempts));
   new Gauge({
     name: 'petstore_webhook_oldest_due_seconds',
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
@@ -85,6 +73,6 @@ export const WEBHOOKS: Feature = {
   ],
   ofClient: WEBHOOKS_OF_CLIENT,
   schemas: WEBHOOK_SCHEMAS,
-  metrics: countDeliveries,
+  metrics: deliveryMetrics,
   commands: async () => [(await import('./webhooks.command.js')).WebhooksCommand],
 };

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Counter } from 'prom-client';
 import { RepeatingTask } from '#libs/background';
 import { Clock } from '#libs/clock';
 import { SecretVault } from '../webhook-secrets';
@@ -22,7 +23,14 @@ const EXPIRED = 'The event is older than 30 days.';
 /** Makes deliveries of new events, and sends what is due: in batches, whose attempts run concurrently. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  readonly counts = { delivered: 0, failed: 0 };
+  /** No label names a webhook or a client, because their number is unlimited. */
+  readonly attempts = new Counter({
+    name: 'petstore_webhook_attempts_total',
+    help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
+    labelNames: ['result'],
+    registers: [],
+  });
+
   private isAwaited = false;
   /** With the ends of their attempts. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
@@ -45,6 +53,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
+    ['delivered', 'failed'].forEach((result) => this.attempts.inc({ result }, 0));
     this.delivering.start();
     this.counting.start();
   }
@@ -82,7 +91,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async attempt(delivery: LeasedDelivery): Promise<void> {
     delivery.attempt = await this.send(delivery);
     delivery.quick = this.isQuick(delivery);
-    this.counts[delivery.attempt.error === null ? 'delivered' : 'failed'] += 1;
+    this.attempts.inc({ result: delivery.attempt.error === null ? 'delivered' : 'failed' });
     void this.delivering.runNow();
   }
 

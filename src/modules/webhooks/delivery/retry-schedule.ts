@@ -31,22 +31,15 @@ export interface Attempt {
   retryAfter?: string;
 }
 
-/** How long to pause a receiver that asked to slow down; 0 if it did not. */
+/** How long to pause a receiver that asked to slow down (RFC 9110, section 10.2.3); 0 if it did not. */
 export function slowDownMs({ status, retryAfter = '' }: Omit<Attempt, 'error'>, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
   }
-  const wish = retryAfterMs(retryAfter, now);
-  return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
-}
-
-/** The time that a `Retry-After` asks for (RFC 9110, section 10.2.3); NaN if it is invalid. */
-function retryAfterMs(text: string, now: number): number {
-  if (/^\d+$/.test(text)) {
-    return Number(text) * SECOND;
-  }
   // `Date.parse` takes many other texts for dates.
-  return text.endsWith(' GMT') ? Date.parse(text) - now : NaN;
+  const date = retryAfter.endsWith(' GMT') ? Date.parse(retryAfter) : NaN;
+  const wish = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : date - now;
+  return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
 }
 
 /** Why a response with this status is a failure; null for a success. */
