@@ -152,7 +152,6 @@ export class EventReader {
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
-  /** The place of the last event. */
   async last(caller?: number): Promise<FeedPosition> {
     const [row] = await this.database.read(LAST, [await this.end(caller)], caller, false);
     return placeOf(row) ?? FEED_START;

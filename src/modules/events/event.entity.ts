@@ -64,7 +64,6 @@ export interface FeedPosition {
   countBefore: number;
 }
 
-/** Before the first event. */
 export const FEED_START: FeedPosition = { position: 0, time: 0, countBefore: 0 };
 
 export interface EventFilter {
@@ -74,7 +73,6 @@ export interface EventFilter {
 
 export interface NewEvent {
   type: EventType;
-  /** The pet concerned, if any. */
   petId?: number;
   data: object;
 }

@@ -17,7 +17,6 @@ import {
 /** The cursor that starts after the newest event. */
 const NOW = 'now';
 
-/** The feed. Each of its pages links to the next. */
 @Tag({ name: 'Events', description: 'What happens in the store.', group: 'Notifications' })
 @Controller('events')
 @ScopeByMethod()

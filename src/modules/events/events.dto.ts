@@ -13,7 +13,6 @@ import { EVENT_TYPES, type EventType, FEED_START, type FeedPosition, RESOURCES }
 
 const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
 
-/** An event in a response. */
 export interface EventDto {
   id: string;
   type: EventType;
@@ -147,7 +146,6 @@ function ofResource({ types, data }: (typeof RESOURCES)[number]): SchemaObject {
   });
 }
 
-/** By name, for `components.schemas`. */
 export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
   EventName: {
     type: 'string',

@@ -32,7 +32,6 @@ const HEADERS = [
   ),
 ];
 
-/** What the receiver's status means. */
 const RESPONSES = {
   '2XX': { description: 'The event has arrived.' },
   '410': { description: 'The webhook is disabled.' },
@@ -43,7 +42,6 @@ const RESPONSES = {
   default: { description: 'Retried later. Redirects are not followed.' },
 };
 
-/** By name, for `components.schemas`. */
 export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
   TestEvent: eventSchema({
     description: 'The event that testWebhook sends. Nothing has happened.',

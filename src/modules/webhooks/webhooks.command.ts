@@ -10,7 +10,7 @@ import { PETSTORE } from '../../runtime/messages';
 import { ClientsService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
 import { shownUrl } from './webhook.entity';
-import { OPERATOR, type WebhookOverview, WebhooksService } from './webhooks.service';
+import { type WebhookOverview, WebhooksService } from './webhooks.service';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
@@ -95,8 +95,8 @@ export class WebhooksCommand extends CommandGroup {
     declare: declareWebhook,
   })
   async test(id: number, options: OutputOptions): Promise<void> {
-    const { enabled } = (await this.existing(id)).webhook;
-    const { id: deliveryId, eventId } = await this.webhooks.test(id, OPERATOR);
+    const { enabled, clientId } = (await this.existing(id)).webhook;
+    const { id: deliveryId, eventId } = await this.webhooks.test(id, { owner: clientId });
     const attempt = enabled ? await this.attemptOf(deliveryId) : undefined;
     const { responseStatus = null, error = null } = attempt ?? {};
     const missing = enabled

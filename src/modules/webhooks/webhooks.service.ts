@@ -8,7 +8,6 @@ import {
   type Need,
   type Origin,
   PageReader,
-  SERVICE_CALLER,
   type State,
   violates,
 } from '#libs/database';
@@ -62,9 +61,6 @@ const COUNT: Lookup<number, number> = {
 const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = now() WHERE id = ANY(ARRAY(
     SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed' ORDER BY id DESC
     LIMIT greatest(0, ${MAX_PENDING} - (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'))))`;
-
-/** Of an operator, who may use the webhooks of all clients. */
-export const OPERATOR: Origin = { owner: SERVICE_CALLER };
 
 /** For operators, with the name of the client and numbers of deliveries. */
 export interface WebhookOverview {
@@ -305,8 +301,7 @@ export class WebhooksService {
 
 /** @throws ApiError 404, also for a webhook of another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
-  const isTheirs = webhook?.clientId === clientId || clientId === OPERATOR.owner;
-  if (webhook === null || !isTheirs) {
+  if (webhook === null || webhook.clientId !== clientId) {
     throw new WebhookNotFoundError(id);
   }
   return webhook;

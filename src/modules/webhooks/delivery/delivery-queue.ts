@@ -232,7 +232,6 @@ export class DeliveryQueue {
     });
   }
 
-  /** How long the oldest pending delivery has been due, of all instances, without failing webhooks. */
   async oldestDueSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(OLDEST_DUE, [this.timeIn(0)]);
     return row!.seconds;

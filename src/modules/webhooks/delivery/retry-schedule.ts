@@ -14,7 +14,6 @@ export const PAUSES_MS = [
 /** Pauses are up to 10% longer, so that deliveries that failed together are not retried together. */
 export const JITTER = 0.1;
 
-/** A webhook is disabled after failing for this long. */
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 
 /** For a receiver that asks to slow down without a valid `Retry-After`. */

@@ -65,10 +65,8 @@ export class Sender {
       if (mayRetry && request?.reusedSocket && code === 'ECONNRESET') {
         return this.send(message, false);
       }
-      const unnamed = /^[A-Z0-9_]{1,60}$/.test(code)
-        ? `The connection failed (${code}).`
-        : 'The connection failed.';
-      return { status: null, error: FAILURES[code] ?? unnamed };
+      const reason = code === '' ? '' : ` (${code})`;
+      return { status: null, error: FAILURES[code] ?? `The connection failed${reason}.` };
     }
   }
 
