@@ -38,7 +38,9 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   if (cluster.isWorker) {
-    answerFirstProcess(registry);
+    process.on('message', (message) => {
+      if (message === ASK) void registry.getMetricsAsJSON().then((metrics) => process.send?.(metrics));
+    });
   } else {
     new Gauge({ ...MISSING_WORKERS, registers }).set(0);
   }
@@ -129,14 +131,6 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   // Who closes only the sending side still reads.
   Object.assign(server, { httpAllowHalfOpen: true });
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
-}
-
-function answerFirstProcess(registry: Registry): void {
-  process.on('message', (message) => {
-    if (message === ASK) {
-      void registry.getMetricsAsJSON().then((metrics) => process.send?.(metrics));
-    }
-  });
 }
 
 /** What each worker had counted at its last answer, and those that have ended together: a sum that falls looks like a restart. */

@@ -7,9 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
 import { AddRouteConfig, type Deprecation, Documented, isGone, successorOf } from './routes';
 
-type Body = string | Buffer;
 /** Undefined means no body. */
-type Sent = Body | Promise<Body> | undefined;
+type Sent = string | Promise<Buffer> | undefined;
 
 /** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -98,9 +97,9 @@ function asksForOne(query: object, parameter: string): boolean {
 /** Characters of a long body, which takes a thousand times as long to send as a short one. */
 const LONG_BODY = 64 * 1024;
 /** The bodies of pages, which several requests may share. */
-const bodies = new WeakMap<Page<object>, Body>();
+const bodies = new WeakMap<Page<object>, string | Buffer>();
 
-function bodyOf(page: Page<object>): Body {
+function bodyOf(page: Page<object>): string | Buffer {
   let body = bodies.get(page);
   if (body === undefined) {
     const text = JSON.stringify(page.entries);
@@ -119,7 +118,7 @@ async function inTurn(body: Buffer): Promise<Buffer> {
   return body;
 }
 
-function asJson(body: Body, reply: FastifyReply): Sent {
+function asJson(body: string | Buffer, reply: FastifyReply): Sent {
   void reply.type(JSON_TYPE);
   return typeof body === 'string' ? body : inTurn(body);
 }

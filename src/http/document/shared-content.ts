@@ -49,7 +49,12 @@ export function serveContent(
   write: (address: string) => string | Buffer | Promise<string | Buffer>,
   { isFile = false } = {},
 ): void {
-  const fetchMethod = async (address: string) => encode(await write(address));
+  const fetchMethod = async (address: string) => {
+    const plain = Buffer.from(await write(address));
+    const compressed = await promisify(gzip)(plain);
+    const tagged = (body: Buffer) => ({ body, tag: entityTag(body) });
+    return { plain: tagged(plain), compressed: tagged(compressed) };
+  };
   const contents = new LRUCache({ max: MAX_ADDRESSES, fetchMethod, ignoreFetchAbort: true });
   pages.get(path, async (request, reply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
@@ -66,11 +71,4 @@ export function serveContent(
     });
     return isHeld ? reply.status(304).send() : reply.type(TYPES[extname(path)]!).send(body);
   });
-}
-
-async function encode(written: string | Buffer) {
-  const plain = Buffer.from(written);
-  const compressed = await promisify(gzip)(plain);
-  const tagged = (body: Buffer) => ({ body, tag: entityTag(body) });
-  return { plain: tagged(plain), compressed: tagged(compressed) };
 }
