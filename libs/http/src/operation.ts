@@ -49,15 +49,12 @@ interface OperationOptions {
 
 /** Names an operation, says what it returns, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, response, bodies = {}, errors } = options;
-  const { stability, deprecated, hideTryItPanel, callbacks } = options;
+  const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
   // Scalar and Redoc show badges, not our markers.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   const described = {
     operationId: id,
-    summary,
-    description,
-    callbacks,
+    ...texts,
     deprecated: deprecated && true,
     'x-deprecated-sunset': deprecated?.sunset,
     'x-stability': stability,

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HTML, SHOWN_ADDRESS, rootFrom } from './shared-content';
+import { HTML, SHOWN_ADDRESS, escaped, rootFrom } from './shared-content';
 
 const INDEX_GUIDE = 'README';
 
@@ -101,9 +101,6 @@ function pageOf(address: string): string {
   return address.replace(/^([\w-]+)\.md/, (_all, name: GuideName) => guidePath(name));
 }
 
-const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-
 /** Without an icon, browsers ask for one at the root of the host. */
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
@@ -156,8 +153,7 @@ ${content}`;
 
 const listOf = (links: string[]): string => `<ul>${links.map((link) => `<li>${link}</li>`).join('\n')}</ul>`;
 
-/** @param address of the service, which stands in the guide's commands */
-export function guidePage({ name, title, html, sections }: Guide, guides: Guide[], address: string): string {
+export function guidePage({ name, title, html, sections }: Guide, guides: Guide[]): string {
   const links = guides.map((other) => {
     const text = other.name === INDEX_GUIDE ? 'All guides' : escaped(other.title);
     return `<a href="${guidePath(other.name)}"${other.name === name ? ' aria-current="page"' : ''}>${text}</a>`;
@@ -168,7 +164,7 @@ export function guidePage({ name, title, html, sections }: Guide, guides: Guide[
   const content = `<div class="columns">
 <nav aria-label="Guides">${listOf(links)}</nav>
 <main id="content">
-${html.replace('</h1>', () => contents).replaceAll(SHOWN_ADDRESS, () => escaped(address))}
+${html.replace('</h1>', () => contents)}
 <footer>${next ? `Next: ${next}` : links[0]}</footer>
 </main>
 </div>`;
@@ -176,13 +172,13 @@ ${html.replace('</h1>', () => contents).replaceAll(SHOWN_ADDRESS, () => escaped(
 }
 
 /** What programs that read for people look for first (llmstxt.org). */
-export function llmsText(guides: Guide[], address: string): string {
-  const pages = guides.map(({ name, title }) => `- [${title}](${address}${guidePath(name)})`);
+export function llmsText(guides: Guide[]): string {
+  const pages = guides.map(({ name, title }) => `- [${title}](${SHOWN_ADDRESS}${guidePath(name)})`);
   return `# Pet Store
 
 > Pets, the categories they belong to, orders and stock, over HTTP with an API key.
 
-- [OpenAPI document](${address}/openapi.json): every operation, error and header
+- [OpenAPI document](${SHOWN_ADDRESS}/openapi.json): every operation, error and header
 
 ## Guides
 

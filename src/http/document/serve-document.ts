@@ -17,23 +17,20 @@ import {
   referencePage,
   wantsPage,
 } from './pages';
-import { SHOWN_ADDRESS, rootFrom, serveContent } from './shared-content';
+import { rootFrom, serveContent } from './shared-content';
 
 /** Serves the OpenAPI document, its pages and the guides. They need no key and are never counted. */
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);
   serveRoot(fastify, document);
-  const servedAt = (address: string, text: string) => text.replaceAll(SHOWN_ADDRESS, () => address);
   // Written once: whoever sends another Host each time must not keep the process busy.
   const json = JSON.stringify(document);
   const shown = JSON.stringify(document, withoutPrefilling);
   let yaml: Promise<string> | undefined;
-  serveContent(fastify, '/openapi.json', (address) => servedAt(address, json));
-  serveContent(fastify, '/docs/openapi.json', (address) => servedAt(address, shown));
-  serveContent(fastify, '/openapi.yaml', async (address) =>
-    servedAt(address, await (yaml ??= documentText(document, 'yaml'))),
-  );
+  serveContent(fastify, '/openapi.json', () => json);
+  serveContent(fastify, '/docs/openapi.json', () => shown);
+  serveContent(fastify, '/openapi.yaml', () => (yaml ??= documentText(document, 'yaml')));
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => void reply.headers(GUIDE_HEADERS));
     serveGuides(pages);
@@ -76,12 +73,12 @@ function serveGuides(pages: FastifyInstance): void {
   let reading: ReturnType<typeof readGuides> | undefined;
   const guides = () => (reading ??= readGuides());
   for (const [index, name] of GUIDES.entries()) {
-    serveContent(pages, guidePath(name), async (address) => {
+    serveContent(pages, guidePath(name), async () => {
       const all = await guides();
-      return guidePage(all[index]!, all, address);
+      return guidePage(all[index]!, all);
     });
   }
-  serveContent(pages, '/llms.txt', async (address) => llmsText(await guides(), address));
+  serveContent(pages, '/llms.txt', async () => llmsText(await guides()));
   for (const name of ['guide.css', 'copying.js', 'reference.js']) {
     serveContent(pages, `/docs/${name}`, () => readFile(join(__dirname, 'browser', name)), { isFile: true });
   }

@@ -24,6 +24,9 @@ export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
 
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
 export const HTML = 'text/html; charset=utf-8';
 const TYPES: Record<string, string> = {
   '': HTML,
@@ -40,17 +43,19 @@ const MAX_ADDRESSES = 8;
 
 /**
  * Answers GET and HEAD of the path; 304 for a client that has the response.
- * @param write what is served to callers who reached the service at the address; called for the first of them
- * @param isFile the content is the same at every address of the service
+ * @param write what is served; callers see the address at which they reached the service instead of SHOWN_ADDRESS
+ * @param isFile everybody gets the same
  */
 export function serveContent(
   pages: FastifyInstance,
   path: string,
-  write: (address: string) => string | Buffer | Promise<string | Buffer>,
+  write: () => string | Promise<string | Buffer>,
   { isFile = false } = {},
 ): void {
   const fetchMethod = async (address: string) => {
-    const plain = Buffer.from(await write(address));
+    const written = await write();
+    const shown = TYPES[extname(path)] === HTML ? escaped(address) : address;
+    const plain = Buffer.from(isFile ? written : String(written).replaceAll(SHOWN_ADDRESS, () => shown));
     const compressed = await promisify(gzip)(plain);
     const tagged = (body: Buffer) => ({ body, tag: entityTag(body) });
     return { plain: tagged(plain), compressed: tagged(compressed) };
