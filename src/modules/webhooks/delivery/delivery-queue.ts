@@ -185,14 +185,14 @@ export class DeliveryQueue {
   ) {}
 
   /** Follows the feed and makes a delivery of each event for each subscribed webhook. `isAwaited`: some webhook is enabled. */
-  async dispatch(): Promise<{ isAwaited: boolean; hasMore: boolean }> {
+  async dispatch(): Promise<{ isFound: boolean; isAwaited: boolean; hasMore: boolean }> {
     const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>(
       NEW_EVENTS,
     );
     const { end, isFound, isAwaited } = news!;
     const values = [EVENT_TYPES, end, this.timeIn(0)];
     const [turn] = isFound ? await this.database.query<{ hasMore: boolean }>(DISPATCH, values) : [];
-    return { isAwaited, hasMore: turn?.hasMore ?? false };
+    return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
   }
 
   /** Disables webhooks with too many pending deliveries, which are given up. */

@@ -10,8 +10,9 @@ import { Sender } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
-/** How often new events and due deliveries are looked for while a webhook is enabled, and while none is. */
-const POLL_MS = 200;
+/** How often new events, and deliveries that are due, are looked for while a webhook is enabled, and while none is. */
+const EVENTS_POLL_MS = 200;
+const DUE_POLL_MS = 500;
 const IDLE_POLL_MS = 1_000;
 /** How often pending deliveries are counted. */
 const BACKLOG_MS = 5_000;
@@ -34,10 +35,15 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private isAwaited = false;
   /** With the ends of their attempts. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
-  private readonly delivering = new RepeatingTask({
-    name: 'Delivering events to webhooks',
+  private readonly sending = new RepeatingTask({
+    name: 'Sending deliveries to webhooks',
     work: () => this.takeTurn(),
-    everyMs: () => (this.isAwaited ? POLL_MS : IDLE_POLL_MS),
+    everyMs: () => (this.isAwaited ? DUE_POLL_MS : IDLE_POLL_MS),
+  });
+  private readonly dispatching = new RepeatingTask({
+    name: 'Making deliveries of events for webhooks',
+    work: () => this.dispatch(),
+    everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : IDLE_POLL_MS),
   });
   private readonly counting = new RepeatingTask({
     name: 'Counting pending deliveries',
@@ -54,28 +60,35 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     ['delivered', 'failed'].forEach((result) => this.attempts.inc({ result }, 0));
-    this.delivering.start();
-    this.counting.start();
+    [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
   }
 
   /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
   async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.delivering.stop(), this.counting.stop()]);
+    await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // If the database is unavailable, the leases expire.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
   }
 
+  private async dispatch(): Promise<void> {
+    const { isFound, isAwaited, hasMore } = await this.queue.dispatch();
+    this.isAwaited = isAwaited;
+    if (isFound) {
+      void this.sending.runNow();
+    }
+    if (hasMore) {
+      void this.dispatching.runNow();
+    }
+  }
+
   /** Each webhook gets one delivery at a time, until none may have another. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
-    const { isAwaited, hasMore } = await this.queue.dispatch();
-    this.isAwaited = isAwaited;
     // Without a key nothing can be signed; an instance with a key will send.
-    const begun = this.vault.hasKey ? await this.begin() : 0;
-    if (hasMore || begun > 0) {
-      void this.delivering.runNow();
+    if (this.vault.hasKey && (await this.begin()) > 0) {
+      void this.sending.runNow();
     }
   }
 
@@ -92,7 +105,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     delivery.attempt = await this.send(delivery);
     delivery.quick = this.isQuick(delivery);
     this.attempts.inc({ result: delivery.attempt.error === null ? 'delivered' : 'failed' });
-    void this.delivering.runNow();
+    void this.sending.runNow();
   }
 
   private isQuick({ startedAt }: LeasedDelivery): boolean {
