@@ -1,6 +1,5 @@
 import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/stores/redis-connection';
-import { QUOTA_SCRIPT } from '../../src/modules/quotas/stores/quota-script';
 
 /** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
 export class RedisOnClock extends RedisConnection {
@@ -10,7 +9,7 @@ export class RedisOnClock extends RedisConnection {
     url: string,
     private readonly clock: Clock,
   ) {
-    super(url, QUOTA_SCRIPT);
+    super(url);
   }
 
   override run(keys: [string, string], argument: string): Promise<unknown> {

@@ -12,7 +12,7 @@ import { ClientsService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
-import { REDIS_CONNECTION, agreedPlan } from '../../src/modules/quotas';
+import { RedisConnection, agreedPlan } from '../../src/modules/quotas';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
@@ -135,7 +135,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
-    .overrideProvider(REDIS_CONNECTION)
+    .overrideProvider(RedisConnection)
     .useFactory({
       factory: () => (redisUrl === undefined ? null : new RedisOnClock(patient(redisUrl), clock)),
     })

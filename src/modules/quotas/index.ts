@@ -16,7 +16,6 @@ import { QuotaRecords, USAGE_DAYS, UsageDay } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
-import { QUOTA_SCRIPT } from './stores/quota-script';
 import { RedisStore } from './stores/redis-store';
 
 export { QuotasService } from './quotas.service';
@@ -24,30 +23,25 @@ export { AGREED_PLANS, PLANS, PLAN_LIMITS, agreedPlan, limitsOf, type Plan } fro
 export { countedAddress, RequestLimiter } from './request-limiter';
 export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaStore } from './stores/quota-store';
-export { redisStatus } from './stores/redis-connection';
-
-export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
+export { RedisConnection, redisStatus } from './stores/redis-connection';
 
 /** Counts in memory, or in Redis if REDIS_URL is set. */
 const QUOTA_STORE: Provider[] = [
   {
-    provide: REDIS_CONNECTION,
+    provide: RedisConnection,
     inject: [SETTINGS],
-    useFactory: ({ redisUrl }: Settings) =>
-      redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
+    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : new RedisConnection(redisUrl)),
   },
   {
     provide: QuotaStore,
-    inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION],
+    inject: [SETTINGS, QuotaRecords, Clock, RedisConnection],
     useFactory: (
       { instances }: Settings,
       records: QuotaRecords,
       clock: Clock,
       redis: RedisConnection | null,
-    ): QuotaStore | Promise<QuotaStore> =>
-      redis === null
-        ? new MemoryStore(records, clock)
-        : new RedisStore(redis, records, clock, instances).start(),
+    ) =>
+      redis === null ? new MemoryStore(records, clock) : new RedisStore(redis, records, clock, instances),
   },
 ];
 

@@ -97,7 +97,7 @@ export class QuotasService {
     const now = this.clock.now();
     const limits = limitsOf(client);
     const resetAt = client.resetAt?.getTime() ?? 0;
-    const windows = await this.records.usageOf({ clientId: client.id, resetAt });
+    const windows = await this.records.windowsOf({ clientId: client.id, resetAt });
     const [minute, day] = windowStatuses(windows, limits, now);
     return {
       client: client.name,

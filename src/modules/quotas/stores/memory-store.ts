@@ -118,7 +118,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   /** @param before what Redis reported, whose minute goes on, unless it was reset */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
-    const counted = await this.records.usageOf(key!);
+    const counted = await this.records.windowsOf(key!);
     const { minute, day } = this.instances === 1 ? counted : shareOfRest(counted, limits, this.instances);
     const isSameMinute = before !== undefined && before.resetAt >= resetAt;
     return {

@@ -111,7 +111,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /** The windows of a client since the last reset (unix milliseconds, 0 for never). Writes pending counts first. */
-  async usageOf({ clientId, resetAt }: Pick<LimitedKey, 'clientId' | 'resetAt'>): Promise<Windows> {
+  async windowsOf({ clientId, resetAt }: Pick<LimitedKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();
     const today = utcDate(now);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { QUOTA_SCRIPT } from './quota-script';
 
 /** How long a command may take; `commandTimeout` in the URL is another time. Requests wait for it, and are then counted locally. */
 const PATIENCE_MS = 200;
@@ -29,17 +30,14 @@ type Client = Redis | Cluster;
 /** The script as a command of its own, for which ioredis knows the first key, and with it the node of a cluster. */
 type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
-/** Runs one script on two keys in Redis. A URL of one node of a cluster, or of several, means the cluster. */
+/** Runs the script of a step in Redis. A URL of one node of a cluster, or of several, means the cluster. */
 export class RedisConnection {
   private connection: Promise<Scripted> | null = null;
   private isCluster: boolean;
   private readonly patienceMs: number;
   private deadline: Promise<never> | null = null;
 
-  constructor(
-    private readonly url: string,
-    private readonly lua: string,
-  ) {
+  constructor(private readonly url: string) {
     this.isCluster = url.includes(',');
     const patience = new URL(url.split(',')[0]!).searchParams.get('commandTimeout');
     this.patienceMs = patience === null ? PATIENCE_MS : Number(patience);
@@ -81,7 +79,7 @@ export class RedisConnection {
 
   private connect(): Promise<Scripted> {
     const client = clientOf(this.url, this.isCluster) as Scripted;
-    client.defineCommand('quotaStep', { numberOfKeys: 2, lua: this.lua });
+    client.defineCommand('quotaStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
     const connection = connected(client).then(async () => {
       await this.inTime(selectDatabase(client));
       return client;

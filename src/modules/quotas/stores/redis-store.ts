@@ -1,4 +1,4 @@
-import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
@@ -23,7 +23,7 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
  * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
  * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
  */
-export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
+export class RedisStore extends QuotaStore implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
   private failedProbes = 0;
@@ -46,9 +46,8 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
   }
 
   /** Resolves when Redis is used, or is known to be unavailable. */
-  async start(): Promise<this> {
+  async onModuleInit(): Promise<void> {
     await this.prober.start().runNow();
-    return this;
   }
 
   onModuleDestroy(): void {
@@ -88,7 +87,7 @@ export class RedisStore extends QuotaStore implements OnModuleDestroy, OnApplica
       });
     let answer = await ask();
     if (answer === null) {
-      answer = await ask(await this.records.usageOf(client.key!));
+      answer = await ask(await this.records.windowsOf(client.key!));
     }
     return answer ? toStatus(answer, client, this.clock.now()) : null;
   }

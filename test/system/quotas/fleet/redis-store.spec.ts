@@ -16,7 +16,7 @@ const clock = new ManualClock(START);
 const FORGETFUL = {
   count: () => undefined,
   saveBan: () => undefined,
-  usageOf: () => Promise.resolve(newWindows()),
+  windowsOf: () => Promise.resolve(newWindows()),
 } as unknown as QuotaRecords;
 
 let server: RedisServer;

@@ -16,7 +16,7 @@ class Records {
     this.saved.set(clientId, structuredClone(windows));
   }
   saveBan(): void {}
-  usageOf({ clientId }: LimitedKey): Promise<Windows> {
+  windowsOf({ clientId }: LimitedKey): Promise<Windows> {
     this.lookUps += 1;
     return Promise.resolve(structuredClone(this.saved.get(clientId)) ?? newWindows());
   }
