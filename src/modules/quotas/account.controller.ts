@@ -152,7 +152,6 @@ export class AccountController {
     stability: 'experimental',
   })
   async getUsage(@ClientId() clientId: number, @Query() query: UsageQuery): Promise<UsageDto> {
-    await this.store.flush();
     return { days: await this.quotas.usageOf(clientId, query.days) };
   }
 }

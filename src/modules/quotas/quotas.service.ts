@@ -78,8 +78,9 @@ export class QuotasService {
     });
   }
 
-  /** The requests of the last `days` UTC days, oldest first. Counts that are not written yet are missing. */
+  /** The requests of the last `days` UTC days, oldest first. Those of other instances are up to a second behind. */
   async usageOf(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
+    await this.records.flush();
     const since = this.clock.now() - (days - 1) * DAY_MS;
     const dates = Array.from({ length: days }, (_, index) => utcDate(since + index * DAY_MS));
     const used = await this.usage.findBy({ clientId, day: Between(dates[0]!, dates.at(-1)!) });

@@ -77,7 +77,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     const state = {
       windows: isRead ? copyOf(windows) : windows,
       ban: isRead ? ban && { ...ban } : ban,
-      limits: this.instances === 1 ? limits : shareOf(limits, this.instances),
+      limits: shareOf(limits, this.instances),
       perMinute: limits.perMinute,
       now: this.clock.now(),
     };
@@ -118,8 +118,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   /** @param before what Redis reported, whose minute goes on, unless it was reset */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
-    const counted = await this.records.windowsOf(key!);
-    const { minute, day } = this.instances === 1 ? counted : shareOfRest(counted, limits, this.instances);
+    const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);
     const isSameMinute = before !== undefined && before.resetAt >= resetAt;
     return {
       windows: { minute: isSameMinute ? before.windows.minute : minute, day },

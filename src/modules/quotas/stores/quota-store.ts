@@ -51,9 +51,4 @@ export abstract class QuotaStore {
   read(client: LimitedClient): Promise<QuotaStatus> {
     return this.step(client, 'read');
   }
-
-  /** Writes pending counts. Never rejects. */
-  flush(): Promise<void> {
-    return this.records.flush();
-  }
 }
