@@ -46,25 +46,19 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
 
 type Field = [name: string, text: string];
 
-function fieldIn(text: string, before: Field[] = []): Field[] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new UsageError(`"${text}" is not name=value.`);
-  }
-  return [...before, [name, value]];
+/** Reads fields, one after the other. The groups of the pattern are the name and the text. */
+function fieldsAs(pattern: RegExp, form: string) {
+  return (given: string, before: Field[] = []): Field[] => {
+    const [, name, text] = pattern.exec(given) ?? [];
+    if (name === undefined || text === undefined) {
+      throw new UsageError(`"${given}" is not ${form}.`);
+    }
+    return [...before, [name, text]];
+  };
 }
 
-function headerIn(text: string, before: Field[] = []): Field[] {
-  const [, name, value] = /^([\w-]+): ?([ -~]*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new UsageError(`"${text}" is not a header field such as 'If-Match: "3"'.`);
-  }
-  // With another length than the body's, fetch fails, or never ends.
-  if (name.toLowerCase() === 'content-length') {
-    throw new UsageError('Content-Length follows from the body.');
-  }
-  return [...before, [name, value]];
-}
+const fieldIn = fieldsAs(/^([^=]+)=(.*)$/s, 'name=value');
+const headerIn = fieldsAs(/^([\w-]+): ?([ -~]*)$/, `a header field such as 'If-Match: "3"'`);
 
 /** The option of commands that call a service. */
 export const URL_OPTION = [
@@ -129,6 +123,10 @@ export class ApiCommand extends PetstoreCommand {
       throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
     }
     const headers = new Headers(options.header);
+    // With another length than the body's, fetch fails, or never ends.
+    if (headers.has('Content-Length')) {
+      throw new UsageError('--header: Content-Length follows from the body.');
+    }
     headers.set('X-API-Key', keyInEnvironment(process.env));
     const url = new URL((await urlOf(options)) + path);
     const { field: fields = [] } = options;
