@@ -13,7 +13,7 @@ import {
   UnavailableError,
   closeIfUnread,
 } from '#libs/http';
-import { accessRuleOf, assertMayCall } from '../modules/auth';
+import { assertMayCall } from '../modules/auth';
 import { limitErrorOf, RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
@@ -67,7 +67,7 @@ export class ErrorFilter implements ExceptionFilter {
       throw limitErrorOf(decision);
     }
     // An unknown path needs no key.
-    assertMayCall(request.client, accessRuleOf(request) ?? 'public');
+    assertMayCall(request, 'public');
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
 import { UnavailableError } from '#libs/http';
-import { Public } from '../modules/auth';
+import { Access } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
 const DATABASE_TIMEOUT_MS = 2_000;
@@ -69,7 +69,7 @@ export class HealthController {
   ) {}
 
   @Get('live')
-  @Public()
+  @Access('public')
   @SkipThrottle()
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -77,7 +77,7 @@ export class HealthController {
 
   /** Without Redis limits are degraded, which is no reason to send requests elsewhere. */
   @Get('ready')
-  @Public()
+  @Access('public')
   @SkipThrottle()
   async ready(): Promise<object> {
     const reason = await this.readiness.reason();

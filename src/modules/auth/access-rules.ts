@@ -1,7 +1,6 @@
 // What a request needs to be let in: the key that it presents, and what operations ask of it.
 import type { IncomingMessage } from 'node:http';
 import { applyDecorators, RequestMethod } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import {
   type ApiError,
   defineError,
@@ -113,17 +112,7 @@ export function ScopeByMethod(): ClassDecorator {
   });
 }
 
-/** The operation needs a valid key, whatever its scopes. */
-export function RequiresKey(): MethodDecorator {
-  return AddRouteConfig({ access: 'any key' });
-}
-
-/** The route needs no key; it is not part of the API. */
-export function Public(): MethodDecorator {
-  return AddRouteConfig({ access: 'public' });
-}
-
-/** What a request needs to be let in. Pages and documents are no operations, and declare nothing; nor do unknown paths. */
-export function accessRuleOf(request: FastifyRequest): AccessRule | undefined {
-  return request.routeOptions.config.access;
+/** The rule of an operation that needs no scope, or of a route that is not part of the API and needs no key. */
+export function Access(access: 'any key' | 'public'): MethodDecorator {
+  return AddRouteConfig({ access });
 }

@@ -12,14 +12,7 @@ import { Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
-import {
-  type AccessRule,
-  accessRuleOf,
-  InsufficientScopeError,
-  INVALID,
-  MISSING,
-  presentedKey,
-} from './access-rules';
+import { type AccessRule, InsufficientScopeError, INVALID, MISSING, presentedKey } from './access-rules';
 import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
 import { ApiKey } from './api-key.entity';
 
@@ -169,20 +162,24 @@ export class Authenticator implements BeforeApplicationShutdown {
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    assertMayCall(request.client, accessRuleOf(request) ?? 'write');
+    assertMayCall(request, 'write');
     return true;
   }
 }
 
-/** @throws ApiError that says why requests with this key, or without one, may not call an operation with this rule */
-export function assertMayCall(identity: Identity | undefined, rule: AccessRule): void {
+/**
+ * @param undeclared the rule of pages and documents, which are no operations, and of unknown paths
+ * @throws ApiError that says why this request may not be answered
+ */
+export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
+  const rule = routeOptions.config.access ?? undeclared;
   if (rule === 'public') {
     return;
   }
-  if (!identity?.key) {
-    throw identity?.refusal ?? MISSING;
+  if (!client?.key) {
+    throw client?.refusal ?? MISSING;
   }
-  if (rule !== 'any key' && !identity.key.scopes.includes(rule)) {
+  if (rule !== 'any key' && !client.key.scopes.includes(rule)) {
     throw new InsufficientScopeError(rule);
   }
 }

@@ -7,15 +7,7 @@ import { ClientsService } from './clients.service';
 import { SCOPES } from './api-key';
 import { KeyController } from './key.controller';
 
-export {
-  accessRuleOf,
-  API_KEY_SCHEME,
-  BEARER_SCHEME,
-  MissingApiKeyError,
-  Public,
-  RequiresKey,
-  ScopeByMethod,
-} from './access-rules';
+export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
 export { banEndOf, type ClientKey, describeKey, type Identity, type Scope, SCOPES } from './api-key';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
 export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService, type IssuedKey } from './clients.service';

@@ -2,7 +2,7 @@ import { Controller, Get, Req } from '@nestjs/common';
 import { ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Id, Operation, Text, Timestamp } from '#libs/http';
-import { RequiresKey } from './access-rules';
+import { Access } from './access-rules';
 import { type ClientKey, type Scope, SCOPES } from './api-key';
 import { keyOf } from './api-key.guard';
 
@@ -71,7 +71,7 @@ class KeyDto {
 @Controller('key')
 export class KeyController {
   @Get()
-  @RequiresKey()
+  @Access('any key')
   @Operation({
     id: 'getKey',
     summary: 'Get your API key',

@@ -2,7 +2,7 @@ import { applyDecorators, type ExecutionContext, Inject, Injectable } from '@nes
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { AddRouteConfig, type ApiError, defineError, Documented } from '#libs/http';
-import { RequiresKey } from '../auth';
+import { Access } from '../auth';
 import { RequestLimiter } from './request-limiter';
 import { nextBanMs, type QuotaStatus } from './rules/decision';
 
@@ -71,7 +71,7 @@ declare module 'fastify' {
  */
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
-    RequiresKey(),
+    Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
     // Addresses have no daily limit and no bans.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
