@@ -20,8 +20,8 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
   // What a library prints, as ioredis does of a password that it needs not, is no part of a command's output.
   Object.assign(console, { warn: () => undefined });
-  // Until the command has finished: if the event loop is empty before, that is no success.
-  process.exitCode = 1;
+  // If the event loop is empty before the command has finished, that is no success.
+  process.once('beforeExit', () => process.exit(1));
   const code = await executeCommand().then(() => 0, reportFailure);
   await outputIsWritten().then(
     () => process.exit(code),

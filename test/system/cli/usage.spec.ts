@@ -75,12 +75,16 @@ function leavesOf(command: Commander, path: string[]): { path: string; command: 
   return command.commands.flatMap((below) => leavesOf(below, [...path, below.name()]));
 }
 
-describe('--help', () => {
+describe('help', () => {
   it.each([
-    ['clients create', / \[options\]\n[^]*--name <name>[^]*\(required\)[^]*--plan <plan> [^]*"free", "pro"/],
-    ['serve', /SIGTERM or Ctrl-C[^]*environment/],
+    [
+      'clients create --help',
+      / \[options\]\n[^]*--name <name>[^]*\(required\)[^]*--plan <plan> [^]*"free", "pro"/,
+    ],
+    ['serve --help', /SIGTERM or Ctrl-C[^]*environment/],
+    ['help keys', /Commands:\n *issue/],
   ])('petstore %s', async (command, text) => {
-    const { code, stdout, stderr } = await run(`${command} --help`);
+    const { code, stdout, stderr } = await run(command);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(text);
   });
