@@ -48,8 +48,6 @@ export const EventsLostError = defineError({
   example: [EXAMPLE_CURSOR, `</events?cursor=${EXAMPLE_CURSOR}>; rel="next"`],
 });
 
-const MAX_WAIT_SECONDS = 30;
-
 export class ListEventsQuery extends PageQuery {
   @Cursor({
     description:
@@ -71,7 +69,7 @@ export class ListEventsQuery extends PageQuery {
 
   @Integer({
     min: 0,
-    max: MAX_WAIT_SECONDS,
+    max: 30,
     times: 1,
     description: 'How many seconds to wait for an event if there is none yet.',
     default: 0,

@@ -36,8 +36,6 @@ class WebhookStoreModule {}
 })
 class WebhooksModule {}
 
-/** Includes today, so that deliveries are kept for at least 30 days. */
-const DAYS = 31;
 /** By a loose index scan: most deliveries are of webhooks that are there. */
 const OF_DELETED = `webhook_id = ANY(ARRAY(WITH RECURSIVE known (id) AS (
     SELECT min(webhook_id) FROM webhook_deliveries
@@ -68,7 +66,8 @@ export const WEBHOOKS: Feature = {
   // No event reports them.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [
-    { table: 'webhook_deliveries', expired: olderThan(DAYS, `(created_at AT TIME ZONE 'UTC')::date`) },
+    // Today is one of the days: they are kept for at least 30.
+    { table: 'webhook_deliveries', expired: olderThan(31, `(created_at AT TIME ZONE 'UTC')::date`) },
     { table: 'webhook_deliveries', expired: () => OF_DELETED },
   ],
   ofClient: WEBHOOKS_OF_CLIENT,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
-import { Raw, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
 import type { CopiedFile } from '../../features';
 import { OperatorError } from '../../operator-error';
@@ -39,17 +39,15 @@ export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, 
   return [{ sealed, until: null }, ...replaced];
 }
 
+const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}`);
+
 /** Encrypts secrets with a key that is not in the database, so that a leaked table is useless. Each is bound to its webhook. */
 @Injectable()
 export class SecretVault {
-  private readonly key: Buffer | undefined;
-
-  constructor(@Inject(SETTINGS) { webhookKey }: Pick<Settings, 'webhookKey'>) {
-    this.key = webhookKey;
-  }
+  constructor(@Inject(SETTINGS) private readonly settings: Pick<Settings, 'webhookKey'>) {}
 
   get hasKey(): boolean {
-    return this.key !== undefined;
+    return this.settings.webhookKey !== undefined;
   }
 
   /** A new secret, sealed. @throws UnavailableError without a key */
@@ -73,7 +71,7 @@ export class SecretVault {
 
   /**
    * One signature per valid secret (Standard Webhooks 1.0), separated by spaces.
-   * @returns undefined if there is none, or one cannot be decrypted
+   * @returns undefined if one cannot be decrypted
    */
   sign(
     { secrets, webhookId, eventId }: { secrets: StoredSecret[]; webhookId: number; eventId: string },
@@ -81,10 +79,10 @@ export class SecretVault {
     now: Date,
   ): string | undefined {
     try {
-      const signatures = validSecrets(secrets, now).map(({ sealed }) =>
-        new Signer(this.open(sealed, webhookId)).sign(eventId, now, body),
+      const signers = validSecrets(secrets, now).map(
+        ({ sealed }) => new Signer(this.open(sealed, webhookId)),
       );
-      return signatures.length === 0 ? undefined : signatures.join(' ');
+      return signers.map((signer) => signer.sign(eventId, now, body)).join(' ');
     } catch {
       // Do not log the error: it may contain the secret.
       return undefined;
@@ -92,15 +90,12 @@ export class SecretVault {
   }
 
   private requireKey(): Buffer {
-    if (this.key === undefined) {
+    const { webhookKey } = this.settings;
+    if (webhookKey === undefined) {
       throw new UnavailableError(NO_KEY);
     }
-    return this.key;
+    return webhookKey;
   }
-}
-
-function boundTo(webhookId: number): Buffer {
-  return Buffer.from(`webhook ${webhookId}`);
 }
 
 /** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */
@@ -116,8 +111,7 @@ export class WebhookKeyCheck implements OnModuleInit {
       new Logger('Webhooks').warn(NO_KEY);
       return;
     }
-    const where = { secrets: Raw((secrets) => `${secrets} <> '[]'`) };
-    const newest = await this.webhooks.findOne({ where, order: { id: 'DESC' } });
+    const [newest] = await this.webhooks.find({ order: { id: 'DESC' }, take: 1 });
     try {
       newest?.secrets.forEach(({ sealed }) => this.vault.open(sealed, newest.id));
     } catch {

@@ -174,7 +174,6 @@ export class WebhooksService {
    */
   async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
-    const { status } = query;
     const { after, limit } = rangeOf(query);
     const table = this.database.table(WebhookDelivery);
     const statement = {
@@ -183,7 +182,7 @@ export class WebhooksService {
           ORDER BY webhook_id DESC, status DESC, id DESC LIMIT $3) AS page
         WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
     };
-    const wanted = status === undefined ? DELIVERY_STATUSES : [status];
+    const wanted = query.status === undefined ? DELIVERY_STATUSES : [query.status];
     const values = [id, after.id || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
     const stored = await this.database.read(statement, values, clientId, false);
     return pageOf(

@@ -30,7 +30,8 @@ export function systemLookup(
   newResolver = () => new dns.Resolver(QUERY),
 ): FindAddresses {
   return async (name) => {
-    const known = localAddresses(name) ?? addressesIn(wordsOf(hostsFile), name);
+    const entries = wordsOf(hostsFile).filter((words) => words.slice(1).includes(name.replace(/\.$/, '')));
+    const known = localAddresses(name) ?? entries.map(([address = '']) => address).filter(isIP);
     if (known.length > 0) {
       return known.map((address) => ({ address, family: isIP(address) }));
     }
@@ -81,11 +82,6 @@ async function query(resolver: dns.Resolver, name: string): Promise<LookupAddres
   await Promise.any(families);
   await Promise.race([Promise.allSettled(families), pause(OTHER_FAMILY_MS)]);
   return [...found];
-}
-
-function addressesIn(hosts: string[][], name: string): string[] {
-  const entries = hosts.filter((names) => names.slice(1).includes(name.replace(/\.$/, '')));
-  return entries.map(([address = '']) => address).filter(isIP);
 }
 
 /** The names to ask for, in order, as resolv.conf(5) says: with fewer dots than `ndots`, first below the search domains. */
