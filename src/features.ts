@@ -34,7 +34,7 @@ export interface Feature {
   /** Its part of a command, without what only requests need. By default the same. */
   commandModule?: Type;
   /** The commands of its operators, in the order of the help. Loaded by the command line only. */
-  commands?: () => Promise<(typeof CommandRunner)[]>;
+  commands?: () => Promise<Type<CommandRunner>[]>;
   /** Tables whose rows the commands of callers change, parents before children, and the events that report the changes. */
   tables?: readonly ReportedTable[];
   /** Completes the settings of a service, once its database is open. */

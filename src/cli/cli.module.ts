@@ -65,7 +65,7 @@ export class CliModule {
     return {
       module: CliModule,
       imports: [AppModule.forCommands(settingsOrDefaults(), actor)],
-      providers: [StoreConnection, ...commands.flatMap((command) => command.registerWithSubCommands())],
+      providers: [StoreConnection, ...commands],
     };
   }
 }
