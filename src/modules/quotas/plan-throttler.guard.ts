@@ -87,14 +87,6 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
 export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;
 
-  protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
-    const request = requestOf(context);
-    return (
-      request.routeOptions.config.isCountedOnlyWithoutKey === true &&
-      (await this.limiter.identify(request)).key !== null
-    );
-  }
-
   /** Identifies the client. @returns whose requests count together */
   protected override async getTracker(request: FastifyRequest): Promise<string> {
     return (await this.limiter.identify(request)).tracker;
@@ -105,6 +97,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const request = requestOf(context);
     const tracker = await getTracker(request, context);
     const client = request.client!;
+    if (client.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
+      return true;
+    }
     client.tracker = tracker;
     const { outcome } = await this.limiter.admit(client);
     if (outcome !== 'allowed') {
