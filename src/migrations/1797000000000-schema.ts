@@ -10,8 +10,7 @@ const CATALOGUE = [
   // Lists by name walk through this index and that of pets, in the order of code points.
   `CREATE INDEX categories_by_name ON categories (lower(name) COLLATE "C", id)`,
 
-  // The row of a deleted pet is kept for the books but no longer uses its category, so that the category can be
-  // deleted, too.
+  // The row of a deleted pet is kept for the books, but its category can be deleted, too.
   `CREATE TABLE pets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -153,9 +152,8 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction draws positions, it announces that they will be above the last one: with a lock that nobody waits
-  // for, and that ends with the transaction, after it has become visible. The sequence's oid tells stores in different
-  // schemas of a database apart. A condition, because PL/pgSQL runs PERFORM as a query, which costs twice as much.
+  // Before a transaction draws positions, it announces that they will be above the last one (docs/development/concurrency.md).
+  // The sequence's oid tells stores in different schemas apart. A condition, because PERFORM as a query costs twice as much.
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -166,8 +164,7 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // The end of the feed: no event at or below it can appear later. In this order: the other way round, a transaction could
-  // draw positions and end in between. A lock has the lower half of the announced position.
+  // No event at or below the end can appear later. The sequence is read before the locks, which have the lower half of positions.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

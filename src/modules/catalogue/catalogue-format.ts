@@ -43,10 +43,7 @@ export function exampleLines(): string[] {
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-/**
- * Parses a line as bodies of requests are parsed.
- * @throws ApiError that names each wrong field and its valid values
- */
+/** Parses a line as bodies of requests are parsed. @throws ApiError that names each wrong field and its valid values */
 export function parseLine(bytes: Buffer): CatalogueLine {
   const line = parseJson(bytes);
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {

@@ -123,10 +123,7 @@ export class KeyedRequest {
   /** Of the key: keys are per client. */
   readonly name: string;
 
-  /**
-   * @param fingerprint a digest of the request
-   * @param status of its response, if it succeeds
-   */
+  /** @param status of the response, if it succeeds */
   constructor(
     private readonly clientId: number,
     key: string,

@@ -23,11 +23,7 @@ export class QuotasService {
     private readonly records: QuotaRecords,
   ) {}
 
-  /**
-   * Bans a key, starting now.
-   * @param durationMs default: as long as the key's next automatic ban
-   * @returns the end of the ban
-   */
+  /** Bans a key, starting now; by default as long as its next automatic ban. @returns the end of the ban */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
       const ban = banStateOf(await this.clients.lockedKey(keyId, transaction));
@@ -62,7 +58,6 @@ export class QuotasService {
   /**
    * Restarts a client's windows; bans stay. Past requests stay in the client's usage. Requests that an instance has not
    * written yet (up to a second) count against the day again after a restart.
-   * @param clientId id of an existing client
    */
   reset(clientId: number): Promise<void> {
     const now = this.clock.now();
@@ -113,10 +108,7 @@ export class QuotasService {
     };
   }
 
-  /**
-   * The clients with the most requests. Up to a second behind.
-   * @param days number of UTC days, including today
-   */
+  /** The clients with the most requests in so many UTC days, today included. Up to a second behind. */
   top(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
     return this.usage.query(
       `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests

@@ -86,12 +86,7 @@ function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean 
   return now >= seriesStart && now < seriesEnd;
 }
 
-/**
- * Notes a refused request.
- * @param windowEnd of the window that refused
- * @param perMinute what the plan allows
- * @returns true if it triggers a ban
- */
+/** Notes a refused request. @param windowEnd of the window that refused it @returns true if it triggers a ban */
 export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
   if (!isInSeries(ban, now)) {
     ban.refusals = 0;

@@ -21,10 +21,7 @@ export abstract class QuotaStore {
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /**
-   * One atomic step, of which nothing is saved; a read changes nothing.
-   * @param taken the request to refund
-   */
+  /** One atomic step, of which nothing is saved; a read changes nothing. @param taken the request to refund */
   abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
