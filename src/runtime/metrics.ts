@@ -140,17 +140,13 @@ const ENDED = 0;
 /** Those of the workers that answer, added up, with what the others had counted. */
 export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
-  await Promise.all(
-    workers.map(async (worker) => {
-      const answer = await metricsOfOne(worker);
-      if (answer !== undefined) answers.set(worker.id, answer);
-    }),
-  );
+  await Promise.allSettled(workers.map(async (worker) => answers.set(worker.id, await metricsOfOne(worker))));
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
-  const ended = [...counted.keys()].filter((id) => !workers.some((worker) => worker.id === id));
-  const ofEnded = AggregatorRegistry.aggregate(ended.map((id) => counted.get(id)!));
+  const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
+  const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
+  // Awaited first: another scrape must not find them missing.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
-  ended.forEach((id) => counted.delete(id));
+  ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);
   const others = [...counted].filter(([id]) => !answers.has(id)).map(([, counts]) => counts);
   const registry = AggregatorRegistry.aggregate([...answers.values(), ...others]);
@@ -162,13 +158,9 @@ function isCount({ type }: MetricObject): boolean {
   return ['counter', 'histogram'].includes(String(type));
 }
 
-async function metricsOfOne(worker: Worker): Promise<MetricObject[] | undefined> {
-  try {
-    worker.send(ASK, () => undefined);
-    const signal = AbortSignal.timeout(ANSWER_MS);
-    const [metrics] = (await once(worker, 'message', { signal })) as [MetricObject[]];
-    return metrics;
-  } catch {
-    return undefined;
-  }
+async function metricsOfOne(worker: Worker): Promise<MetricObject[]> {
+  worker.send(ASK, () => undefined);
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  const [metrics] = (await once(worker, 'message', { signal })) as [MetricObject[]];
+  return metrics;
 }
