@@ -18,12 +18,8 @@ import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
 import type { Settings } from './settings';
 
-/** A file in the folder of an embedded database. */
-export interface CopiedFile {
-  path: string;
-  /** For the operator, if the copy has no folder. */
-  hint: string;
-}
+/** A file in the folder of an embedded database, and a hint for the operator, if the copy has no folder. */
+export type CopiedFile = Record<'path' | 'hint', string>;
 
 /**
  * What a folder of `src/modules` adds to the application; its `index.ts` exports one. The assembly asks each for everything

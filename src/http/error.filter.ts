@@ -52,22 +52,17 @@ export class ErrorFilter implements ExceptionFilter {
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
       if (request.client === undefined && !request.isOutsideApi && statusOf(thrown) < 500) {
-        await this.admit(request);
+        const decision = await this.limiter.admit(await this.limiter.identify(request));
+        if (decision.outcome !== 'allowed') {
+          return limitErrorOf(decision);
+        }
+        // An unknown path needs no key.
+        assertMayCall(request, 'public');
       }
       return unknownPathOrMethod(request) ?? thrown;
     } catch (refusal) {
       return refusal;
     }
-  }
-
-  /** @throws ApiError for the limits, or for the key */
-  private async admit(request: FastifyRequest): Promise<void> {
-    const decision = await this.limiter.admit(await this.limiter.identify(request));
-    if (decision.outcome !== 'allowed') {
-      throw limitErrorOf(decision);
-    }
-    // An unknown path needs no key.
-    assertMayCall(request, 'public');
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {

@@ -11,6 +11,7 @@ import { Access } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
 const DATABASE_TIMEOUT_MS = 2_000;
+const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
 /** One result is reused for this long, because anybody may call it and must not keep the database busy. */
 const READY_MS = 500;
 
@@ -23,7 +24,7 @@ export class Readiness {
   private readonly checks = new LRUCache<'all', Promise<string | undefined>>({
     max: 1,
     ttl: READY_MS,
-    memoMethod: () => this.check(),
+    memoMethod: () => Promise.race([this.failure(), pause(DATABASE_TIMEOUT_MS, LATE, { ref: false })]),
   });
 
   constructor(
@@ -38,11 +39,6 @@ export class Readiness {
   /** Why the service should receive no requests; undefined if it should. Never rejects. */
   async reason(): Promise<string | undefined> {
     return this.ending ? 'the service is stopping' : this.checks.memo('all');
-  }
-
-  private check(): Promise<string | undefined> {
-    const reason = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
-    return Promise.race([this.failure(), pause(DATABASE_TIMEOUT_MS, reason, { ref: false })]);
   }
 
   private async failure(): Promise<string | undefined> {

@@ -14,9 +14,8 @@ export type StopSignals = ReturnType<typeof listenToStopSignals>;
  * Call it before anything else: a signal that nobody listens to ends the process, and what it has begun stays.
  */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process) {
-  const listen = (listener: (signal: NodeJS.Signals) => void): void => {
+  const listen = (listener: (signal: NodeJS.Signals) => void) =>
     NAMES.forEach((name) => source.on(name, listener));
-  };
   const first = new Promise<NodeJS.Signals>(listen);
   let firstAt: number | undefined;
   const second = new Promise<NodeJS.Signals>((resolve) =>
