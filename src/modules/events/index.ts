@@ -25,13 +25,8 @@ export { EVENT_EXAMPLE, EVENT_SCHEMAS, anyEvent, eventSchema } from './events.dt
 class EventLogModule {}
 
 /** The feed that callers follow. */
-@Module({
-  imports: [EventLogModule],
-  controllers: [EventsController],
-  providers: [EventTail],
-  exports: [EventTail],
-})
-export class EventsModule {}
+@Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
+class EventsModule {}
 
 /** Longer than promised, so that no event expires before the last of its deliveries. */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
