@@ -54,31 +54,33 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
       return next.handle();
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const keyed = new KeyedRequest(keyOf(request).clientId, key, fingerprintOf(request), reply.statusCode);
+    const { clientId: owner } = keyOf(request);
+    const keyed = new KeyedRequest(`${owner} ${key}`, fingerprintOf(request), reply.statusCode);
     if (this.running.has(keyed.name)) {
       throw new IdempotencyInProgressError();
     }
     this.running.add(keyed.name);
-    request.origin = keyed.origin;
+    const origin: Origin = { owner, wrap: (command) => keyed.once(command) };
+    request.origin = origin;
     const report = () => keyed.isReplayed && void reply.header('Idempotent-Replayed', 'true');
     // What was kept may not be readable any more.
     const reportRefusal = (error: unknown) => isStoredError(error) && report();
     return next.handle().pipe(
-      catchError((error: unknown) => this.keepRefusal(error, keyed)),
+      catchError((error: unknown) => this.keepRefusal(error, keyed, origin)),
       tap({ next: report, error: reportRefusal }),
       finalize(() => this.running.delete(keyed.name)),
     );
   }
 
   /** Also an error that occurred before a command was sent, such as a validation error, is the answer from now on. */
-  private keepRefusal(error: unknown, keyed: KeyedRequest): Promise<object> {
+  private keepRefusal(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
     if (keyed.isSent || !isStoredError(error)) {
       throw error;
     }
     const decide = (): object => {
       throw error;
     };
-    return this.commands.execute(keyed.origin, { needs: [], decide });
+    return this.commands.execute(origin, { needs: [], decide });
   }
 }
 

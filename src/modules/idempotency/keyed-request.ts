@@ -1,14 +1,6 @@
 // How a request with an Idempotency-Key claims its key, and keeps its response in the transaction of its change.
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import {
-  type Command,
-  Insert,
-  type Journal,
-  type Lookup,
-  type Origin,
-  Rejection,
-  type State,
-} from '#libs/database';
+import { type Command, Insert, type Journal, type Lookup, Rejection, type State } from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
 
 export const IdempotencyInProgressError = defineError({
@@ -120,28 +112,22 @@ export class KeyedRequest {
   isSent = false;
   /** Set if the response is the one of an earlier request. */
   isReplayed = false;
-  /** Of the key: keys are per client. */
-  readonly name: string;
 
-  /** @param status of the response, if it succeeds */
+  /**
+   * @param name of the key: keys are per client
+   * @param status of the response, if it succeeds
+   */
   constructor(
-    private readonly clientId: number,
-    key: string,
+    readonly name: string,
     private readonly fingerprint: string,
     private readonly status: number,
-  ) {
-    this.name = `${clientId} ${key}`;
-  }
-
-  get origin(): Origin {
-    return { owner: this.clientId, wrap: (command) => this.once(command) };
-  }
+  ) {}
 
   /**
    * The command, decided once: its result or error is kept in its own transaction, and whoever repeats the key gets that.
    * Commands of one batch see what those before them have kept.
    */
-  private once<Result>(command: Command<Result>): Command<Result | Rejection> {
+  once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;
     this.isSent = true;
     return {

@@ -9,8 +9,6 @@ import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } 
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, UsageDay, writeBan } from './stores/quota-records';
 
-type StoredKey = IssuedKey['record'];
-
 /** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class QuotasService {
@@ -119,7 +117,11 @@ export class QuotasService {
   }
 }
 
-function banStateOf({ banLevel: level, bannedUntil, bannedByOperator: byOperator }: StoredKey): BanState {
+function banStateOf({
+  banLevel: level,
+  bannedUntil,
+  bannedByOperator: byOperator,
+}: IssuedKey['record']): BanState {
   return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
 }
 

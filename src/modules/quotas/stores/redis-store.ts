@@ -1,4 +1,4 @@
-import { Logger, type OnApplicationShutdown, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
@@ -23,7 +23,7 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
  * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
  * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
  */
-export class RedisStore extends QuotaStore implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
+export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
   private failedProbes = 0;
@@ -50,13 +50,10 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnModuleDest
     await this.prober.start().runNow();
   }
 
-  onModuleDestroy(): void {
-    this.local.onModuleDestroy();
-  }
-
   async onApplicationShutdown(): Promise<void> {
     await this.prober.stop();
     this.connection.close();
+    this.local.onModuleDestroy();
   }
 
   async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {

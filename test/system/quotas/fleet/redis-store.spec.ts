@@ -160,6 +160,6 @@ test('Redis and this process decide every history alike, whether the clock of Re
     );
   } finally {
     memory.onModuleDestroy();
-    shared.onModuleDestroy();
+    await shared.onApplicationShutdown();
   }
 });
