@@ -182,11 +182,14 @@ class ImportRun {
   /** Finds the categories of earlier lines, and asks before others get a name that is there already. */
   private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
+    if (categories.length === 0) {
+      return group;
+    }
     const known = await this.idsInStore(categories.map(({ name }) => name));
-    const isEarlier = ({ number }: NumberedLine) => number < this.fromLine;
-    categories.filter(isEarlier).forEach(({ id, name }) => this.categoryIds.set(id, known.get(name)));
-    const others = group.filter((line) => !isEarlier(line));
-    const [example, ...more] = others.filter(({ name, kind }) => kind === 'category' && known.has(name));
+    const earlier = categories.filter(({ number }) => number < this.fromLine);
+    earlier.forEach(({ id, name }) => this.categoryIds.set(id, known.get(name)));
+    const others = categories.slice(earlier.length);
+    const [example, ...more] = others.filter(({ name }) => known.has(name));
     if (example !== undefined) {
       await this.askOnce?.(more.length + 1, example.name);
       this.askOnce = undefined;
@@ -196,11 +199,7 @@ class ImportRun {
 
   /** The categories of these names that are not its own. */
   private async idsInStore(names: string[]): Promise<Map<string, number>> {
-    const { database } = this.store;
-    const rows =
-      names.length === 0
-        ? []
-        : await database.query<{ name: string; id: number }>(CATEGORIES_BY_NAME, [names]);
+    const rows = await this.store.database.query<{ name: string; id: number }>(CATEGORIES_BY_NAME, [names]);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map(({ name, id }) => [name, id]));
   }
 
