@@ -161,7 +161,6 @@ function readTrusted(): string {
     closeSync(descriptor);
     return decodeText(bytes);
   } catch (error) {
-    const reason = (error as Error).message;
-    throw new OperatorError(`.env cannot be read: ${reason}.`, INVALID);
+    throw new OperatorError(`.env cannot be read: ${(error as Error).message}.`, INVALID);
   }
 }

@@ -141,6 +141,7 @@ const ENDED = 0;
 export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
   await Promise.allSettled(workers.map(async (worker) => answers.set(worker.id, await metricsOfOne(worker))));
+  const isCount = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type));
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
@@ -152,10 +153,6 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   const registry = AggregatorRegistry.aggregate([...answers.values(), ...others]);
   new Gauge({ ...MISSING_WORKERS, registers: [registry] }).set(expected - answers.size);
   return registry.metrics();
-}
-
-function isCount({ type }: MetricObject): boolean {
-  return ['counter', 'histogram'].includes(String(type));
 }
 
 async function metricsOfOne(worker: Worker): Promise<MetricObject[]> {
