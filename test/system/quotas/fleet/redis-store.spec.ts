@@ -26,8 +26,8 @@ let clients = 0;
 beforeAll(async () => {
   server = await RedisServer.start();
   connection = new RedisOnClock(patient(server.url), clock);
-  await connection.open();
 });
+beforeEach(() => connection.open());
 afterAll(async () => {
   connection.close();
   await server.close();
@@ -161,5 +161,24 @@ test('Redis and this process decide every history alike, whether the clock of Re
   } finally {
     memory.onModuleDestroy();
     await shared.onApplicationShutdown();
+  }
+});
+
+test('what was counted alone because Redis was late is no part of the next outage', async () => {
+  const store = new RedisStore(connection, FORGETFUL, clock, 1);
+  const client = aClient({ perMinute: 60, perDay: 100 });
+  const takeWithoutRedis = async () => {
+    server.pause();
+    const { isLocal, windows } = await store.take(client);
+    server.resume();
+    await store.onModuleInit();
+    return [isLocal, store.isDegraded, windows[0]!.remaining];
+  };
+  try {
+    await store.onModuleInit();
+    expect(await takeWithoutRedis()).toEqual([true, false, 59]);
+    expect(await takeWithoutRedis()).toEqual([true, false, 59]);
+  } finally {
+    await store.onApplicationShutdown();
   }
 });
