@@ -6,7 +6,7 @@ import { olderThan } from '#libs/database';
 import type { Feature } from '../../features';
 import { SETTINGS, type Settings } from '../../settings';
 import { AddressPolicy } from './delivery/address-policy';
-import { DeliveryQueue } from './delivery/delivery-queue';
+import { DeliveryQueue, foundByDeliveries } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Sender } from './delivery/sender';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
@@ -36,12 +36,8 @@ class WebhookStoreModule {}
 })
 class WebhooksModule {}
 
-/** By a loose index scan: most deliveries are of webhooks that are there. */
-const OF_DELETED = `webhook_id = ANY(ARRAY(WITH RECURSIVE known (id) AS (
-    SELECT min(webhook_id) FROM webhook_deliveries
-    UNION ALL
-    SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE webhook_id > known.id) FROM known WHERE id IS NOT NULL
-  ) SELECT id FROM known EXCEPT SELECT id FROM webhooks))`;
+const OF_DELETED = `webhook_id = ANY(ARRAY(
+    WITH RECURSIVE ${foundByDeliveries('true')} SELECT id FROM found EXCEPT SELECT id FROM webhooks))`;
 
 function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): void {
   const queue = app.get(DeliveryQueue);

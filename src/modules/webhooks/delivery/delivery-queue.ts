@@ -85,22 +85,27 @@ const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
     < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
+ * SQL: the ids of webhooks that have such deliveries, as `found (id)`, and null at the end. By a loose index scan, so that neither
+ * webhooks without them nor their number cost anything.
+ */
+export const foundByDeliveries = (condition: string): string => `found (id) AS (
+      SELECT min(webhook_id) FROM webhook_deliveries WHERE ${condition}
+      UNION ALL
+      SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE ${condition} AND webhook_id > found.id)
+      FROM found WHERE id IS NOT NULL
+    )`;
+
+/**
  * Finds webhooks of a kind, `$3`, that may have one more delivery, in turns by client: each has its turn after those with fewer
- * deliveries under way, `$2`, and takes only so many places that one client more would find some. By a loose index scan, so that
- * webhooks without work, and the size of a backlog, cost nothing.
+ * deliveries under way, `$2`, and takes only so many places that one client more would find some.
  */
 const FIND = {
-  text: `WITH RECURSIVE waiting (id) AS (
-      SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending'
-      UNION ALL
-      SELECT (SELECT min(webhook_id) FROM webhook_deliveries WHERE status = 'pending' AND webhook_id > waiting.id)
-      FROM waiting WHERE id IS NOT NULL
-    ), busy AS (
+  text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
       SELECT id, client_id,
         coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id ORDER BY random()) AS turn
-      FROM waiting JOIN webhooks USING (id) LEFT JOIN busy USING (client_id)
+      FROM found JOIN webhooks USING (id) LEFT JOIN busy USING (client_id)
       WHERE quick = $3 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
     )
     SELECT id FROM ready
