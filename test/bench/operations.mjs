@@ -99,7 +99,7 @@ export function tagsOf(contender, placed) {
 /** The paths of the first full pages of the feed. */
 export async function feedOf(contender) {
   const paths = [];
-  for (let path = '/events?limit=100'; paths.length < 60; ) {
+  for (let path = '/events?limit=100'; paths.length < 60;) {
     const { data, headers } = await call(contender, 'GET', path);
     if (data.length < 100) break;
     paths.push(path);

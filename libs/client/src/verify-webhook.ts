@@ -3,8 +3,7 @@ import type { WebhookEvent } from './generated/types.ts';
 
 /** Header fields of a request: from Node, from Fetch, or a plain object. */
 export type WebhookHeaders =
-  | Iterable<readonly [string, string]>
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+  Iterable<readonly [string, string]> | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
 

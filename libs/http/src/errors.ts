@@ -41,8 +41,10 @@ export interface ErrorDefinition {
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
 
-interface ErrorTemplate<Details extends unknown[]>
-  extends Omit<ErrorDefinition, 'example' | 'exampleHeaders'> {
+interface ErrorTemplate<Details extends unknown[]> extends Omit<
+  ErrorDefinition,
+  'example' | 'exampleHeaders'
+> {
   /** What people read; a function of what its constructor is given. */
   message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;

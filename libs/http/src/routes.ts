@@ -40,8 +40,7 @@ export interface Notes {
 export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const extensions = Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) as
-      | { [NOTES]?: Notes[] }
-      | undefined;
+      { [NOTES]?: Notes[] } | undefined;
     const notes = [...(extensions?.[NOTES] ?? []), added];
     Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler as object);
   };

@@ -179,8 +179,7 @@ export abstract class CommandGroup extends PetstoreCommand {
     const methods = this as unknown as Record<string, Method>;
     for (const method of Object.getOwnPropertyNames(Object.getPrototypeOf(this))) {
       const declaration = Reflect.getMetadata(SUBCOMMAND, methods[method]!) as
-        | SubcommandDeclaration
-        | undefined;
+        SubcommandDeclaration | undefined;
       if (declaration !== undefined) {
         const { description, withoutStore } = declaration;
         const command = group.command(method).description(description);

@@ -82,7 +82,7 @@ export class EventTail implements OnModuleDestroy {
     const waits = [...this.waits];
     const positions = waits.map(({ after }) => after);
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
-    for (let more = waits.length > 0; more; ) {
+    for (let more = waits.length > 0; more;) {
       const page = await this.events.after(from, {}, BATCH);
       waits.forEach((wait) => show(wait, page));
       from = page.reached;

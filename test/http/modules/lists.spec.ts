@@ -62,7 +62,7 @@ it.each<Path>(['/categories', '/pets', '/store/inventory', '/store/orders'])(
 /** The pages of a list. */
 async function readAll<Entry>(reader: ApiClient, target: string): Promise<Entry[][]> {
   const pages: Entry[][] = [];
-  for (let next: string | undefined = target; next !== undefined; ) {
+  for (let next: string | undefined = target; next !== undefined;) {
     const answer: Answer<Entry[]> = await reader.get<Entry[]>(next);
     pages.push(answer.body);
     next = nextOf(answer);

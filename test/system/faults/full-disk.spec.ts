@@ -43,7 +43,7 @@ const create = () => service.send(key, 'POST', '/categories', { name: 'Full', de
 function fillDisk(): void {
   const ballast = fs.openSync(onDisk('ballast'), 'a');
   // Smaller and smaller, so that not a page of it is left.
-  for (let size = 1_048_576; size >= 512; ) {
+  for (let size = 1_048_576; size >= 512;) {
     try {
       fs.writeSync(ballast, Buffer.alloc(size));
     } catch {

@@ -76,7 +76,7 @@ describe('in a large store', () => {
       `SELECT id FROM pets WHERE status = 'pending' AND name LIKE 'Common%' ORDER BY lower(name) COLLATE "C", id`,
     );
     const pages: number[][] = [];
-    for (let target: string | undefined = '/pets?name=common&status=pending'; target !== undefined; ) {
+    for (let target: string | undefined = '/pets?name=common&status=pending'; target !== undefined;) {
       const answer: Answer<Pet[]> = await caller.get<Pet[]>(target);
       pages.push(answer.body.map(({ id }) => id));
       target = nextOf(answer);

@@ -12,7 +12,7 @@ describe('a list', () => {
     between?: (page: number) => Promise<unknown>,
   ): Promise<string[][]> {
     const pages: string[][] = [];
-    for (let next: string | undefined = target; next !== undefined; ) {
+    for (let next: string | undefined = target; next !== undefined;) {
       const answer: Answer<Category[]> = await caller.get<Category[]>(next);
       pages.push(answer.body.map(({ name }) => name));
       await between?.(pages.length);

@@ -50,7 +50,7 @@ it('A response that arrived while this process was busy does not count as silenc
   const answer = session(direct);
   // Lets the statement leave, and has the answer arrive while nobody looks.
   await new Promise((resolve) => setImmediate(resolve));
-  for (const end = performance.now() + SILENCE_MS * 2; performance.now() < end; );
+  for (const end = performance.now() + SILENCE_MS * 2; performance.now() < end;);
   expect(await answer).toBe(before);
   expect(await session(direct)).toBe(before);
   await direct.destroy();

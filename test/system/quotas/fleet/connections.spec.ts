@@ -70,7 +70,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
     const client = addressClient(`192.0.2.${turns}`);
     const taken = store.take(client);
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
-    for (const end = performance.now() + 600; performance.now() < end; ) continue;
+    for (const end = performance.now() + 600; performance.now() < end;) continue;
     expect([(await taken).isLocal, (await store.read(client)).windows[0]!.remaining]).toEqual([false, 59]);
   }
   expect(store.isDegraded).toBe(false);
