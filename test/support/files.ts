@@ -51,6 +51,8 @@ export interface PackageFile {
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  engines: Record<string, string>;
 }
 
 export function readJson<Content>(file: string): Content {

@@ -76,7 +76,7 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
   return tokens.flatMap((token, index) => {
     const text = (distance: number) => tokens[index + distance]?.content ?? '';
     const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
-    links.forEach((link) => link.attrSet('href', pageOf(link.attrGet('href')!)));
+    links.forEach((link) => link.attrSet('href', pageOf(String(link.attrGet('href')))));
     if (token.type === 'table_open') {
       // A wide one can be scrolled with the keyboard.
       token.attrSet('tabindex', '0');

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { ROOT, type PackageFile, lockedPackages, read, readJson } from '../../support/files';
 
-const { dependencies, devDependencies, optionalDependencies } = readJson<PackageFile>('package.json');
+const { dependencies, devDependencies, optionalDependencies, engines } =
+  readJson<PackageFile>('package.json');
 const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
 
 it('Every version is exact', () => {
@@ -22,6 +23,22 @@ it('Every development dependency has its reason', () => {
   expect(unexplained.filter((name) => !name.startsWith('@types/'))).toEqual([]);
 });
 
+describe('A package stays behind its newest version only while', () => {
+  it('Node 20 is supported: @nestjs/*, @scalar/fastify-api-reference, kubernetes-models, @types/node', () => {
+    expect(engines).toEqual({ node: '>=20.19' });
+  });
+
+  it.each([
+    ['@opentelemetry/api', '@opentelemetry/resources', '>=1.3.0 <1.10.0'],
+    ['ioredis', 'typeorm', '^5.0.4'],
+    ['string-width', 'cli-progress', '^4.2.3'],
+    ['typescript', 'openapi-typescript', '^5.x'],
+  ])('%s: %s accepts %s', (name, user, accepted) => {
+    const manifest = readJson<PackageFile>(`node_modules/${user}/package.json`);
+    expect({ ...manifest.dependencies, ...manifest.peerDependencies }).toMatchObject({ [name]: accepted });
+  });
+});
+
 it('npm ci runs no script of a package: here, in the image and in a job with an identity token', () => {
   expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
 });
@@ -35,7 +52,7 @@ it('No shipped package has an install script, except the known ones', () => {
 
 /** Licences that ask for no more than to be named: their code may be part of software under any licence. */
 const PERMISSIVE = new Set(
-  '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT PostgreSQL Python-2.0 Unlicense Zlib'.split(
+  '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT PostgreSQL PSF-2.0 Python-2.0 Unlicense Zlib'.split(
     ' ',
   ),
 );
