@@ -213,6 +213,16 @@ export function assertConditions(conditions: Conditions, resource: object | null
   }
 }
 
+/**
+ * Checks the conditions of a change on a path without an ETag. A path that nobody can GET has no representation, and so nothing
+ * that `If-None-Match` could match.
+ * @throws PreconditionFailedError
+ */
+export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {
+  const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
+  assertConditions(isReadable ? headers : { 'if-match': headers['if-match'] }, null);
+}
+
 /** The operation checks the conditions of its request. Documents `If-Match`. */
 export function IfMatch(): MethodDecorator {
   return applyDecorators(

@@ -14,12 +14,11 @@ import { IS_BOOLEAN, IS_INT, ValidationTypes, getMetadataStorage, validateSync }
 import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata';
 import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from './errors';
-import { assertConditions, isRead } from './representation';
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
 
-/** Refuses a query, a body or a condition that the operation does not take, because nothing else would look at it. */
+/** Refuses a query or a body that the operation does not take, because nothing else would look at it. */
 @Injectable()
 export class InputGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -29,20 +28,11 @@ export class InputGuard implements CanActivate {
     if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
       throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
     }
-    if (!isRead(request) && !request.routeOptions.config.checksConditions) {
-      assertConditions(conditionsOf(request), null);
-    }
     if (request.body !== undefined && !hasParameter(context, RouteParamtypes.BODY)) {
       throw new ValidationFailedError('The operation takes no body. Send the request without one.');
     }
     return true;
   }
-}
-
-/** A path that nobody can GET has no representation, and so nothing that `If-None-Match` could match. */
-function conditionsOf({ headers, server, routeOptions }: FastifyRequest): FastifyRequest['headers'] {
-  const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
-  return isReadable ? headers : { 'if-match': headers['if-match'] };
 }
 
 function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean {

@@ -14,16 +14,10 @@ import {
 } from '@nestjs/swagger';
 import { type ErrorDefinition, NOTES, type Notes, definedTags, errorCatalogue } from '#libs/http';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
+import { KEPT_ERRORS } from '../../modules/idempotency';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import { type GuideName, INDEX_PATH, guidePath } from './pages';
-import {
-  CONDITIONS,
-  EVERY_RESPONSE,
-  HEADERS,
-  idempotencyKeyOf,
-  isStoredStatus,
-  schemas,
-} from './shared-components';
+import { CONDITIONS, EVERY_RESPONSE, HEADERS, idempotencyKeyOf, schemas } from './shared-components';
 import { SHOWN_ADDRESS } from './shared-content';
 
 /** The links have the address of the service, because they have to work wherever the OpenAPI document is read. */
@@ -206,7 +200,7 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
     return [code, { value: { code, message, status } }] as const;
   });
   const headers = errors.flatMap(({ exampleHeaders }) => Object.keys(exampleHeaders));
-  const replayed = isStoredStatus(errors[0]!.status) ? ['Idempotent-Replayed'] : [];
+  const replayed = KEPT_ERRORS.includes(errors[0]!.status) ? ['Idempotent-Replayed'] : [];
   return {
     description: errors.map(({ code, when }) => `\`${code}\`: ${when}`).join('\n\n'),
     content: {

@@ -1,7 +1,6 @@
 import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
 import { FEATURES } from '../../features';
-import { isRetryableStatus } from '../../modules/idempotency';
 
 /** A header field of a request. Tools send its example as it is. */
 function requestHeader(
@@ -103,7 +102,7 @@ export const EVERY_RESPONSE = Object.keys(OF_EVERY_RESPONSE);
 export const HEADERS: Record<string, HeaderObject> = {
   ...OF_EVERY_RESPONSE,
   'Retry-After': sometimes(
-    'Seconds to wait before the next request. Every 429 and 503 has it, and a 403 that reports a ban.',
+    'Seconds to wait before the next request. Every 429 and 503 has it, a 403 that reports a ban, and a 409 `idempotency_in_progress`.',
     { ...INT32, minimum: 1 },
     42,
   ),
@@ -149,13 +148,6 @@ export const HEADERS: Record<string, HeaderObject> = {
     'true',
   ),
 };
-
-/** Before the body was read, the key was not bound to a request. */
-const BEFORE_THE_BODY = [408, 413, 415, 431];
-
-export function isStoredStatus(status: number): boolean {
-  return !isRetryableStatus(status) && !BEFORE_THE_BODY.includes(status);
-}
 
 /** Those that belong to no class. The codes are those of the catalogue, which is complete once every module is loaded. */
 export function schemas(): Record<string, SchemaObject> {

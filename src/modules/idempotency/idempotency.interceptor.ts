@@ -11,15 +11,18 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
-import { CommandExecutor, type Origin } from '#libs/database';
-import { Documented, EachOperation, IfMatch, ValidationFailedError, assertConditions } from '#libs/http';
-import { keyOf } from '../auth';
+import { type Command, CommandExecutor, type Origin, type State } from '#libs/database';
 import {
-  IdempotencyInProgressError,
-  IdempotencyKeyReusedError,
-  KeyedRequest,
-  isStoredError,
-} from './keyed-request';
+  ApiError,
+  Documented,
+  EachOperation,
+  IfMatch,
+  ValidationFailedError,
+  assertConditions,
+  assertPathConditions,
+} from '#libs/http';
+import { keyOf } from '../auth';
+import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,9 +35,33 @@ declare module 'fastify' {
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, origin = { owner: keyOf(request).clientId } } = request;
-  const assertHolds = (resource: object) => assertConditions(headers, resource);
-  return { ...origin, precondition: { assertHolds } };
+  if (request.routeOptions.config.checksConditions) {
+    const assertHolds = (resource: object) => assertConditions(headers, resource);
+    return { ...origin, precondition: { assertHolds } };
+  }
+  const wrap: Origin['wrap'] = (command) => {
+    const conditional = underConditions(command, request);
+    return origin.wrap?.(conditional) ?? conditional;
+  };
+  return { ...origin, wrap };
 });
+
+/** A command on a path without an ETag. Its conditions take precedence over errors of the store, but not over a 404. */
+function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
+  const decide = (state: State): Result => {
+    try {
+      const result = command.decide(state);
+      assertPathConditions(request);
+      return result;
+    } catch (error) {
+      if (error instanceof ApiError && error.status !== 404) {
+        assertPathConditions(request);
+      }
+      throw error;
+    }
+  };
+  return { ...command, decide };
+}
 
 /**
  * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its response is stored in the
@@ -64,17 +91,17 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     request.origin = origin;
     const report = () => keyed.isReplayed && void reply.header('Idempotent-Replayed', 'true');
     // What was kept may not be readable any more.
-    const reportRefusal = (error: unknown) => isStoredError(error) && report();
+    const reportRefusal = (error: unknown) => error instanceof ApiError && report();
     return next.handle().pipe(
-      catchError((error: unknown) => this.keepRefusal(error, keyed, origin)),
+      catchError((error: unknown) => this.refuse(error, keyed, origin)),
       tap({ next: report, error: reportRefusal }),
       finalize(() => this.running.delete(keyed.name)),
     );
   }
 
-  /** Also an error that occurred before a command was sent, such as a validation error, is the answer from now on. */
-  private keepRefusal(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
-    if (keyed.isSent || !isStoredError(error)) {
+  /** If the key has a kept response, that is the answer, and not an error from before a command was sent, such as a bad value. */
+  private refuse(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
+    if (keyed.isSent || !(error instanceof ApiError)) {
       throw error;
     }
     const decide = (): object => {

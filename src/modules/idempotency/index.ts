@@ -4,7 +4,7 @@ import type { Feature } from '../../features';
 import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
 export { CommandOrigin, SendsCommands } from './idempotency.interceptor';
-export { isRetryableStatus } from './keyed-request';
+export { KEPT_ERRORS } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })
 class IdempotencyModule {}

@@ -8,6 +8,7 @@ export const IdempotencyInProgressError = defineError({
   status: 409,
   when: 'The first request with this Idempotency-Key is still running. Try again shortly.',
   message: 'The first request with this Idempotency-Key is still running. Try again shortly.',
+  headers: () => ({ 'Retry-After': '1' }),
 });
 
 export const IdempotencyKeyReusedError = defineError({
@@ -17,16 +18,14 @@ export const IdempotencyKeyReusedError = defineError({
   message: 'This Idempotency-Key was already used for a different request. Use a new key.',
 });
 
-const NOT_KEPT = [401, 403, 408, 412, 429];
+/**
+ * Statuses of the errors that are kept: the operation has decided on the request. After any other error, a caller may correct the
+ * request and send it with the same key.
+ */
+export const KEPT_ERRORS: readonly number[] = [404, 409, 422];
 
-/** Statuses of responses that are not kept: the request may be tried again with the same key. */
-export function isRetryableStatus(status: number): boolean {
-  return status >= 500 || NOT_KEPT.includes(status);
-}
-
-/** True for an error that is the answer to the request whenever it is sent again. */
-export function isStoredError(error: unknown): error is ApiError {
-  return error instanceof ApiError && !isRetryableStatus(error.status);
+function isKept(error: unknown): error is ApiError {
+  return error instanceof ApiError && KEPT_ERRORS.includes(error.status);
 }
 
 /** The response to a request with an Idempotency-Key. */
@@ -152,7 +151,7 @@ export class KeyedRequest {
       this.keep(state, this.status, result);
       return result;
     } catch (error) {
-      if (!isStoredError(error)) {
+      if (!isKept(error)) {
         throw error;
       }
       state.rollBack();

@@ -132,8 +132,8 @@ export class WebhooksService {
 
   update(id: number, patch: WebhookPatchDto, origin: Origin): Promise<WebhookDto> {
     return this.change(id, origin, [], (webhook, state) => {
-      this.assertAllowed(patch.url);
       origin.precondition?.assertHolds(toWebhookDto(webhook));
+      this.assertAllowed(patch.url);
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const changed: Webhook = {
         ...webhook,

@@ -121,6 +121,20 @@ it('If-None-Match: * on a POST fails where a GET would find something, and holds
   expect((await exclusive.post('/webhooks/4711/test')).status).toBe(404);
 });
 
+it.each([
+  [400, '/pets', { name: '', categoryId: 1 }],
+  [404, '/webhooks/4711/test', undefined],
+  [404, '/store/inventory/4711/adjustments', { delta: 1 }],
+  [412, '/pets', { name: 'Rex', categoryId: 4711 }],
+  [412, '/store/orders', { petId: 1, quantity: 4711 }],
+  [412, '/webhooks', { url: 'https://127.0.0.1/events' }],
+])(
+  'A stale If-Match of a POST takes precedence over 409 and 422 only: %i at %s',
+  async (status, path, body) => {
+    expect((await caller.with({ 'If-Match': '"stale"' }).post(path, body)).status).toBe(status);
+  },
+);
+
 it('404 takes precedence over conditions', async () => {
   expect((await caller.with({ 'If-None-Match': '*' }).get('/pets/4711')).status).toBe(404);
   expect((await caller.with({ 'If-Match': '*' }).delete('/pets/4711')).status).toBe(404);

@@ -50,6 +50,25 @@ describe('the same Idempotency-Key and body', () => {
     expect(again).toMatchObject({ status: 201, text: first.text });
   });
 
+  it.each(['/categories', '/store/inventory/1/adjustments', '/webhooks/1/test'])(
+    'POST %s: comes before the conditions of a request, which the first one has made untrue',
+    async (path) => {
+      await arrange.pet();
+      await caller.post('/webhooks', { url: 'https://shop.example/events', enabled: false });
+      const body = { '/categories': { name: 'Dogs' }, '/store/inventory/1/adjustments': { delta: 1 } }[path];
+      const own = newKey();
+      const first = await caller.with(own).post(path, body);
+      for (const [field, tag] of [
+        ['If-Match', '"stale"'],
+        ['If-None-Match', '*'],
+      ] as const) {
+        const again = await caller.with({ ...own, [field]: tag }).post(path, body);
+        expect([again.status, again.text]).toEqual([first.status, first.text]);
+        expect(again.headers.get('idempotent-replayed')).toBe('true');
+      }
+    },
+  );
+
   it('is independent of the same key of another client', async () => {
     const { id } = await arrange.pet();
     const path = `/store/inventory/${id}/adjustments`;
@@ -99,12 +118,14 @@ describe('an Idempotency-Key that is in use', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('422: on another operation, even with the same body', async () => {
-    const { id: petId } = await arrange.pet(aPet(), 5);
+  it('422: on another path, even with the same body', async () => {
+    const [{ id }, other] = [await arrange.pet(aPet(), 5), await arrange.pet(aPet(), 5)];
     const sender = withNewKey();
-    await sender.post('/categories', { petId });
-    expect((await sender.post('/store/orders', { petId })).body).toMatchObject(REUSED);
-    expect((await caller.get(`/store/inventory/${petId}`)).body).toMatchObject({ quantity: 5 });
+    await sender.post(`/store/inventory/${id}/adjustments`, { delta: 1 });
+    expect((await sender.post(`/store/inventory/${other.id}/adjustments`, { delta: 1 })).body).toMatchObject(
+      REUSED,
+    );
+    expect((await caller.get(`/store/inventory/${other.id}`)).body).toMatchObject({ quantity: 5 });
   });
 
   it('409: while the first request is running, and the 409 is not stored', async () => {
@@ -115,7 +136,9 @@ describe('an Idempotency-Key that is in use', () => {
       await untilClaimed();
       // What the first one asks for is not known yet, so another body learns the same.
       for (const quantity of [1, 2]) {
-        expect((await sender.post('/store/orders', { petId, quantity })).body).toMatchObject(IN_PROGRESS);
+        const refused = await sender.post('/store/orders', { petId, quantity });
+        expect(refused.body).toMatchObject(IN_PROGRESS);
+        expect(refused.headers.get('retry-after')).toBe('1');
       }
       return { first: running };
     });
@@ -136,21 +159,54 @@ describe('an Idempotency-Key that is in use', () => {
 
 describe('an error under an Idempotency-Key', () => {
   it.each([
-    ['409 insufficient_stock', '/adjustments', { delta: -3 }],
-    ['400 validation_failed', '/adjustments', { delta: 0 }],
-  ])('%s is stored and replayed, even after its cause is gone', async (refusal, path, body) => {
+    ['409 insufficient_stock', 1, { delta: -3 }],
+    ['404 pet_not_found', 1_000, { delta: 1 }],
+  ])('%s is stored and replayed, even after its cause is gone', async (refusal, later, body) => {
     const { id } = await arrange.pet(aPet(), 2);
-    const post = (sent: object) => sender.post<ErrorBody>(`/store/inventory/${id}${path}`, sent);
+    const at = `/store/inventory/${id + later - 1}`;
+    const post = (sent: object) => sender.post<ErrorBody>(`${at}/adjustments`, sent);
     const sender = withNewKey();
     const first = await post(body);
     expect(`${first.status} ${first.body.code}`).toBe(refusal);
     expect(first.headers.has('idempotent-replayed')).toBe(false);
-    await caller.put<InventoryItem>(`/store/inventory/${id}`, { quantity: 9 });
+    await service.database.pool.query('UPDATE pets SET stock = 9 WHERE id = $1', [id]);
     const again = await post(body);
     expect([again.status, again.text]).toEqual([first.status, first.text]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(['etag', 'location'].filter((name) => again.headers.has(name))).toEqual([]);
-    expect((await post({ delta: 1 })).body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+    expect((await post({ delta: 2 })).body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+  });
+
+  it('400 is not stored: who corrects the body uses the same key', async () => {
+    const sender = withNewKey();
+    for (const wrong of [{ name: '' }, {}, '[]', { name: 'Dogs', colour: 'red' }]) {
+      const { status, headers } = await sender.post('/categories', wrong);
+      expect([status, headers.has('idempotent-replayed')]).toEqual([400, false]);
+    }
+    const corrected = await sender.post('/categories', { name: 'Dogs' });
+    expect([corrected.status, corrected.headers.has('idempotent-replayed')]).toEqual([201, false]);
+  });
+
+  it('400 that an older version has stored is replayed', async () => {
+    const { key, client } = await service.issueKey();
+    const { rows } = await service.database.pool.query('SELECT id FROM clients WHERE name = $1', [client]);
+    const { id } = rows[0] as { id: string };
+    const message = 'name must be 1 to 200 characters.';
+    const stored = JSON.stringify({ code: 'validation_failed', message, status: 400 });
+    await service.database.pool.query('INSERT INTO idempotency_records VALUES ($1, $2, 400, $3)', [
+      ...[`${id} of an older version`, 'KH3s7FoRBUHvZ3pGLFSeN8EXCNFjDZNOu4LV7pty1Ok', stored],
+    ]);
+    // Not by a caller, which would miss the header field in the document of this version.
+    const again = await fetch(`${service.url}/categories`, {
+      method: 'POST',
+      headers: {
+        ...{ 'X-API-Key': key, 'Idempotency-Key': 'of an older version' },
+        'Content-Type': 'application/json',
+      },
+      body: '{"name":""}',
+    });
+    expect([again.status, await again.text()]).toEqual([400, stored]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
   it('403, 412 and 429 are not stored', async () => {
