@@ -129,6 +129,12 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only', 'dynamic-import'] } },
     },
     {
+      name: 'Libraries have no circular imports, types included',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { circular: true },
+    },
+    {
       name: 'Domain rules import neither Nest nor TypeORM',
       severity: 'error',
       from: { path: PURE },

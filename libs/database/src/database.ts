@@ -5,10 +5,10 @@ import { type ClientBase, type Pool, type PoolClient, defaults, types } from 'pg
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { EntityTable } from './engine/entity-table';
+import { entryOf } from './engine/entry-of';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
 import { Session, type SharedRead, type Statement, StatementNames, type StoredRow } from './engine/session';
-import { entryOf } from './engine/state';
 
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.

@@ -1,7 +1,7 @@
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
+import { entryOf } from './engine/entry-of';
 import type { SharedRead, StoredRow } from './engine/session';
-import { entryOf } from './engine/state';
 
 /** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
 export interface ListPosition {

@@ -49,6 +49,9 @@ const PLANTED = [
     },
     'The service does not import the SDK': { 'src/f': '#libs/client' },
     'There are no circular imports': { 'src/c': './d' },
+    'Libraries have no circular imports, types included': {
+      'libs/http/src/d': `import type { E } from './e';`,
+    },
     'Migrations import only each other': { 'src/migrations/a': '../settings' },
     'Settings import only libraries and the readers of the environment': {
       'src/settings': './migrations/1797000000000-schema',
@@ -109,6 +112,7 @@ beforeAll(() => {
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'dir');
   for (const [, file, line] of PLANTED) appendFileSync(join(copy, file), `${line}\n`);
   appendFileSync(join(copy, 'src/d.ts'), `import './c';\n`);
+  appendFileSync(join(copy, 'libs/http/src/e.ts'), `import type { D } from './d';\n`);
   violations = cruise(copy);
 });
 

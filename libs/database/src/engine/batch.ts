@@ -1,7 +1,8 @@
 import type { EntityTable, WhenLocked } from './entity-table';
+import { entryOf } from './entry-of';
 import type { Waiting } from './queue';
 import type { Call, Session, SharedRead } from './session';
-import { type Command, type Entity, type Need, Rejection, type RowNeed, type State, entryOf } from './state';
+import { type Command, type Entity, type Need, Rejection, type RowNeed, type State } from './state';
 
 export interface Entry {
   command: Command;

@@ -1,7 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
+import { entryOf } from './entry-of';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
-import { entryOf } from './state';
 
 /** Rows that one statement reads by id. */
 const MAX_BATCH = 500;

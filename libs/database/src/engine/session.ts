@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type PoolClient, Query, type Submittable, types } from 'pg';
 import { serialize } from 'pg-protocol';
+import { entryOf } from './entry-of';
 import { codeOf, isUnusableStatement } from './postgres-errors';
-import { entryOf } from './state';
 
 const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 

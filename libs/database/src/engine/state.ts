@@ -1,5 +1,6 @@
 // Commands, and the state that they decide on.
 import type { RowLock } from './entity-table';
+import { entryOf } from './entry-of';
 import type { Call, SharedRead } from './session';
 
 /** The class of an entity. */
@@ -233,18 +234,4 @@ function isSame(row: unknown, other: unknown): boolean {
 
 function isEqual(one: unknown, other: unknown): boolean {
   return one === other || (one instanceof Date && other instanceof Date && Number(one) === Number(other));
-}
-
-/** The value of a key, which is made if it is not there yet. */
-export function entryOf<Key, Value>(
-  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
-  key: Key,
-  create: () => Value,
-): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
 }
