@@ -10,7 +10,7 @@ const MAY_IMPORT = {
   pets: ['categories'],
   categories: [],
   events: [],
-  webhooks: ['events', 'audit'],
+  webhooks: ['auth', 'events', 'audit'],
   catalogue: ['categories', 'pets', 'inventory', 'audit'],
   quotas: ['auth', 'audit'],
   auth: ['audit'],

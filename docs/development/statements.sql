@@ -317,6 +317,8 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, description FROM categories WHERE id = $1 FOR UPDATE SKIP LOCKED;
+SELECT coalesce((SELECT true FROM pets WHERE category_id = wanted.id LIMIT 1), false)
+  FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) ORDER BY place;
 
 -- then
 
@@ -331,6 +333,7 @@ SELECT id, name, category_id, former_category_id, status, stock, open_orders, de
 
 -- then
 
+SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1;
 
 -- then

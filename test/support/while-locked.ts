@@ -1,18 +1,23 @@
 import type { Pool } from 'pg';
 
 /** Keeps a pet locked, so that whoever wants it has to wait, until the work is done. */
-export async function whileLocked<Result>(
+export function whileLocked<Result>(pool: Pool, petId: number, work: () => Promise<Result>): Promise<Result> {
+  return whileHeld(pool, `SELECT FROM pets WHERE id = ${petId} FOR UPDATE`, work);
+}
+
+/** Keeps the transaction of a statement open until the work is done, and commits it. */
+export async function whileHeld<Result>(
   pool: Pool,
-  petId: number,
+  statement: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const holder = await pool.connect();
   try {
     await holder.query('BEGIN');
-    await holder.query('SELECT FROM pets WHERE id = $1 FOR UPDATE', [petId]);
+    await holder.query(statement);
     return await work();
   } finally {
-    await holder.query('ROLLBACK');
+    await holder.query('COMMIT');
     holder.release();
   }
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, IsNull, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, type Transaction, violates } from '#libs/database';
+import { Database, type Need, type State, type Transaction, violates } from '#libs/database';
 import { OperatorError } from '../../operator-error';
 import { AuditTrail, changesOf } from '../audit';
 import { digestOf, newApiKey, type Scope, SCOPES, stateOf } from './api-key';
@@ -242,6 +242,15 @@ export class ClientsService {
     });
   }
 }
+
+/** The operations on clients that other modules may use in their commands. */
+export const ClientOperations = {
+  /** Locks the client, and with it the number of rows that refer to the client. */
+  lock: (id: number): Need => ({ row: Client, id, lock: 'FOR NO KEY UPDATE' }),
+
+  /** False for a deleted client, whose row is kept. */
+  exists: (state: State, id: number): boolean => state.find(Client, id)?.deletedAt === null,
+};
 
 function rethrow(error: unknown, name: string): never {
   throw violates(error, 'clients_name_key')

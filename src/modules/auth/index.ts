@@ -10,7 +10,13 @@ import { KeyController } from './key.controller';
 export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
 export { banEndOf, type ClientKey, describeKey, type Identity, type Scope, SCOPES } from './api-key';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
-export { CLIENT_DEPENDENTS, type ClientDependent, ClientsService, type IssuedKey } from './clients.service';
+export {
+  CLIENT_DEPENDENTS,
+  type ClientDependent,
+  ClientOperations,
+  ClientsService,
+  type IssuedKey,
+} from './clients.service';
 
 /** Clients and keys for operators, without the guards and the cache that requests need. */
 @Module({
@@ -33,6 +39,8 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
+  // Callers change no client, but some of their commands lock one. No event reports clients.
+  tables: [{ entity: Client }],
   schemas: {
     KeyScope: {
       type: 'string',

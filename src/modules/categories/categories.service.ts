@@ -62,12 +62,19 @@ export class CategoriesService {
     });
   }
 
-  /** The foreign key decides whether pets use the category: after a check in advance, another request could still add one. */
+  /** While the category is locked, only a command of the same batch can add a pet: the foreign key refuses the deletion then. */
   delete(id: number, origin: Origin): Promise<void> {
+    const { isReferenced } = this.database.table(Category);
     return this.commands.execute(origin, {
-      needs: [{ row: Category, id, lock: 'FOR UPDATE' }],
+      needs: [
+        { row: Category, id, lock: 'FOR UPDATE' },
+        { lookup: isReferenced, key: id },
+      ],
       decide: (state) => {
         origin.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
+        if (state.lookUp(isReferenced, id)) {
+          throw new CategoryInUseError(id);
+        }
         state.delete(Category, id);
       },
       translateViolation: (error) =>

@@ -9,11 +9,11 @@ import {
   type Origin,
   PageReader,
   type State,
-  violates,
 } from '#libs/database';
 import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
 import type { Feature } from '../../features';
 import { AuditTrail } from '../audit';
+import { ClientOperations } from '../auth';
 import { AddressPolicy } from './delivery/address-policy';
 import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
 import {
@@ -50,9 +50,10 @@ const COUNT_WEBHOOKS = {
     FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`,
 };
 
-/** Of a client. */
+/** Of a client, who is locked before. */
 const COUNT: Lookup<number, number> = {
   name: 'the number of webhooks',
+  isUnderLocks: true,
   callFor: (clients) => ({ statement: COUNT_WEBHOOKS, values: [clients] }),
   resultsOf: (rows) => rows.map(([count]) => count as number),
 };
@@ -99,12 +100,13 @@ export class WebhooksService {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
-  /** A trigger enforces the maximum as well: another request may add one meanwhile. */
+  /** The client is locked, because the insert refers to that row, and so that no other request adds a webhook meanwhile. */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     const { owner: clientId } = origin;
     const decide = (state: State): WebhookWithSecretDto => {
       this.assertAllowed(body.url);
-      if (state.lookUp(COUNT, clientId) >= MAX_WEBHOOKS) {
+      const count = state.lookUp(COUNT, clientId);
+      if (count >= MAX_WEBHOOKS) {
         throw new TooManyWebhooksError();
       }
       const id = state.newId(Webhook);
@@ -121,13 +123,19 @@ export class WebhooksService {
         secrets: [{ sealed, until: null }],
         createdAt: state.now,
       };
-      state.insert(Webhook, id, webhook);
+      // The webhooks of a client who is deleted meanwhile are gone with the client.
+      if (ClientOperations.exists(state, clientId)) {
+        state.insert(Webhook, id, webhook);
+        state.note(COUNT, clientId, count + 1);
+      }
       return { ...toWebhookDto(webhook), secret: sealed };
     };
-    const needs: Need[] = [{ lookup: COUNT, key: clientId }, { newId: Webhook }];
-    const translateViolation = (error: unknown) =>
-      violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error;
-    return this.opened(this.commands.execute(origin, { needs, decide, translateViolation }));
+    const needs: Need[] = [
+      ClientOperations.lock(clientId),
+      { lookup: COUNT, key: clientId },
+      { newId: Webhook },
+    ];
+    return this.opened(this.commands.execute(origin, { needs, decide }));
   }
 
   update(id: number, patch: WebhookPatchDto, origin: Origin): Promise<WebhookDto> {
@@ -149,9 +157,13 @@ export class WebhooksService {
   }
 
   remove(id: number, origin: Origin): Promise<void> {
-    return this.change(id, origin, [], (webhook, state) => {
-      origin.precondition?.assertHolds(toWebhookDto(webhook));
-      state.delete(Webhook, id);
+    return this.commands.execute(origin, {
+      needs: [{ row: Webhook, id, lock: 'FOR UPDATE' }],
+      decide: (state) => {
+        const webhook = owned(state.find(Webhook, id), id, origin.owner);
+        origin.precondition?.assertHolds(toWebhookDto(webhook));
+        state.delete(Webhook, id);
+      },
     });
   }
 

@@ -1,13 +1,22 @@
-import type { EntityTable, WhenLocked } from './entity-table';
+import type { EntityTable } from './entity-table';
 import { entryOf } from './entry-of';
 import type { Waiting } from './queue';
 import type { Call, Session, SharedRead } from './session';
-import { type Command, type Entity, type Need, Rejection, type RowNeed, type State } from './state';
+import {
+  type Command,
+  type Entity,
+  type Need,
+  ROW_LOCKS,
+  Rejection,
+  type RowNeed,
+  type State,
+  isAsStrong,
+} from './state';
 
 export interface Entry {
   command: Command;
-  /** A row that another transaction has locked: the command waits for it, and no other command does. */
-  heldRow?: string | undefined;
+  /** A row that another transaction has locked: the command waits for it, and no command without this need does. */
+  heldRow?: RowNeed | undefined;
 }
 
 export type QueuedCommand = Entry & Waiting;
@@ -37,8 +46,8 @@ interface Transaction {
   session: Session;
   tables: Tables;
   state: State;
-  /** Wait for rows that another transaction has locked, or skip their commands. */
-  whenLocked: WhenLocked;
+  /** The row that the transaction waits for if another one has locked it. Other locked rows are skipped, with their commands. */
+  awaited: RowNeed | undefined;
 }
 
 /**
@@ -54,11 +63,11 @@ export async function runBatch(
   const { session, state } = transaction;
   try {
     const needs = entries.flatMap(({ command }) => command.needs);
-    await load(transaction, needs, session.isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN]);
-    const held = await lockedElsewhere(transaction, needs);
+    await load(transaction, strongest(needs), session.isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN]);
+    await loadSkipped(transaction, needs);
     const settlements: (() => void)[] = [];
     for (const entry of entries) {
-      entry.heldRow = heldRowOf(entry.command, state, held);
+      entry.heldRow = heldRowOf(entry.command, state);
       if (entry.heldRow === undefined) {
         settlements.push(decide(entry, state));
       }
@@ -73,78 +82,102 @@ export async function runBatch(
   }
 }
 
-/** What one statement loads. */
-interface Load {
+/** The needs, with one for each row: its strongest lock. A second, weaker one would read a row that the first had to skip. */
+function strongest(needs: readonly Need[]): Need[] {
+  const rows = new Map<string, RowNeed>();
+  for (const need of needs.filter(isRow)) {
+    const name = nameOf(need);
+    if (!isAsStrong(rows.get(name)?.lock, need.lock)) {
+      rows.set(name, need);
+    }
+  }
+  return [...needs.filter((need) => !isRow(need)), ...rows.values()];
+}
+
+/**
+ * A row that was skipped is absent, or another transaction holds it. In the second case a weaker lock may be available, and some
+ * commands need no more. Lookups that belong to the locks are read again.
+ */
+async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
+  const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
+  if (skipped.length > 0) {
+    const locks = ROW_LOCKS.toReversed().flatMap((lock) => skipped.filter((need) => need.lock === lock));
+    const rows = skipped.map(({ row, id }) => ({ row, id }));
+    const lookups = needs.filter((need) => 'lookup' in need && need.lookup.isUnderLocks);
+    await load(transaction, [...locks, ...rows, ...lookups]);
+  }
+}
+
+/** A need, or a row that is looked for without a lock. */
+type Wanted = Need | { row: Entity; id: number };
+
+/** How something is loaded. */
+interface Source {
   read: SharedRead<unknown, unknown>;
+  /** Statements run in the order of their places. */
+  place: number;
+  keep(key: unknown, value: unknown): void;
+}
+
+/** What one statement loads. */
+interface Load extends Source {
   keys: Set<unknown>;
-  /** One of those that it is for. */
-  need: Need;
 }
 
 async function load(
-  { session, tables, state, whenLocked }: Transaction,
-  needs: readonly Need[],
+  transaction: Transaction,
+  wanted: readonly Wanted[],
   before: readonly Call[] = [],
 ): Promise<void> {
   const byRead = new Map<object, Load>();
-  for (const need of needs) {
-    const read = readFor(need, tables, whenLocked);
-    const { keys } = entryOf(byRead, read, () => ({ read, keys: new Set(), need }));
-    keys.add('row' in need ? need.id : 'lookup' in need ? need.key : keys.size);
+  for (const one of wanted) {
+    const source = sourceOf(one, transaction);
+    const { keys } = entryOf(byRead, source.read, () => ({ ...source, keys: new Set() }));
+    keys.add('row' in one ? one.id : 'lookup' in one ? one.key : keys.size);
   }
-  const place = ({ need }: Load) => placeOf(need, tables.order);
-  const loads = [...byRead.values()].sort((one, other) => place(one) - place(other));
+  const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
   const calls = loads.map(({ read, keys }) => read.callFor([...keys]));
-  const results = await session.execute([...before, ...calls]);
-  loads.forEach(({ read, keys, need }, index) => {
+  const results = await transaction.session.execute([...before, ...calls]);
+  loads.forEach(({ read, keys, keep }, index) => {
     const values = read.resultsOf(results[before.length + index]!.rows, [...keys]);
-    if ('newId' in need) {
-      state.loadNewIds(need.newId, values as number[]);
-    } else {
-      const of = 'row' in need ? need.row : need.lookup;
-      [...keys].forEach((key, at) => state.load(of, key, values[at]));
-    }
+    [...keys].forEach((key, at) => keep(key, values[at]));
   });
 }
 
-function readFor(need: Need, tables: Tables, whenLocked: WhenLocked): SharedRead<unknown, unknown> {
-  if ('lookup' in need) {
-    return need.lookup as SharedRead<unknown, unknown>;
+/** The row that is awaited comes before all others, so that the transaction holds none while it waits. */
+function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
+  const last = tables.order.length;
+  if ('lookup' in wanted) {
+    const { lookup } = wanted;
+    const keep = (key: unknown, value: unknown) => state.load(lookup, key, value);
+    return { read: lookup as Source['read'], place: lookup.isUnderLocks ? last : -2, keep };
   }
-  if ('newId' in need) {
-    return tables.of(need.newId).newIds;
+  if ('newId' in wanted) {
+    const keep = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
+    return { read: tables.of(wanted.newId).newIds, place: last, keep };
   }
-  const { row, lock } = need;
-  const read = lock === undefined ? tables.of(row).byId : tables.of(row).locked(lock, whenLocked);
-  return read as SharedRead<unknown, unknown>;
-}
-
-/** Lookups, rows in the order of their locks, new ids. */
-function placeOf(need: Need, order: readonly Entity[]): number {
-  if ('lookup' in need) {
-    return -1;
-  }
-  return 'row' in need ? order.indexOf(need.row) : order.length;
-}
-
-/** A row that was skipped, and is there without a lock, is locked by another transaction. @returns the names of such rows */
-async function lockedElsewhere(transaction: Transaction, needs: readonly Need[]): Promise<Set<string>> {
-  const isMissing = ({ row, id }: RowNeed) => transaction.state.find(row, id) === null;
-  const missing = transaction.whenLocked === 'skip' ? needs.filter(isLock).filter(isMissing) : [];
-  if (missing.length === 0) {
-    return new Set();
-  }
-  await load(
-    transaction,
-    missing.map(({ row, id }) => ({ row, id })),
-  );
-  return new Set(missing.filter((need) => !isMissing(need)).map(nameOf));
+  const { row } = wanted;
+  const lock = 'lock' in wanted ? wanted.lock : undefined;
+  const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf(wanted);
+  const table = tables.of(row);
+  const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
+  const keep = (id: number, found: unknown): void => {
+    // Without a lock only the absence of a row is certain, and with SKIP LOCKED only its presence.
+    const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
+    if (isCertain && !(lock && state.has({ row, id, lock }))) {
+      state.load(row, id, found, lock);
+    }
+  };
+  return {
+    read: read as Source['read'],
+    place: isAwaited ? -1 : tables.order.indexOf(row),
+    keep: keep as Source['keep'],
+  };
 }
 
 /** The row that the command has to wait for. */
-function heldRowOf(command: Command, state: State, held: ReadonlySet<string>): string | undefined {
-  const names = held.size === 0 ? [] : command.needs.filter(isLock).map(nameOf);
-  const row = names.find((name) => held.has(name));
+function heldRowOf(command: Command, state: State): RowNeed | undefined {
+  const row = command.needs.filter(isRow).find((need) => !state.has(need));
   return row !== undefined && command.needsNoRows?.(state) ? undefined : row;
 }
 
@@ -174,14 +207,14 @@ function writesOf({ tables, state }: Transaction): Call[] {
 /** The rows that a command shares with no other batch of the process. */
 export function exclusiveRowsOf({ needs }: Command): string[] {
   return needs
-    .filter((need) => isLock(need) && need.lock !== 'FOR KEY SHARE')
+    .filter((need) => isRow(need) && need.lock !== 'FOR KEY SHARE')
     .map((need) => nameOf(need as RowNeed));
 }
 
-function isLock(need: Need): need is RowNeed {
-  return 'row' in need && need.lock !== undefined;
+function isRow(need: Need): need is RowNeed {
+  return 'row' in need;
 }
 
-function nameOf({ row, id }: RowNeed): string {
+function nameOf({ row, id }: Pick<RowNeed, 'row' | 'id'>): string {
   return `${row.name} ${id}`;
 }

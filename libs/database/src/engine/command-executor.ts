@@ -1,9 +1,9 @@
 import { type Entry, type QueuedCommand, type Tables, exclusiveRowsOf, runBatch } from './batch';
-import type { EntityTable, WhenLocked } from './entity-table';
+import type { EntityTable } from './entity-table';
 import { FairQueue, promptOf } from './queue';
 import { isRefusedStatement, withRetries } from './postgres-errors';
 import type { Session } from './session';
-import { type Command, type Entity, type Origin, State } from './state';
+import { type Command, type Entity, type Origin, type RowNeed, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const MAX_BATCHES = 2;
@@ -41,7 +41,8 @@ export interface WriteModel {
 /** Commands that share a transaction. */
 interface Batch {
   entries: QueuedCommand[];
-  whenLocked: WhenLocked;
+  /** The row that it waits for. */
+  awaited: RowNeed | undefined;
   /** No other batch works on these. */
   rows: ReadonlySet<string>;
   since: number;
@@ -80,15 +81,15 @@ export class CommandExecutor {
 
   private start(): void {
     for (let entries = this.takeFree(); entries.length > 0; entries = this.takeFree()) {
-      void this.run(entries, 'skip');
+      void this.run(entries);
     }
     for (let entries = this.takeHeld(); entries.length > 0; entries = this.takeHeld()) {
-      void this.run(entries, 'wait');
+      void this.run(entries, entries[0]!.heldRow);
     }
   }
 
   private takeFree(): QueuedCommand[] {
-    const running = this.running.filter(({ whenLocked }) => whenLocked === 'skip');
+    const running = this.running.filter(({ awaited }) => awaited === undefined);
     const prompt = promptOf(running);
     const isFree =
       prompt.length < MAX_BATCHES &&
@@ -97,14 +98,14 @@ export class CommandExecutor {
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH) : [];
   }
 
-  /** Those who wait for the same row do so together, and for no other. */
+  /** Commands that wait for the same lock of the same row do so together, and for no other. */
   private takeHeld(): QueuedCommand[] {
-    const running = this.running.filter(({ whenLocked }) => whenLocked === 'wait');
-    let row: string | undefined;
+    const running = this.running.filter(({ awaited }) => awaited !== undefined);
+    let first: RowNeed | undefined;
     const isNext = (entry: Entry): boolean => {
-      const isNeeded = entry.heldRow !== undefined && entry.heldRow === (row ?? entry.heldRow);
-      const isTaken = isNeeded && !this.isBusy(entry);
-      row = isTaken ? entry.heldRow : row;
+      const { heldRow } = entry;
+      const isTaken = heldRow !== undefined && isSameNeed(heldRow, first ?? heldRow) && !this.isBusy(entry);
+      first = isTaken ? heldRow : first;
       return isTaken;
     };
     return running.length < this.maxHeld ? this.queue.take(isNext, MAX_BATCH) : [];
@@ -118,21 +119,21 @@ export class CommandExecutor {
     );
   }
 
-  private async run(entries: QueuedCommand[], whenLocked: WhenLocked): Promise<void> {
+  private async run(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
     const rows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
-    const batch = { entries, whenLocked, rows, since: performance.now() };
+    const batch = { entries, awaited, rows, since: performance.now() };
     this.running.push(batch);
     // In the trace of the request that it is for, and not of the one whose end made it start.
-    await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, whenLocked));
+    await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, awaited));
     this.running = this.running.filter((other) => other !== batch);
     this.start();
   }
 
   /** Settles the commands; skipped ones return to the queue. */
-  private async attempt(entries: QueuedCommand[], whenLocked: WhenLocked): Promise<void> {
+  private async attempt(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
     const work = (session: Session) => {
       const state = new State(new Date(this.now()), this.model.afterCommand);
-      return runBatch({ session, tables: this.tables, state, whenLocked }, entries);
+      return runBatch({ session, tables: this.tables, state, awaited }, entries);
     };
     try {
       this.queue.putBack(await withRetries(() => this.database.session(work)));
@@ -142,10 +143,14 @@ export class CommandExecutor {
         return;
       }
       const half = Math.ceil(entries.length / 2);
-      await this.attempt(entries.slice(0, half), whenLocked);
-      await this.attempt(entries.slice(half), whenLocked);
+      await this.attempt(entries.slice(0, half), awaited);
+      await this.attempt(entries.slice(half), awaited);
     }
   }
+}
+
+function isSameNeed(one: RowNeed, other: RowNeed): boolean {
+  return one.row === other.row && one.id === other.id && one.lock === other.lock;
 }
 
 function fail({ command, reject }: QueuedCommand, error: unknown): void {

@@ -2,15 +2,13 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
 import { entryOf } from './entry-of';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
+import type { Lookup, RowLock } from './state';
 
 /** Rows that one statement reads by id. */
 const MAX_BATCH = 500;
 
 /** So many rows are listed. Arrays cost PostgreSQL and the driver more for a few rows, and less for many. */
 const MAX_LISTED = 4;
-
-/** Row-level locks of PostgreSQL. */
-export type RowLock = 'FOR KEY SHARE' | 'FOR NO KEY UPDATE' | 'FOR UPDATE';
 
 /** What is done about rows that another transaction has locked. */
 export type WhenLocked = 'wait' | 'skip';
@@ -28,6 +26,8 @@ export class EntityTable<Row extends object> {
   readonly names: string;
   /** Reads rows by id; null for one that does not exist. */
   readonly byId: SharedRead<number, Row | null>;
+  /** Whether rows of other tables refer to a row. A deletion would find out by locking one of them. */
+  readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
   /** The new ids for as many keys. Unused ones are lost. */
   readonly newIds: SharedRead<unknown, number>;
@@ -62,6 +62,13 @@ export class EntityTable<Row extends object> {
       many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
     };
     this.byId = this.reader('');
+    this.isReferenced = this.referenced(
+      dataSource.entityMetadatas.flatMap(({ tableName, foreignKeys }) =>
+        foreignKeys
+          .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)
+          .map(({ columnNames: [column] }) => [tableName, column!] as const),
+      ),
+    );
     const nextId = `SELECT nextval('${name}_${id}_seq')`;
     const newId: Statement = { text: nextId };
     const newIds: Statement = { text: `${nextId} FROM generate_series(1, $1::int)` };
@@ -69,6 +76,26 @@ export class EntityTable<Row extends object> {
       callFor: ({ length }) =>
         length === 1 ? { statement: newId } : { statement: newIds, values: [length] },
       resultsOf: (rows) => rows.map(([next]) => next as number),
+    };
+  }
+
+  /** @param references the columns that refer to this table, each with its table */
+  private referenced(
+    references: readonly (readonly [table: string, column: string])[],
+  ): Lookup<number, boolean> {
+    // Not EXISTS, for which the planner may read the whole table.
+    const found = references.map(
+      ([table, column]) => `(SELECT true FROM ${table} WHERE ${column} = wanted.id LIMIT 1)`,
+    );
+    const statement: Statement = {
+      text: `SELECT coalesce(${[...found, 'false'].join(', ')})
+        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) ORDER BY place`,
+    };
+    return {
+      name: `what refers to ${this.name}`,
+      isUnderLocks: true,
+      callFor: (ids) => ({ statement, values: [ids] }),
+      resultsOf: (rows) => rows.map(([isFound]) => isFound as boolean),
     };
   }
 

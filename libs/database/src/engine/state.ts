@@ -1,5 +1,4 @@
 // Commands, and the state that they decide on.
-import type { RowLock } from './entity-table';
 import { entryOf } from './entry-of';
 import type { Call, SharedRead } from './session';
 
@@ -10,6 +9,17 @@ export type Entity<Row extends object = object> = new () => Row;
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   /** For errors. */
   name: string;
+  /** The statement runs after the rows are locked, so that the value includes what earlier holders of the locks have committed. */
+  isUnderLocks?: true;
+}
+
+/** Row-level locks of PostgreSQL, the weakest first. Each includes those before it. */
+export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
+export type RowLock = (typeof ROW_LOCKS)[number];
+
+/** For a lock that is held, if there is one. */
+export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
+  return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
 
 /** Data that a command needs before it can decide. */
@@ -22,7 +32,7 @@ export type Need =
 export interface RowNeed {
   row: Entity;
   id: number;
-  lock?: RowLock;
+  lock: RowLock;
 }
 
 /** One change of the store: the data it needs, and a decision on it. Changes are written when the batch commits. */
@@ -77,6 +87,8 @@ interface Cell {
   value: unknown;
   /** As the database has it. */
   readonly stored: unknown;
+  /** The lock that the batch holds on the row. Commands that need a stronger one do not decide on it. */
+  readonly lock?: RowLock | undefined;
 }
 
 /** What a batch has loaded, with the changes of the commands that have decided. */
@@ -98,16 +110,22 @@ export class State {
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
-  /** For the batch: a row or a value of a lookup that it has loaded. */
-  load(of: object, key: unknown, stored: unknown): Cell {
-    const cell = { of, value: stored, stored };
+  /** For the batch: a value of a lookup or a row that it has loaded, and the lock that it holds on the row. */
+  load(of: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
+    const cell = { of, value: stored, stored, lock };
     entryOf(this.cells, of, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
   }
 
-  /** For the batch: new ids, the smallest first. */
-  loadNewIds(entity: Entity, ids: number[]): void {
-    this.newIds.set(entity, ids);
+  /** For the batch: true if a row is locked as needed, or is known to be absent. */
+  has({ row, id, lock }: RowNeed): boolean {
+    const cell = this.cells.get(row)?.get(id);
+    return cell !== undefined && (cell.stored === null || isAsStrong(cell.lock, lock));
+  }
+
+  /** For the batch. Ids are used in the order in which they are added. */
+  addNewId(entity: Entity, id: number): void {
+    entryOf(this.newIds, entity, () => []).push(id);
   }
 
   /** For the batch: the rows of an entity to write. */
@@ -152,7 +170,7 @@ export class State {
 
   /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
   find<Found extends object>(entity: Entity<Found>, id: number): Found | null {
-    return this.needed(entity, id) as Found | null;
+    return this.needed(entity, id).value as Found | null;
   }
 
   /** The rows that this command has changed. */
@@ -172,7 +190,7 @@ export class State {
 
   /** @throws Error for a value that is not among the command's needs */
   lookUp<Key, Value>(lookup: Lookup<Key, Value>, key: Key): Value {
-    return this.needed(lookup, key) as Value;
+    return this.needed(lookup, key).value as Value;
   }
 
   /** Tells later commands of the batch what a lookup would find now, if it was loaded. */
@@ -184,16 +202,15 @@ export class State {
   }
 
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {
-    this.put(entity, id, row);
+    this.change(this.cells.get(entity)?.get(id) ?? this.load(entity, id, null), row);
   }
 
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void {
-    this.find(entity, id);
-    this.put(entity, id, row);
+    this.change(this.locked(entity, id, 'FOR NO KEY UPDATE'), row);
   }
 
   delete(entity: Entity, id: number): void {
-    this.put(entity, id, null);
+    this.change(this.locked(entity, id, 'FOR UPDATE'), null);
   }
 
   /** Adds to a journal. */
@@ -202,16 +219,21 @@ export class State {
     this.change(cell, [...(cell.value as Entry[]), entry]);
   }
 
-  private put(entity: Entity, id: number, row: object | null): void {
-    this.change(this.cells.get(entity)?.get(id) ?? this.load(entity, id, null), row);
+  /** @throws Error without a lock that the statement would otherwise have to wait for */
+  private locked(row: Entity, id: number, lock: RowLock): Cell {
+    const cell = this.needed(row, id);
+    if (!this.has({ row, id, lock })) {
+      throw new Error(`The needs of the command do not include ${row.name} ${id} ${lock}.`);
+    }
+    return cell;
   }
 
-  private needed(of: { name: string }, key: unknown): unknown {
+  private needed(of: { name: string }, key: unknown): Cell {
     const cell = this.cells.get(of)?.get(key);
     if (cell === undefined) {
       throw new Error(`The needs of the command do not include ${of.name} ${String(key)}.`);
     }
-    return cell.value;
+    return cell;
   }
 
   private change(cell: Cell, value: unknown): void {

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { Database } from '#libs/database';
+import { Database, type Origin } from '#libs/database';
+import type { ApiError } from '#libs/http';
+import { CategoriesService } from '../../../../src/modules/categories';
 import { OrdersService } from '../../../../src/modules/orders';
 import type { NewOrderDto, OrderDto } from '../../../../src/modules/orders/orders.dto';
-import { type InventoryItem, type Order, aPet } from '../../../support/builders';
+import { PetsService } from '../../../../src/modules/pets';
+import { WebhooksService } from '../../../../src/modules/webhooks/webhooks.service';
+import { type Category, type InventoryItem, type Order, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
-import { whileLocked } from '../../../support/while-locked';
+import { lockWaits, whileHeld, whileLocked } from '../../../support/while-locked';
 
 const { service, caller, arrange } = useStore();
 
@@ -96,6 +100,102 @@ describe('concurrent commands', () => {
     // It failed with all others, with half of them, and so on.
     const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM attempts`);
     expect(Number(rows[0]!.count)).toBe(4);
+  });
+});
+
+describe('commands of a batch that need different locks of one category', () => {
+  type Outcomes = Record<string, string>;
+
+  /** Each of them says how it ended: with an error's code, or with the name of the category on which it decided. */
+  function commandsOn(id: number): Record<string, () => Promise<string>> {
+    const [categories, pets] = [service.app.get(CategoriesService), service.app.get(PetsService)];
+    const outcomeOf = async (execute: (origin: Origin) => Promise<unknown>): Promise<string> => {
+      let name = 'done';
+      const assertHolds = (seen: object) => ({ name } = seen as Category);
+      return execute({ owner: 1, precondition: { assertHolds } }).then(
+        () => name,
+        ({ code }: ApiError) => code,
+      );
+    };
+    return {
+      replace: () => outcomeOf((origin) => categories.replace(id, { name: 'replaced' }, origin)),
+      remove: () => outcomeOf((origin) => categories.delete(id, origin)),
+      add: () => outcomeOf((origin) => pets.create({ name: 'Rex', categoryId: id }, origin)),
+    };
+  }
+
+  it.each<[held: string, atOnce: Outcomes, later: Outcomes]>([
+    [
+      'SELECT FROM categories WHERE id = $1 FOR KEY SHARE',
+      { add: 'done', replace: 'before' },
+      { remove: 'category_in_use' },
+    ],
+    ['SELECT FROM categories WHERE id = $1 FOR KEY SHARE', { replace: 'before' }, { remove: 'replaced' }],
+    [`UPDATE categories SET name = 'changed' WHERE id = $1`, { add: 'done' }, { replace: 'changed' }],
+    [
+      `UPDATE categories SET name = 'changed' WHERE id = $1`,
+      { add: 'done' },
+      { remove: 'category_in_use', replace: 'changed' },
+    ],
+    ['DELETE FROM categories WHERE id = $1', {}, { add: 'unknown_category', replace: 'category_not_found' }],
+  ])(
+    'decide on a row that they have locked: while another transaction runs %s, %j are done, and then %j',
+    async (held, atOnce, later) => {
+      for (const isReversed of [false, true]) {
+        const { id } = await arrange.category('before');
+        const commands = commandsOn(id);
+        const names = [...Object.keys(atOnce), ...Object.keys(later)];
+        const outcomes: Outcomes = {};
+        const { pool } = service.database;
+        const { all } = await whileHeld(pool, held.replace('$1', String(id)), async () => {
+          // In one turn of the event loop, and so in one batch.
+          const all = (isReversed ? names.toReversed() : names).map(async (name) => {
+            outcomes[name] = await commands[name]!();
+          });
+          await until(async () => (await lockWaits(pool)) > 0);
+          await until(() => Object.keys(outcomes).length >= Object.keys(atOnce).length);
+          expect(outcomes).toEqual(atOnce);
+          return { all };
+        });
+        await Promise.all(all);
+        expect(outcomes).toEqual({ ...atOnce, ...later });
+      }
+    },
+  );
+});
+
+describe('a command whose write refers to a row that another transaction has locked', () => {
+  it.each([
+    ['the client of a new webhook', 'clients', 'FOR UPDATE', 'waits'],
+    ['the client of a new webhook', 'clients', 'FOR NO KEY UPDATE', 'waits'],
+    ['a deleted webhook', 'webhooks', 'FOR KEY SHARE', 'waits'],
+    ['the pet of a deleted category', 'pets', 'FOR UPDATE', 'category_in_use'],
+  ])('%s (%s, %s): no other command of its batch waits with it', async (_what, table, lock, expected) => {
+    const { pool } = service.database;
+    const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
+    const origin: Origin = { owner: rows[0]!.id };
+    const [categories, webhooks] = [service.app.get(CategoriesService), service.app.get(WebhooksService)];
+    const url = 'https://shop.example/';
+    const pet = await arrange.pet();
+    const webhook = await webhooks.create({ url, enabled: false }, origin);
+    const [id, command] = {
+      clients: [origin.owner, () => webhooks.create({ url, enabled: false }, origin)],
+      webhooks: [webhook.id, () => webhooks.remove(webhook.id, origin)],
+      pets: [pet.id, () => categories.delete(pet.categoryId, origin)],
+    }[table]! as [number, () => Promise<unknown>];
+    let outcome = 'waits';
+    const { ending } = await whileHeld(pool, `SELECT FROM ${table} WHERE id = ${id} ${lock}`, async () => {
+      const ending = command().then(
+        () => (outcome = 'done'),
+        ({ code }: ApiError) => (outcome = code),
+      );
+      expect(await categories.create({ name: 'Dogs' }, origin)).toMatchObject({ name: 'Dogs' });
+      await until(async () => outcome !== 'waits' || (await lockWaits(pool)) > 0);
+      expect(outcome).toBe(expected);
+      return { ending };
+    });
+    await ending;
+    expect(outcome).toBe(expected === 'waits' ? 'done' : expected);
   });
 });
 
