@@ -32,7 +32,6 @@ const EXCEPTIONS: Record<string, string> = {
   'audit reads api_keys': 'it finds the client of a key',
   'deprecations reads clients': 'who calls, for the operator',
   'deprecations reads api_keys': 'a key may be deleted before its calls are written',
-  'webhooks reads clients': 'whose webhook it is, for the operator',
 };
 
 /** `quotas reads pets`, of tables that the module may not know. */
