@@ -141,9 +141,9 @@ async function copyTable(
 const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
-/** Sequences ignore transactions. Read after the rows, they are past all ids. */
+/** Those of the target, as with tables. Sequences ignore transactions: read after the rows, they are past all ids. */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
-  for (const { name } of await reading.query<{ name: string }[]>(SEQUENCES)) {
+  for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {
     const [state] = await reading.query<{ last: number; called: boolean }[]>(
       `SELECT last_value AS last, is_called AS called FROM ${name}`,
     );

@@ -132,6 +132,13 @@ describe('A copy', () => {
     expect(seen.at(-1)).toEqual([rows, rows]);
   });
 
+  it('leaves out what another program has in the schema', async () => {
+    await from.query('CREATE TABLE notes (id serial)');
+    await copy();
+    await from.query('DROP TABLE notes');
+    expect(await contentOf(to)).toEqual(await contentOf(from));
+  });
+
   it('is a snapshot without any concurrent writes', async () => {
     const before = (await contentOf(from)).audit_entries;
     let written: Promise<unknown> | undefined;
