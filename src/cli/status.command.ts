@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'nest-commander';
 import type { DataSource } from 'typeorm';
-import { migrationStates } from '#libs/database';
+import { collationOf, migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
 import { findEmbedded, withConnection } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
@@ -127,12 +127,14 @@ async function inspectRunning(
   const states = await migrationStates(dataSource);
   const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
   const database = { ...running, ...row, pendingMigrations };
+  const { problem: ofCollation } = await collationOf(dataSource);
+  const problems = ofCollation === undefined ? [] : [ofCollation];
   if (pendingMigrations > 0) {
-    const problem = `Migrations are missing. Apply them to see the instances: ${PETSTORE} db migrate.`;
-    return { database, instances: null, problems: [problem] };
+    problems.push(`Migrations are missing. Apply them to see the instances: ${PETSTORE} db migrate.`);
+    return { database, instances: null, problems };
   }
   const instances = await instancesOn(dataSource);
-  const problems = instances.length === 0 ? [NONE_RUNS] : instances.flatMap(problemOf);
+  problems.push(...(instances.length === 0 ? [NONE_RUNS] : instances.flatMap(problemOf)));
   return { database, instances, problems };
 }
 

@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
+import { collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
 import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
+import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
 import { StartError } from './failures';
@@ -17,7 +18,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** In the order of their names, which end with their times; a test compares them with the folder. */
-export const MIGRATIONS = [Schema1797000000000];
+export const MIGRATIONS = [Schema1797000000000, MovableStore1797100000000];
 
 export function dataSourceOptions(
   url: string,
@@ -116,7 +117,17 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
   if (done.length > 0) {
     logger.log(`Migrated: ${done.join(', ')}.`);
   }
-  return new DataSource(options).initialize();
+  const dataSource = await new DataSource(options).initialize();
+  const { isAsciiOnly, problem } = await collationOf(dataSource);
+  if (isAsciiOnly) {
+    logger.warn(
+      'With the LC_CTYPE of the database, a search by name ignores the case of ASCII letters only.',
+    );
+  }
+  if (problem !== undefined) {
+    logger.warn(problem);
+  }
+  return dataSource;
 }
 
 const EMBEDDED_NAME = 'petstore';

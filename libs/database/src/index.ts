@@ -21,11 +21,12 @@ export {
   giveUpSilentConnection,
   poolOf,
 } from './database';
-export { GeneratedId, Insert, MAINTAINED_BY_DATABASE } from './engine/entity-table';
+export { BYTEWISE_TEXT, GeneratedId, Insert, MAINTAINED_BY_DATABASE } from './engine/entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,
   assertKnownMigrations,
+  collationOf,
   migrate,
   migrationStates,
 } from './migrations';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
-import { codeOf } from './engine/postgres-errors';
+import { codeOf, isSerializationConflict } from './engine/postgres-errors';
 
 /** PostgreSQL's codes; the taken name is that of a table, an index or a function. */
 const LOCK_TIMEOUT = '55P03';
@@ -43,7 +43,8 @@ export async function migrate(
     try {
       return await dataSource.transaction((transaction) => migrateWithin(transaction, lockMs));
     } catch (error) {
-      if (codeOf(error) !== LOCK_TIMEOUT) {
+      // Requests lock tables in orders of their own, so the migration may be the one that a deadlock fails.
+      if (codeOf(error) !== LOCK_TIMEOUT && !isSerializationConflict(error)) {
         throw error;
       }
       const reason = 'another instance migrates, or a program such as pg_dump uses a table';
@@ -116,6 +117,28 @@ export async function assertKnownMigrations(reader: EntityManager): Promise<void
 
 function namesOf({ migrations }: DataSource): string[] {
   return migrations.map((migration) => migration.name ?? migration.constructor.name);
+}
+
+/** Whether `lower` knows more than ASCII depends on the locale of the database. */
+const COLLATION = `SELECT quote_ident(datname) AS name, datcollversion AS recorded,
+    pg_database_collation_actual_version(oid) AS actual, lower('Ä') <> 'ä' AS "isAsciiOnly"
+  FROM pg_database WHERE datname = current_database()`;
+
+/**
+ * How the database compares texts. Changes nothing.
+ * @returns whether it ignores the case of ASCII letters only; and, if its indexes may be those of another version of its
+ * collation, a sentence that says what to do
+ */
+export async function collationOf(
+  dataSource: DataSource,
+): Promise<{ isAsciiOnly: boolean; problem: string | undefined }> {
+  const [row] = await dataSource.query<Record<string, string | null>[]>(COLLATION);
+  const { name, recorded, actual, isAsciiOnly } = row!;
+  const problem =
+    `The database was made with version ${recorded} of its collation, and the system has ${actual ?? 'none'}, so searches by name may ` +
+    `miss rows. Run in psql: REINDEX DATABASE ${name}; ALTER DATABASE ${name} REFRESH COLLATION VERSION;`;
+  const isCurrent = recorded === null || recorded === actual;
+  return { isAsciiOnly: Boolean(isAsciiOnly), problem: isCurrent ? undefined : problem };
 }
 
 const MIN_VERSION = 15;

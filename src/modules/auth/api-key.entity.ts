@@ -9,7 +9,7 @@ import {
   type Relation,
   Unique,
 } from 'typeorm';
-import { GeneratedId } from '#libs/database';
+import { BYTEWISE_TEXT, GeneratedId } from '#libs/database';
 import type { Scope } from './api-key';
 
 /** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
@@ -22,7 +22,7 @@ export class Client {
   @GeneratedId()
   id!: number;
 
-  @Column('text')
+  @Column({ ...BYTEWISE_TEXT })
   name!: string;
 
   @Column('text')
@@ -66,7 +66,7 @@ export class ApiKey {
   @Column('text', { nullable: true })
   name!: string | null;
 
-  @Column('text')
+  @Column({ ...BYTEWISE_TEXT })
   digest!: string;
 
   @Column('text')

@@ -12,6 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import { Column, Entity, Index, PrimaryColumn, Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
+import { BYTEWISE_TEXT } from '#libs/database';
 import { isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 
@@ -23,7 +24,7 @@ export class DeprecatedCall {
   keyId!: number;
 
   /** The operationId in the OpenAPI document. */
-  @PrimaryColumn('text')
+  @PrimaryColumn({ ...BYTEWISE_TEXT })
   operation!: string;
 
   /** `YYYY-MM-DD`. */

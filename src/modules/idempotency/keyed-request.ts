@@ -1,6 +1,14 @@
 // How a request with an Idempotency-Key claims its key, and keeps its response in the transaction of its change.
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { type Command, Insert, type Journal, type Lookup, Rejection, type State } from '#libs/database';
+import {
+  BYTEWISE_TEXT,
+  type Command,
+  Insert,
+  type Journal,
+  type Lookup,
+  Rejection,
+  type State,
+} from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
 
 export const IdempotencyInProgressError = defineError({
@@ -33,7 +41,7 @@ function isKept(error: unknown): error is ApiError {
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
   /** The id of the client, a space and its key. */
-  @PrimaryColumn('text')
+  @PrimaryColumn({ ...BYTEWISE_TEXT })
   name!: string;
 
   /** Digest of the request, which must match when the key is repeated. */

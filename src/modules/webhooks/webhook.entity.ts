@@ -77,7 +77,7 @@ export class Webhook {
   createdAt!: Date;
 
   /** The position in the feed after which events are sent to it. Set by a trigger. */
-  @Column({ type: 'bigint', default: 0, ...MAINTAINED_BY_DATABASE })
+  @Column({ type: 'bigint', ...MAINTAINED_BY_DATABASE })
   since?: number;
 }
 

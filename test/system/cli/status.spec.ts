@@ -113,6 +113,11 @@ describe('status of a store over DATABASE_URL', () => {
     expect(unsure.status.problems.join(' ')).toMatch(/still runs is unknown: its last sign was \d+ s ago/);
     expect(unsure.status.problems.join(' ')).toMatch(/process 1 on here counts limits alone/);
     await database.pool.query('DELETE FROM instances');
+    const olderCollation = `UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`;
+    await database.pool.query(olderCollation);
+    expect((await status({ DATABASE_URL })).status.problems.join(' ')).toMatch(
+      /version 0 of its collation, and the system has 1, .* REINDEX DATABASE /,
+    );
     const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
     expect(away.code).toBe(1);
     expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });

@@ -220,5 +220,8 @@ export function GeneratedId(): PropertyDecorator {
   return PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' });
 }
 
+/** For a column with a technical text: it compares by its bytes, so that its index stays right when the database's own collation changes. */
+export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
+
 /** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */
 export const MAINTAINED_BY_DATABASE = { select: false, insert: false, update: false } as const;

@@ -1,0 +1,76 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Names are stored in the composed form, in which requests ask for them. A name that would be too long in it stays. */
+const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
+  ([table, max]) => `UPDATE ${table} SET name = normalize(name)
+    WHERE name IS NOT NFC NORMALIZED AND char_length(normalize(name)) <= ${max}`,
+);
+
+/**
+ * Technical texts compare bytewise. Under the database's own collation, a unique index finds other rows once the data run on
+ * another version of the C library or of ICU: keys become unknown, and repeated requests run again.
+ */
+const BYTEWISE = [
+  // Without its index, which may already be such a one: then a name has several rows, and the first response is the right one.
+  `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
+  `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
+    WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,
+  `ALTER TABLE idempotency_records ALTER name TYPE text COLLATE "C", ADD PRIMARY KEY (name)`,
+  `ALTER TABLE api_keys ALTER digest TYPE text COLLATE "C"`,
+  `ALTER TABLE clients ALTER name TYPE text COLLATE "C"`,
+  `ALTER TABLE deprecated_calls ALTER operation TYPE text COLLATE "C"`,
+];
+
+/** The functions of the feed find its sequence whatever the search path is, as pg_restore empties it, and whatever the schema is called. */
+const FEED = [
+  `CREATE OR REPLACE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+      sequence regclass := format('%I.events_position_seq', TG_TABLE_SCHEMA);
+    BEGIN
+      IF pg_advisory_xact_lock_shared(sequence::oid::integer,
+          coalesce(pg_sequence_last_value(sequence), 0)::bit(32)::integer) IS NULL THEN
+        RAISE EXCEPTION 'The lock was not taken.';
+      END IF;
+      RETURN NULL;
+    END $$`,
+  `DROP FUNCTION feed_end()`,
+  // The default is kept as the sequence's oid. The sequence is read before the locks, which have the lower half of positions.
+  `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+      newest bigint := coalesce(pg_sequence_last_value(sequence), 0);
+    BEGIN
+      RETURN newest - (SELECT greatest(0, max((newest - objid::bigint)::bit(32)::integer)) FROM pg_locks
+        WHERE locktype = 'advisory' AND classid = sequence AND objsubid = 2
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
+    END $$`,
+];
+
+/** A webhook begins at the end of the feed when it is created or enabled. A restored one has its position, and keeps it. */
+const WEBHOOKS = [
+  `ALTER TABLE webhooks ALTER since DROP DEFAULT`,
+  `CREATE OR REPLACE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      EXECUTE format('SELECT %I.feed_end()', TG_TABLE_SCHEMA) INTO NEW.since;
+      RETURN NEW;
+    END $$`,
+  `CREATE OR REPLACE TRIGGER webhooks_begin_now BEFORE INSERT ON webhooks
+    FOR EACH ROW WHEN (NEW.since IS NULL) EXECUTE FUNCTION begin_webhook_now()`,
+  `CREATE TRIGGER webhooks_begin_again BEFORE UPDATE OF enabled ON webhooks
+    FOR EACH ROW WHEN (NEW.enabled AND NOT OLD.enabled) EXECUTE FUNCTION begin_webhook_now()`,
+  `ALTER FUNCTION limit_webhooks_of_client() SET search_path FROM CURRENT`,
+];
+
+/** A store depends neither on the system that it runs on, nor on the one where its names were typed, and can be moved. */
+export class MovableStore1797100000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of [...NAMES, ...BYTEWISE, ...FEED, ...WEBHOOKS]) {
+      await queryRunner.query(statement);
+    }
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(
+      new Error('The texts and functions before cannot be moved: restore a backup instead.'),
+    );
+  }
+}

@@ -1,0 +1,147 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { migrate } from '#libs/database';
+import { MIGRATIONS, administrationOptions, migrateToNewest } from '../../../src/runtime/data-source';
+import { query } from '../../support/query';
+import { type TestService, startService } from '../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+const databases: TestDatabase[] = [];
+
+async function database(template?: string, locale?: string): Promise<TestDatabase> {
+  const created = await createTestDatabase(template, locale);
+  databases.push(created);
+  return created;
+}
+
+afterAll(() => Promise.all(databases.map((one) => one.drop())));
+
+/** A store of the version before. */
+async function olderStore(): Promise<TestDatabase> {
+  const older = await database('template1');
+  const options = { ...administrationOptions(older.url), migrations: MIGRATIONS.slice(0, 1) };
+  const dataSource = await new DataSource(options as DataSourceOptions).initialize();
+  await migrate(dataSource, () => undefined);
+  await dataSource.destroy();
+  return older;
+}
+
+/** As if the data ran on a system that sorts otherwise: without regard to case. */
+async function changeCollation({ url }: TestDatabase): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await query(url, `UPDATE pg_database SET datlocprovider = 'i', datlocale = 'en-US' WHERE datname = $1`, [
+    name,
+  ]);
+}
+
+/** Runs work on a service over the database. */
+async function withService<Result>(
+  store: TestDatabase,
+  work: (service: TestService) => Promise<Result>,
+): Promise<Result> {
+  const service = await startService({ database: store });
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
+const warningsOf = ({ log }: TestService) =>
+  log.lines.filter(({ level, context }) => level === 40 && context === 'Database').map(({ msg }) => msg);
+
+it('A store whose collation has changed finds every key, client and repeated request, and the start says what to do', async () => {
+  const store = await database();
+  const names = Array.from({ length: 60 }, (_none, index) => `${index % 2 ? 'Order' : 'order'}-${index}`);
+  const repeated = (service: TestService, keys: string[]) =>
+    Promise.all(
+      names.map((name, index) =>
+        service
+          .callerWith(keys[index]!)
+          .with({ 'Idempotency-Key': name })
+          .post<{ id: number }>('/categories', { name: 'Dogs' }),
+      ),
+    );
+  const [keys, first] = await withService(store, async (service) => {
+    expect(warningsOf(service)).toEqual([]);
+    const issued = (await Promise.all(names.map(() => service.issueKey()))).map(({ key }) => key);
+    return [issued, await repeated(service, issued)] as const;
+  });
+  await changeCollation(store);
+  await withService(store, async (service) => {
+    const remedy =
+      /^The database was made with version 1 of its collation, and .* REINDEX DATABASE test_\w+; ALTER DATABASE /;
+    expect(warningsOf(service)).toEqual([expect.stringMatching(remedy)]);
+    const second = await repeated(service, keys);
+    expect(second.map(({ status, body }) => [status, body.id])).toEqual(
+      first.map(({ body }) => [201, body.id]),
+    );
+  });
+});
+
+it('A database that knows no letters but those of ASCII is used, and the start says so', async () => {
+  const store = await database('template0', `LOCALE_PROVIDER libc LOCALE 'C'`);
+  await withService(store, (service) => {
+    const line =
+      'With the LC_CTYPE of the database, a search by name ignores the case of ASCII letters only.';
+    expect(warningsOf(service)).toEqual([line]);
+    return Promise.resolve();
+  });
+});
+
+it('A migrated store of the version before has rows that were written twice once, and its names in the composed form', async () => {
+  const store = await olderStore();
+  await store.pool.query(`ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`);
+  await store.pool.query(
+    `INSERT INTO idempotency_records (name, fingerprint, status, body, created_at)
+      VALUES ('1 a', 'x', 201, 'second', now()), ('1 a', 'x', 201, 'first', now() - interval '1 hour'), ('1 b', 'x', 201, 'only', now())`,
+  );
+  await store.pool.query(
+    `ALTER TABLE idempotency_records ADD CONSTRAINT idempotency_records_pkey CHECK (true)`,
+  );
+  const [typed, composed] = ['e\u0301', '\u00e9'];
+  // A character that is two in the composed form.
+  const long = '\u0958'.repeat(200);
+  await store.pool.query(`INSERT INTO categories (name) VALUES ($1), ('Dogs'), ($2)`, [typed, long]);
+  await migrateToNewest(store.url, () => undefined);
+  const bodies = await store.pool.query<{ body: string }>(
+    'SELECT body FROM idempotency_records ORDER BY name',
+  );
+  expect(bodies.rows.map(({ body }) => body)).toEqual(['first', 'only']);
+  const { rows } = await store.pool.query<{ name: string }>('SELECT name FROM categories ORDER BY id');
+  expect(rows.map(({ name }) => name)).toEqual([composed, 'Dogs', long]);
+});
+
+it('No index depends on the collation of the database, except for texts whose order is the same in all', async () => {
+  const store = await database();
+  const { rows } = await store.pool.query<{ index: string; key: string }>(
+    `SELECT indexrelid::regclass AS index, pg_get_indexdef(indexrelid, place::int, true) AS key
+      FROM pg_index CROSS JOIN unnest(indcollation) WITH ORDINALITY AS part (used, place)
+      WHERE indrelid::regclass::text IN (SELECT tablename FROM pg_tables WHERE schemaname = 'public')
+        AND used = 'pg_catalog."default"'::regcollation`,
+  );
+  expect(new Set(rows.map(({ key }) => key))).toEqual(new Set(['status']));
+});
+
+it('Rows are restored as they were into a store of any schema, whatever the search path is, and new webhooks begin at the end of the feed', async () => {
+  const { url, pool } = await database('template1');
+  await pool.query('CREATE SCHEMA "My shop"');
+  const withPath = (path: string) => `${url}&options=-csearch_path%3D${path}`.replace(/^([^?]*)&/, '$1?');
+  await migrateToNewest(withPath('"My%5C%20shop"'), () => undefined);
+  const event = (schema: string) =>
+    `INSERT INTO ${schema}.events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}')`;
+  const webhook = `INSERT INTO "My shop".webhooks (client_id, url, secrets, created_at, enabled`;
+  // As pg_restore works.
+  await query(withPath(''), event('"My shop"'));
+  await query(
+    withPath(''),
+    `INSERT INTO "My shop".clients (name, plan) VALUES ('acme', 'free');
+     ${webhook}, since) VALUES (1, '', '', now(), true, 0), (1, '', '', now(), false, 0);
+     ${webhook}) VALUES (1, '', '', now(), true), (1, '', '', now(), false);
+     UPDATE "My shop".webhooks SET enabled = true WHERE id = 2`,
+  );
+  await query(withPath(''), `ALTER SCHEMA "My shop" RENAME TO shop`);
+  await query(withPath(''), event('shop'));
+  const { rows } = await pool.query<{ since: number }>('SELECT since FROM shop.webhooks ORDER BY id');
+  expect(rows.map(({ since }) => since)).toEqual([0, 1, 1, 1]);
+  expect(await query(withPath('shop'), 'SELECT feed_end() AS "end"')).toEqual([{ end: 2 }]);
+});
