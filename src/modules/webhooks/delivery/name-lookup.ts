@@ -2,11 +2,10 @@
 // threads, which files and cryptography need as well, and a few names whose servers never answer would block them all. So
 // hosts file and search domains are read here, and name servers are asked without a thread. All of it is read anew for each
 // lookup, so that a change counts at once.
-import { type LookupAddress, type LookupOptions, promises as dns } from 'node:dns';
+import { type LookupAddress, promises as dns } from 'node:dns';
 import { readFileSync } from 'node:fs';
-import { type LookupFunction, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { callbackify } from 'node:util';
 import { type AddressPolicy, localAddresses } from './address-policy';
 
 const HOSTS = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
@@ -53,15 +52,24 @@ export function systemLookup(
   };
 }
 
-/** The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. */
-export function checkedLookup(find: FindAddresses, policy: AddressPolicy, protocol: string): LookupFunction {
-  return callbackify(async (name: string, _options: LookupOptions) => {
-    const allowed = (await find(name)).filter(({ address }) => policy.allows(address, protocol));
-    if (allowed.length === 0) {
-      throw errorWithCode('EFORBIDDEN');
-    }
-    return [4, 6].flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES));
-  });
+/**
+ * The addresses that a new connection may try, and no others: this prevents DNS rebinding.
+ * @param host a name, or an address. Rejects with the code EFORBIDDEN as well.
+ */
+export async function allowedAddresses(
+  host: string,
+  find: FindAddresses,
+  policy: AddressPolicy,
+  protocol: string,
+): Promise<string[]> {
+  const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await find(host);
+  const allowed = found.filter(({ address }) => policy.allows(address, protocol));
+  if (allowed.length === 0) {
+    throw errorWithCode('EFORBIDDEN');
+  }
+  return [4, 6]
+    .flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES))
+    .map(({ address }) => address);
 }
 
 export function errorWithCode(code: string): NodeJS.ErrnoException {

@@ -6,26 +6,33 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
 import { Injectable, Optional } from '@nestjs/common';
 import { AddressPolicy } from './address-policy';
-import { type FindAddresses, checkedLookup, systemLookup, errorWithCode } from './name-lookup';
+import { NoConnectionError, connectToFirst } from './connection';
+import { type FindAddresses, allowedAddresses, errorWithCode, systemLookup } from './name-lookup';
 import { type Attempt, errorOf } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
-/** How much of a response body is read, and for how long. */
-const BODY_BYTES = 16_384;
+const SECONDS = TIMEOUT_MS / 1_000;
+/** How much of a response is read: interim responses, header section, body and trailers together. */
+const RESPONSE_BYTES = 16_384;
+/** Responses 1xx before the final one. */
+const MAX_INTERIM = 8;
+/** How long a response body is read. */
 const BODY_MS = 1_000;
-/** Idle connections close after 10 seconds. With `autoSelectFamily`, a lookup is asked for all addresses. */
-const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32, autoSelectFamily: true };
+/** Idle connections close after 10 seconds. */
+const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
-/** By the codes of Node and of this folder. They reveal nothing about the internal network. */
+/** By the codes of Node and of this folder. */
 const FAILURES: Readonly<Record<string, string>> = {
   EFORBIDDEN: 'The URL leads to an address that webhooks may not be sent to.',
   ENOTFOUND: 'The name in the URL has no address.',
   ELOOKUP: 'The name in the URL could not be looked up.',
-  ESILENT: `There was no response within ${TIMEOUT_MS / 1_000} seconds.`,
+  ESILENT: `There was no response within ${SECONDS} seconds.`,
   ESTATUS: 'The response had an invalid status.',
-  ECONNREFUSED: 'The connection was refused.',
+  EINTERIM: `More than ${MAX_INTERIM} interim responses (1xx) came before a response.`,
   ECONNRESET: 'The connection was closed before a response.',
   HPE_HEADER_OVERFLOW: 'The response had too many headers.',
 };
@@ -39,17 +46,15 @@ interface Message {
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 @Injectable()
 export class Sender {
-  private readonly http: HttpAgent;
-  private readonly https: HttpsAgent;
+  private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
+  private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
+  private readonly closed = new AbortController();
 
   /** @param find replaces the machine's lookup in tests */
   constructor(
     private readonly policy: AddressPolicy,
-    @Optional() find: FindAddresses = systemLookup(),
-  ) {
-    this.http = new HttpAgent({ ...CONNECTIONS, lookup: checkedLookup(find, policy, 'http:') });
-    this.https = new HttpsAgent({ ...CONNECTIONS, lookup: checkedLookup(find, policy, 'https:') });
-  }
+    @Optional() private readonly find: FindAddresses = systemLookup(),
+  ) {}
 
   /** Never rejects. Retries once, immediately, if an idle connection turns out to be closed. */
   async send(message: Message, mayRetry = true): Promise<Attempt> {
@@ -61,17 +66,17 @@ export class Sender {
       request = this.open(message);
       return await attemptOf(request, message.body);
     } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException;
+      const { code } = error as NodeJS.ErrnoException;
       if (mayRetry && request?.reusedSocket && code === 'ECONNRESET') {
         return this.send(message, false);
       }
-      const reason = code === '' ? '' : ` (${code})`;
-      return { status: null, error: FAILURES[code] ?? `The connection failed${reason}.` };
+      return { status: null, error: reasonOf(error as Error, request?.socket) };
     }
   }
 
   /** Aborts requests in flight, and closes all connections. */
   close(): void {
+    this.closed.abort();
     this.http.destroy();
     this.https.destroy();
   }
@@ -81,37 +86,82 @@ export class Sender {
       ? httpsRequest(url, { method: 'POST', headers, agent: this.https })
       : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }
+
+  /** Has an agent open its connections by `connect`. */
+  private connecting<Kind extends HttpAgent>(agent: Kind, protocol: string): Kind {
+    const overTls = agent.createConnection.bind(agent);
+    agent.createConnection = (options, callback) => {
+      const opened = this.connect(options.host!, Number(options.port), protocol).then((socket) =>
+        protocol === 'https:' ? overTls({ ...options, socket } as typeof options)! : socket,
+      );
+      opened.then((socket) => callback!(null, socket), callback as (error: Error) => void);
+      return undefined;
+    };
+    return agent;
+  }
+
+  private async connect(host: string, port: number, protocol: string): Promise<Socket> {
+    const deadline = new AbortController();
+    const signal = AbortSignal.any([deadline.signal, this.closed.signal]);
+    const timer = setTimeout(() => deadline.abort(), TIMEOUT_MS);
+    try {
+      const late = once(signal, 'abort').then(() => Promise.reject(errorWithCode('ELOOKUP')));
+      const found = allowedAddresses(host, this.find, this.policy, protocol);
+      return await connectToFirst(await Promise.race([found, late]), port, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** What failed: the lookup, the connection to which addresses, the TLS handshake, or the response. */
+function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefined): string {
+  const { code = '', message } = error;
+  if (error instanceof NoConnectionError) {
+    return `The connection failed: ${message}`;
+  }
+  if ((socket as { secureConnecting?: boolean } | undefined)?.secureConnecting) {
+    return `The TLS handshake failed (${code === 'ESILENT' ? `nothing within ${SECONDS} seconds` : code}).`;
+  }
+  return FAILURES[code] ?? `The response could not be read (${code}).`;
 }
 
 /** Rejects with an error that has a code. */
 async function attemptOf(request: ClientRequest, body: string): Promise<Attempt> {
-  const deadline = setTimeout(() => request.destroy(errorWithCode('ESILENT')), TIMEOUT_MS);
+  const fail = (code: string) => request.destroy(errorWithCode(code));
+  // Without a socket the agent still connects, which has a deadline of its own.
+  const deadline = setTimeout(() => request.socket && fail('ESILENT'), TIMEOUT_MS);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
+  let response: IncomingMessage | undefined;
+  request.once('response', (arrived) => (response = arrived));
+  let interim = 0;
+  request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
+  let bytes = 0;
+  // Node has parsed the chunk already. A status that has arrived counts, even if the rest is too large.
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > RESPONSE_BYTES) {
+      void (response?.destroy() ?? fail('HPE_HEADER_OVERFLOW'));
+    }
+  };
+  request.once('socket', (socket) => socket.on('data', count));
   try {
-    const answered = once(request.end(body), 'response') as Promise<[IncomingMessage]>;
-    const [response] = await Promise.race([answered, closed]);
-    const { statusCode: status = 0, headers } = response;
-    await drain(response);
+    await Promise.race([once(request.end(body), 'response'), closed]);
+    const { statusCode: status = 0, headers } = response!;
+    await drain(response!);
     if (status < 100 || status > 599) {
       throw errorWithCode('ESTATUS');
     }
     return { status, error: errorOf(status), retryAfter: headers['retry-after'] };
   } finally {
     clearTimeout(deadline);
+    request.socket?.off('data', count);
   }
 }
 
-/** Reads the rest, so that the connection can be reused; closes it if the rest is too large or too slow. */
+/** Reads the rest, so that the connection can be reused; closes it if the rest is too slow. */
 async function drain(response: IncomingMessage): Promise<void> {
   const deadline = setTimeout(() => response.destroy(), BODY_MS);
-  let bytes = 0;
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES) {
-      response.destroy();
-    }
-  });
-  // The status counts, even if the rest has not arrived.
-  await once(response, 'close').catch(() => undefined);
+  await finished(response.resume()).catch(() => undefined);
   clearTimeout(deadline);
 }

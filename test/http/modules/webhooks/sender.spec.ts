@@ -1,9 +1,11 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
-import { type AddressInfo, type Server, type Socket, createServer, isIP } from 'node:net';
+import net, { type AddressInfo, type Server, type Socket, createServer, isIP } from 'node:net';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
-import { type FindAddresses, checkedLookup } from '../../../../src/modules/webhooks/delivery/name-lookup';
+import { type FindAddresses, allowedAddresses } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
+import { until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);
@@ -59,12 +61,66 @@ describe('forbidden addresses', () => {
 
 it('Of the addresses of a name, two of each family at most are tried, after the check', async () => {
   const all = '10.0.0.1 1.1.0.0 1.1.0.1 1.1.0.2 ::1 2606:4700::1 2606:4700::2 2606:4700::3'.split(' ');
-  const lookup = checkedLookup(onlyTo(...all), new AddressPolicy([]), 'https:');
-  const found = await new Promise<LookupAddress[]>((done) =>
-    lookup('shop.example', { all: true }, (_error, addresses) => done(addresses as LookupAddress[])),
-  );
-  const tried = '1.1.0.0 1.1.0.1 2606:4700::1 2606:4700::2';
-  expect(found.map(({ address }) => address).join(' ')).toBe(tried);
+  const found = await allowedAddresses('shop.example', onlyTo(...all), new AddressPolicy([]), 'https:');
+  expect(found.join(' ')).toBe('1.1.0.0 1.1.0.1 2606:4700::1 2606:4700::2');
+});
+
+/** Accepts no connection before a line comes to its standard input, and then answers each request. */
+const BUSY = `const server = require('node:net').createServer((socket) => socket.on('error', () => {}).on('data', () =>
+    socket.end('HTTP/1.1 204 No Content\\r\\nConnection: close\\r\\n\\r\\n')));
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    require('node:fs').writeSync(1, String(server.address().port));
+    require('node:fs').readSync(0, Buffer.alloc(1));
+  });`;
+
+describe('A receiver that accepts late', () => {
+  const UNREACHABLE = '2001:db8::1';
+  const sender = (...addresses: string[]) =>
+    new Sender(new AddressPolicy(['127.0.0.0/8', '2001:db8::/32']), onlyTo(...addresses));
+  let busy: ChildProcess;
+  let url: string;
+  let tried: jest.SpyInstance;
+  const waiting: Socket[] = [];
+
+  beforeEach(async () => {
+    busy = spawn(process.execPath, ['-e', BUSY], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const [port] = (await once(busy.stdout!, 'data')) as [Buffer];
+    url = `http://shop.example:${port.toString()}/`;
+    for (let place = 0; place < 2; place += 1) {
+      waiting.push(net.connect(Number(port), '127.0.0.1').on('error', () => undefined));
+      await once(waiting.at(-1)!, 'connect');
+    }
+    tried = jest.spyOn(net, 'connect');
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+    busy.kill('SIGKILL');
+    waiting.splice(0).forEach((socket) => socket.destroy());
+  });
+
+  it.each([
+    ['127.0.0.1', UNREACHABLE],
+    [UNREACHABLE, '127.0.0.1'],
+  ])('is reached although another of its addresses is unreachable: %s, %s', async (...addresses) => {
+    const sending = sender(...addresses);
+    const attempted = sending.send(message(url));
+    await until(() => tried.mock.calls.length === 2);
+    busy.stdin!.write('\n');
+    expect(await attempted).toMatchObject({ status: 204 });
+    sending.close();
+  });
+
+  it('is given up after fifteen seconds, with its address in the reason', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    const sending = sender('127.0.0.1');
+    const attempted = sending.send(message(url));
+    await until(() => tried.mock.calls.length === 1);
+    jest.advanceTimersByTime(15_000);
+    const error = 'The connection failed: 127.0.0.1 did not answer.';
+    expect(await attempted).toEqual({ status: null, error });
+    sending.close();
+  });
 });
 
 describe('after fifteen seconds', () => {
@@ -89,6 +145,20 @@ describe('after fifteen seconds', () => {
     sender.close();
   });
 
+  it('an attempt is given up whose TLS handshake gets no answer', async () => {
+    const sender = new Sender(LOCAL);
+    const { url, server } = await rawReceiver(() => undefined);
+    const isConnected = once(server, 'connection') as Promise<[Socket]>;
+    const attempted = sender.send(message(url.replace('http:', 'https:')));
+    const [socket] = await isConnected;
+    await once(socket, 'data');
+    jest.advanceTimersByTime(15_000);
+    const error = 'The TLS handshake failed (nothing within 15 seconds).';
+    expect(await attempted).toEqual({ status: null, error });
+    sender.close();
+    server.close();
+  });
+
   it('an attempt is given up that still looks its name up, and what that finds later is not connected to', async () => {
     let find = (_addresses: LookupAddress[]): void => undefined;
     let ask = (): void => undefined;
@@ -100,7 +170,8 @@ describe('after fifteen seconds', () => {
     const attempted = sender.send(message(receiver.url.replace('127.0.0.1', 'shop.example')));
     await isAsked;
     jest.advanceTimersByTime(15_000);
-    expect(await attempted).toEqual(LATE);
+    const error = 'The name in the URL could not be looked up.';
+    expect(await attempted).toEqual({ status: null, error });
     find(await onlyTo('127.0.0.1')(''));
     await new Promise(setImmediate);
     expect(receiver.connections).toBe(0);
@@ -127,24 +198,36 @@ describe('receivers that misbehave', () => {
     return sender.send(message(url));
   }
 
-  it('floods: the body is cut off, the status counts', async () => {
-    let sent = 0;
-    const flood = (socket: Socket): void => {
-      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
-      const pump = (): void => {
-        while (!socket.destroyed && socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`)) {
-          sent += 0x4000;
-        }
+  const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const FLOODED = { status: null, error: 'The response had too many headers.' };
+  const TOO_MANY = { status: null, error: 'More than 8 interim responses (1xx) came before a response.' };
+  it.each([
+    ['a body', CHUNKED, `4000\r\n${'x'.repeat(0x4000)}\r\n`, { status: 200 }],
+    ['trailers', `${CHUNKED}0\r\n`, `X: ${'y'.repeat(1_000)}\r\n`, { status: 200 }],
+    ['fields', 'HTTP/1.1 200 OK\r\n', 'X: y\r\n'.repeat(1_000), FLOODED],
+    ['a status', 'HTTP/1.1 200 ', 'O'.repeat(1_000), FLOODED],
+    ['100', '', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), TOO_MANY],
+    ['103', '', `HTTP/1.1 103 Early Hints\r\nLink: ${'y'.repeat(1_000)}\r\n\r\n`, TOO_MANY],
+    ['103 that are long', '', `HTTP/1.1 103 Early Hints\r\nLink: ${'y'.repeat(9_000)}\r\n\r\n`, FLOODED],
+  ])(
+    'sends %s without end: cut off, and a status that has arrived counts',
+    async (_name, begin, more, outcome) => {
+      let sent = 0;
+      const flood = (socket: Socket): void => {
+        socket.write(begin);
+        const pump = (): void => {
+          while (!socket.destroyed && socket.write(more)) {
+            sent += more.length;
+          }
+        };
+        socket.on('drain', pump);
+        pump();
       };
-      socket.on('drain', pump);
-      pump();
-    };
-    expect(await attempt((socket) => socket.once('data', () => flood(socket)))).toMatchObject({
-      status: 200,
-    });
-    // What the system's buffers hold, and no more.
-    expect(sent).toBeLessThan(20_000_000);
-  });
+      expect(await attempt((socket) => socket.once('data', () => flood(socket)))).toMatchObject(outcome);
+      // What the system's buffers hold, and no more.
+      expect(sent).toBeLessThan(20_000_000);
+    },
+  );
 
   it.each([
     ['redirects: not followed', 'HTTP/1.1 307 Temporary\r\nLocation: /\r\nContent-Length: 0\r\n\r\n', 307],
@@ -162,7 +245,11 @@ describe('receivers that misbehave', () => {
       'The response had too many headers.',
     ],
     ['has no status', 'HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n', 'The response had an invalid status.'],
-    ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'The connection failed (HPE_INVALID_CONSTANT).'],
+    [
+      'does not speak HTTP',
+      'SSH-2.0-OpenSSH_9.2\r\n',
+      'The response could not be read (HPE_INVALID_CONSTANT).',
+    ],
     [
       'changes the protocol',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
@@ -174,11 +261,22 @@ describe('receivers that misbehave', () => {
     expect(await attempt(answer)).toEqual({ status: null, error });
   });
 
-  it('refuses the connection: a failure that does not reveal its address', async () => {
+  it('refuses the connection at each address: the reason names all of them', async () => {
     const { url, server } = await rawReceiver(() => undefined);
     server.close();
     await once(server, 'close');
-    expect(await sender.send(message(url))).toEqual({ status: null, error: 'The connection was refused.' });
+    const refused = new Sender(new AddressPolicy(['127.0.0.0/8', '::1']));
+    const { error } = await refused.send(message(url.replace('127.0.0.1', 'localhost')));
+    // A machine may have no IPv6.
+    expect(error).toMatch(/^The connection failed: 127\.0\.0\.1 refused the connection, ::1 \w.*\.$/);
+    refused.close();
+  });
+
+  it('sends a few interim responses before its own: accepted', async () => {
+    const answer = `${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3)}HTTP/1.1 204 No Content\r\n\r\n`;
+    expect(await attempt((socket) => socket.once('data', () => socket.write(answer)))).toMatchObject({
+      status: 204,
+    });
   });
 
   it('closes a kept-alive connection: retried at once', async () => {
