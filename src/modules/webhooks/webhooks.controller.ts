@@ -12,6 +12,7 @@ import {
   NewWebhookDto,
   TooManySecretsError,
   TooManyWebhooksError,
+  WebhookDisabledError,
   WebhookDto,
   WebhookNotFoundError,
   WebhookPatchDto,
@@ -131,9 +132,9 @@ export class WebhooksController {
     id: 'testWebhook',
     summary: 'Send a test event',
     description:
-      'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.',
+      'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. Nothing is sent to a disabled webhook.',
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
-    errors: [WebhookNotFoundError],
+    errors: [WebhookNotFoundError, WebhookDisabledError],
   })
   test(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<DeliveryDto> {
     return this.webhooks.test(id, origin);

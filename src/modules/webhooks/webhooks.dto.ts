@@ -256,6 +256,14 @@ export const TooManySecretsError = defineError({
   example: ['2026-11-22T09:30:00.000Z'],
 });
 
+export const WebhookDisabledError = defineError({
+  code: 'webhook_disabled',
+  status: 409,
+  when: 'The webhook is disabled, so nothing is sent to it.',
+  message: (webhookId: number) => `Webhook ${webhookId} is disabled. Enable it first.`,
+  example: [7],
+});
+
 export const WebhookUrlNotAllowedError = defineError({
   code: 'webhook_url_not_allowed',
   status: 422,

@@ -35,6 +35,7 @@ import {
   type NewWebhookDto,
   TooManySecretsError,
   TooManyWebhooksError,
+  WebhookDisabledError,
   type WebhookDto,
   WebhookNotFoundError,
   type WebhookPatchDto,
@@ -205,6 +206,9 @@ export class WebhooksService {
 
   test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
     return this.change(webhookId, origin, [{ newId: WebhookDelivery }], (webhook, state) => {
+      if (!webhook.enabled) {
+        throw new WebhookDisabledError(webhookId);
+      }
       const id = state.newId(WebhookDelivery);
       const delivery: WebhookDelivery = {
         id,

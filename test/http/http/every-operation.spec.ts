@@ -167,7 +167,7 @@ describe('every operation', () => {
     await caller.post('/pets', { name: 'Max', categoryId: 1 });
     await arrange.order(1);
     await arrange.order(1);
-    await caller.post('/webhooks', { url: URL, enabled: false });
+    await caller.post('/webhooks', { url: URL, types: ['pet.deleted'] });
     await caller.post('/webhooks', { url: URL, enabled: false });
     await caller.post('/webhooks/1/test');
   });

@@ -152,7 +152,7 @@ export const OPERATIONS = {
   rotateWebhookSecret: ['post', '/webhooks/{webhookId}/secret'],
   /**
    * Send a test event.
-   * Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.
+   * Sends an event of type `webhook.test`, whatever types the webhook subscribes to. Nothing is sent to a disabled webhook.
    */
   testWebhook: ['post', '/webhooks/{webhookId}/test'],
   /**

@@ -197,11 +197,21 @@ describe('webhooks', () => {
     expect((await caller.get(`/webhooks/${foreign.id}`)).status).toBe(200);
   });
 
-  it('Deliveries are listed newest first, page by page, and by status; none is one of another webhook', async () => {
+  it('409 webhook_disabled for a test while it is disabled, which sends nothing later', async () => {
     const { id } = await created();
+    const refused = await caller.post<ErrorBody>(`/webhooks/${id}/test`);
+    expect([refused.status, refused.body.code]).toEqual([409, 'webhook_disabled']);
+    await caller.patch(`/webhooks/${id}`, { enabled: true });
+    expect((await caller.get(`/webhooks/${id}/deliveries`)).body).toEqual([]);
+    expect((await caller.post(`/webhooks/${id}/test`)).status).toBe(202);
+  });
+
+  it('Deliveries are listed newest first, page by page, and by status; none is one of another webhook', async () => {
+    const { id } = await created({ enabled: true, types: ['pet.deleted'] });
     for (let count = 0; count < 3; count += 1) {
       await caller.post(`/webhooks/${id}/test`);
     }
+    await caller.patch(`/webhooks/${id}`, { enabled: false });
     const path = `/webhooks/${id}/deliveries`;
     const all = (await caller.get<{ id: number }[]>(path)).body.map((delivery) => delivery.id);
     const page = await caller.get<{ id: number }[]>(`${path}?limit=2&status=pending`);
