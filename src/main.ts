@@ -49,4 +49,6 @@ async function fail(error: unknown): Promise<never> {
   process.exit(1);
 }
 
+// Node's own report would show all fields of an error, and those of the database repeat rows.
+process.on('uncaughtException', fail);
 main().then(() => process.exit(0), fail);

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
+import { isDatabaseUnavailable, isSerializationConflict, loggableError } from '#libs/database';
 import {
   ApiError,
   BadRequestError,
@@ -43,7 +43,7 @@ export class ErrorFilter implements ExceptionFilter {
       await writeHeaders(this.limiter, request, reply, error.status);
       send(error, request, reply);
     } catch (later) {
-      this.logger.error({ err: later, while: 'responding to a failure' });
+      this.logger.error({ reqId: request.id, err: later, msg: 'responding to a failure has failed' });
       send(new InternalError(), request, reply);
     }
   }
@@ -66,11 +66,13 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
-    const context = { requestId: request.id, operation: request.routeOptions.url, code: error.code };
+    const operation = request.routeOptions.url ?? 'unknown';
+    const fields = { reqId: request.id, operation, code: error.code, msg: 'request failed' };
     if (error.status === 503) {
-      this.logger.warn({ ...context, reason: failure instanceof Error ? failure.message : String(failure) });
+      const { message, code } = loggableError(failure);
+      this.logger.warn({ ...fields, reason: message || code });
     } else {
-      this.logger.error({ ...context, err: failure });
+      this.logger.error({ ...fields, err: failure });
     }
   }
 }

@@ -1,4 +1,9 @@
-import { MigrationLockError, UnsuitableDatabaseError, isDatabaseUnavailable } from '#libs/database';
+import {
+  MigrationLockError,
+  UnsuitableDatabaseError,
+  isDatabaseUnavailable,
+  loggableError,
+} from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { OperatorError } from '../operator-error';
@@ -50,8 +55,8 @@ export function failureOf(error: unknown): ExplainedFailure {
   if (code !== undefined) {
     return { code, message: (error as Error).message };
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return failureOfDatabase(error) ?? { code: DEFECT, message: text };
+  const { message, stack = message } = loggableError(error);
+  return failureOfDatabase(error) ?? { code: DEFECT, message: stack };
 }
 
 function failureOfDatabase(error: unknown): ExplainedFailure | undefined {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { format } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { loggableError } from '#libs/database';
 import type { LogLevel } from '../settings';
 
 /** Lines are buffered until there are this many bytes, or this much time has passed. */
@@ -35,7 +36,8 @@ export async function openLog(level: LogLevel): Promise<Logger> {
 /** @param output a file descriptor, or a stream that takes each line immediately */
 export function createLogger(level: LogLevel, output: number | DestinationStream): Logger {
   const base = cluster.worker && { worker: cluster.worker.id };
-  const options = { level, base, timestamp: pino.stdTimeFunctions.isoTime };
+  const serializers = { err: loggableError };
+  const options = { level, base, serializers, timestamp: pino.stdTimeFunctions.isoTime };
   if (typeof output !== 'number') {
     return pino(options, output);
   }
@@ -87,8 +89,13 @@ export function nestLogger(logger: Logger): LoggerService {
     (level: Exclude<LogLevel, 'silent'>) =>
     (message: unknown, ...rest: unknown[]): void => {
       const context = rest.at(-1);
-      const [fields, text] = typeof message === 'string' ? [{}, message] : [message as object, undefined];
-      logger[TALKATIVE.has(context) ? 'debug' : level]({ ...fields, context }, text);
+      const write = (fields: object, text?: string) =>
+        logger[TALKATIVE.has(context) ? 'debug' : level]({ ...fields, context }, text);
+      if (typeof message === 'string') {
+        write({}, message);
+      } else {
+        write(message instanceof Error ? { err: message } : (message as object));
+      }
     };
   return {
     log: at('info'),

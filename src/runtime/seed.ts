@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import { Database } from '#libs/database';
 import { ClientsService } from '../modules/auth';
 import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
@@ -108,14 +109,21 @@ export async function seedFirstRun(
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
 }
 
+/** Says that the service is ready, and where: on a terminal to a person, otherwise in one line of the log, whatever its level. */
 export function announce(
   { host, port }: { host: string; port: number },
   firstRun: Pick<Seeded, 'key'> | undefined,
-  output: Pick<NodeJS.WriteStream, 'write'> = process.stdout,
+  logger: Logger,
+  output: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stdout,
 ): void {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const client = firstRun ? DEMO_CLIENT : `<client> (clients: ${PETSTORE} clients list)`;
   const issue = `To get an API key: ${PETSTORE} keys issue --client ${client}`;
+  if (!output.isTTY) {
+    logger.child({}, { level: 'info' }).info({ url }, `Pet Store is ready. ${issue}`);
+    logger.flush();
+    return;
+  }
   output.write(`
 Pet Store is ready.
 

@@ -139,7 +139,7 @@ export async function startService(
   const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
   await app.get(Presence).begin({ address: host, port });
   if (cluster.isPrimary || cluster.worker?.id === 1) {
-    announce({ host, port }, seeded);
+    announce({ host, port }, seeded, logger);
   }
 }
 

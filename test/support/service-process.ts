@@ -47,7 +47,7 @@ export class ServiceProcess {
 
   async ready(): Promise<this> {
     const ended = () => this.child.exitCode !== null || this.child.signalCode !== null;
-    await until(() => ended() || this.stdout.includes('/openapi.json\n'));
+    await until(() => ended() || this.announced !== undefined);
     if (ended()) {
       throw new Error(`the service ended instead of starting: ${this.stderr}${this.stdout}`);
     }
@@ -55,15 +55,18 @@ export class ServiceProcess {
   }
 
   get url(): string {
-    return /^ +Service +(\S+)$/m.exec(this.stdout)![1]!;
+    return this.announced!.url;
   }
 
-  /** Whole lines of the log, which is in JSON; what is meant for people is not. */
+  /** The line of the log that says that the service is ready. */
+  get announced(): { url: string; msg: string } | undefined {
+    const line = this.log.find((one) => one.includes('"msg":"Pet Store is ready. '));
+    return line === undefined ? undefined : (JSON.parse(line) as { url: string; msg: string });
+  }
+
+  /** Whole lines of the log. */
   get log(): string[] {
-    return this.stdout
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'));
+    return this.stdout.split('\n').slice(0, -1);
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {

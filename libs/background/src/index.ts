@@ -63,7 +63,7 @@ export class RepeatingTask {
       this.isFailing = false;
     } catch (error) {
       if (!this.isFailing && !this.isStopped) {
-        this.logger.warn(`${name} failed; will retry: ${String(error)}`);
+        this.logger.warn({ msg: `${name} failed; will retry.`, err: error });
       }
       this.isFailing = true;
     }

@@ -34,6 +34,7 @@ export {
   isDatabaseUnavailable,
   isRefusedStatement,
   isSerializationConflict,
+  loggableError,
   violates,
 } from './engine/postgres-errors';
 export { SERVICE_CALLER } from './engine/reads';

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Database } from '#libs/database';
+import { createLogger } from '../../../src/runtime/logging';
 import { announce, seedFirstRun } from '../../../src/runtime/seed';
 import { aPet } from '../../support/builders';
 import { eventually, until } from '../../support/eventually';
@@ -78,6 +79,30 @@ describe('the log line of a request', () => {
     expect(service.log.lines.length).toBeGreaterThanOrEqual(before + 7);
     expect(service.log.lines.filter((line) => JSON.stringify(line).includes(SECRET))).toEqual([]);
     service.log.expectNoKeys();
+  });
+
+  it('that fails has the code, the table and the constraint of the database, and neither a row nor a value', async () => {
+    const SECRET = 'told-in-confidence';
+    const caller = await other.caller();
+    const { pool } = other.database;
+    const lineOfFailure = async () => {
+      const answer = await caller.post('/categories', { name: SECRET, description: SECRET });
+      expect(answer.status).toBe(500);
+      const reqId = answer.headers.get('x-request-id');
+      const line = other.log.lines.find((one) => one.reqId === reqId && one.level === 50);
+      expect(line).toMatchObject({ operation: '/categories', code: 'internal_error', msg: 'request failed' });
+      return line;
+    };
+    await pool.query(`ALTER TABLE categories ADD CONSTRAINT odd CHECK (name <> '${SECRET}')`);
+    const err = { type: 'DatabaseError', code: '23514', table: 'categories', constraint: 'odd' };
+    const message = expect.stringMatching(/violates check constraint "odd"$/) as string;
+    expect(await lineOfFailure()).toMatchObject({ err: { ...err, message } });
+    await pool.query(`ALTER TABLE categories DROP CONSTRAINT odd;
+      CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM NEW.name::int; RETURN NEW; END';
+      CREATE TRIGGER odd BEFORE INSERT ON categories FOR EACH ROW EXECUTE FUNCTION odd()`);
+    expect(await lineOfFailure()).toMatchObject({ err: { code: '22P02' } });
+    await pool.query('DROP FUNCTION odd CASCADE');
+    expect(other.log.lines.filter((line) => JSON.stringify(line).includes(SECRET))).toEqual([]);
   });
 });
 
@@ -230,7 +255,8 @@ it('A first start on a terminal prints a key once, and a command that works', as
   async function announced(): Promise<string> {
     let text = '';
     const output = { isTTY: true, write: (line: string) => (text += line) !== '' };
-    announce({ host: '127.0.0.1', port: other.port }, await seedFirstRun(other.app, output), output);
+    const place = { host: '127.0.0.1', port: other.port };
+    announce(place, await seedFirstRun(other.app, output), createLogger('silent', other.log), output);
     return text;
   }
   const text = await announced();

@@ -46,18 +46,18 @@ describe('a service on an embedded database', () => {
     } while (service.stdout.includes('ready'));
   });
 
-  it('shows its addresses and how to issue a key, serves metrics on a port of their own, and writes no key into a log', async () => {
+  it('logs its address and how to issue a key, writes only JSON and no key into a log, and serves metrics on a port of their own', async () => {
     const METRICS_PORT = String(await freePort());
     const service = await bench.serve({ ...environment, METRICS_PORT });
-    const addresses = { Service: '', Docs: '/docs', OpenAPI: '/openapi.json' };
-    for (const [name, path] of Object.entries(addresses)) {
-      expect(first.stdout).toContain(`\n  ${name.padEnd(9)}  ${service.url}${path}\n`);
+    for (const { log } of [first, service]) {
+      expect(log.map((line) => JSON.parse(line) as object)).not.toEqual([]);
     }
+    expect(first.announced!.url).toBe(`http://127.0.0.1:${environment.PORT}`);
     for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
       expect((await fetch(`${service.url}${path}`)).status).toBe(200);
     }
-    expect(first.stdout).toContain('petstore.js keys issue --client demo\n');
-    expect(service.stdout).toContain('petstore.js keys issue --client <client> ');
+    expect(first.announced!.msg).toMatch(/petstore\.js keys issue --client demo$/);
+    expect(service.announced!.msg).toContain('petstore.js keys issue --client <client> ');
 
     const metrics = `http://127.0.0.1:${METRICS_PORT}`;
     expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);

@@ -24,7 +24,7 @@ const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
 
 type ErrorFields = Partial<
-  Record<'code' | 'syscall' | 'routine' | 'constraint' | 'message' | 'errors', unknown>
+  Record<'code' | 'syscall' | 'routine' | 'table' | 'constraint' | 'message' | 'errors', unknown>
 >;
 
 /** The driver's error, which TypeORM wraps. */
@@ -86,6 +86,24 @@ export function isUnusableStatement(error: unknown): boolean {
 /** True if this constraint refused a statement: a foreign key (in either direction), a unique one or a check. */
 export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;
+}
+
+/** PostgreSQL's codes, by class, of errors whose message may repeat a value: data exceptions, and what a trigger raises. */
+const WITH_VALUE = /^(22|P0)/;
+
+/**
+ * The parts of an error that a log may keep. The other fields of PostgreSQL's and TypeORM's errors repeat rows and parameters,
+ * and those of Redis' errors the arguments of a command.
+ */
+export function loggableError(error: unknown) {
+  const { message, stack, constructor } = error instanceof Error ? error : new Error(String(error));
+  const { code, table, constraint } = reportOf(error);
+  const loggable = { type: constructor.name, code, table, constraint };
+  if (!WITH_VALUE.test(codeOf(error)) || message === '') {
+    return { ...loggable, message, stack };
+  }
+  const hidden = 'the message is not logged, because it may repeat a value';
+  return { ...loggable, message: hidden, stack: stack?.replace(message, hidden) };
 }
 
 const MAX_ATTEMPTS = 4;

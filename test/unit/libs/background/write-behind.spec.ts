@@ -53,7 +53,8 @@ describe('a batch that fails', () => {
     behind.add('c', '4');
     underWay[0]!.reject(new Error('database is away'));
     await flushed;
-    expect(warnings.mock.calls).toEqual([['Saving letters failed; will retry: Error: database is away']]);
+    const report = { msg: 'Saving letters failed; will retry.', err: new Error('database is away') };
+    expect(warnings.mock.calls).toEqual([[report]]);
     expect(batches).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(batches[1]).toEqual({ a: '13', b: '2', c: '4' });
