@@ -91,8 +91,15 @@ export async function explainAddress<Opened>(
     if (syscall === undefined) {
       throw error;
     }
-    const remedy = variables === 'METRICS_PORT' ? 'choose another, or off for no metrics' : 'choose another';
-    const reason = code === 'EADDRINUSE' ? `it is in use by another process; ${remedy}` : message;
+    const isMetrics = variables === 'METRICS_PORT';
+    const remedies: Record<string, string> = {
+      EADDRINUSE: isMetrics
+        ? 'it is in use by another process; set METRICS_PORT to another one, or to off for no metrics'
+        : 'it is in use by another process; set PORT to another one, and for a second store DATA_DIR and METRICS_PORT as well',
+      EACCES: `this user may not use such a port; set ${isMetrics ? variables : 'PORT'} to one above 1023`,
+    };
+    const reason =
+      remedies[code!] ?? `${message}; set ${variables.split(' ')[0]} to an address of this machine`;
     throw new StartError(`${host} port ${port} (${variables}) cannot be listened on: ${reason}.`);
   }
 }

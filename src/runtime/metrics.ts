@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { type RequestListener, createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { totalmem } from 'node:os';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -14,7 +15,7 @@ import {
   collectDefaultMetrics,
 } from 'prom-client';
 import { Database } from '#libs/database';
-import type { Connections } from '#libs/http';
+import { Connections, JSON_TYPE, type ParserError, RouteNotFoundError } from '#libs/http';
 import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
@@ -24,6 +25,8 @@ import { lostLogLines } from './logging';
 /** How long a worker may take to tell its metrics: less than Prometheus waits. */
 const ANSWER_MS = 2_000;
 const ASK = 'metrics';
+/** How many connections may be open for metrics. */
+const MAX_CONNECTIONS = 100;
 
 const MISSING_WORKERS = {
   name: 'petstore_workers_missing',
@@ -118,18 +121,24 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   if (address === null) {
     return;
   }
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     if (request.url?.split('?')[0] !== '/metrics') {
-      response.writeHead(404).end();
+      const unknown = new RouteNotFoundError();
+      response.writeHead(unknown.status, { 'Content-Type': JSON_TYPE }).end(JSON.stringify(unknown.toBody()));
       return;
     }
     read().then(
       (metrics) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(metrics),
       () => response.writeHead(500).end(),
     );
+  };
+  // Node's own responses, also to an unknown `Expect`, have no body.
+  const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer);
+  const connections = new Connections(server, () => undefined);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    connections.refuse(socket, error, () => Promise.resolve({})).catch(() => socket.destroy());
   });
-  // Who closes only the sending side still reads.
-  Object.assign(server, { httpAllowHalfOpen: true });
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 

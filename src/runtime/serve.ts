@@ -1,5 +1,7 @@
 import cluster from 'node:cluster';
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
@@ -28,6 +30,9 @@ import { WorkerProcesses } from './worker-processes';
 /** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
+/** The most descriptors, beside the pool's, that are not for callers: of webhooks' receivers, Redis, files and the metrics. */
+const OTHER_DESCRIPTORS = 1_200;
+
 /** How long open requests may take once the service has stopped listening. */
 const DRAIN_MS = 25_000;
 /** How long the rest of the work may take after a second signal. */
@@ -47,7 +52,8 @@ type Stop = (delayMs: number) => Promise<void>;
  * Runs the service until a signal to stop, then finishes open requests and writes buffered data.
  * @param workers the number of worker processes that answer requests; 0 if this process does
  */
-export async function serve(beginning: Beginning, workers: number): Promise<void> {
+export async function serve(given: Beginning, workers: number): Promise<void> {
+  const beginning = { ...given, settings: await withOneAddress(given.settings) };
   const { settings, logger, tracing, signals } = beginning;
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
@@ -94,6 +100,33 @@ export async function serve(beginning: Beginning, workers: number): Promise<void
   }
 }
 
+/**
+ * With one address for the name in HOST, the IPv4 one if there is a choice. For the name `localhost` Fastify would open a second
+ * server, which lacks all that is added to the first one.
+ */
+async function withOneAddress(settings: Settings): Promise<Settings> {
+  const { host, port } = settings;
+  const found = () => lookup(host, { order: 'ipv4first' });
+  return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
+}
+
+/** Keeps descriptors for everything else: callers could take all of the process, and not even a health check would be answered. */
+function limitConnections(server: Server, { databasePool }: Settings, logger: Logger): void {
+  // Otherwise the report looks up the names of open connections.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
+  // Not a number if there is no limit.
+  const descriptors = Number(userLimits.open_files.soft);
+  const possible = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
+  if (possible < server.maxConnections) {
+    logger.warn(
+      `At most ${possible} connections are accepted instead of ${server.maxConnections}, because the process may have only ` +
+        `${descriptors} descriptors. Raise its limit (ulimit -n).`,
+    );
+    server.maxConnections = possible;
+  }
+}
+
 /** Reports an address that is taken before a database is created. The service listens on it later, when it can respond. */
 async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
   if (address !== null) {
@@ -130,13 +163,14 @@ export async function startService(
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   onStoppable((delayMs) => stopService(beginning, app, connections, delayMs));
+  limitConnections(app.getHttpServer() as Server, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
   await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));
   if (metrics && !cluster.isWorker) {
     await serveMetrics(settings.metrics, () => metrics.metrics());
   }
-  const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   await app.get(Presence).begin({ address: host, port });
   if (cluster.isPrimary || cluster.worker?.id === 1) {
     announce({ host, port }, seeded, logger);

@@ -61,7 +61,13 @@ describe('a service on an embedded database', () => {
 
     const metrics = `http://127.0.0.1:${METRICS_PORT}`;
     expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
-    expect((await fetch(`${metrics}/pets`)).status).toBe(404);
+    const unknown = await fetch(`${metrics}/pets`);
+    expect([unknown.status, await unknown.json()]).toEqual([404, expect.objectContaining({ status: 404 })]);
+    const raw = await RawConnection.open(Number(METRICS_PORT));
+    raw.write('GET /metrics HTTP/1.1\r\nExpect: the-unexpected\r\n\r\n');
+    expect((await raw.answer()).status).toBe(200);
+    raw.write('nonsense\r\n\r\n');
+    expect((await raw.answer()).text).toContain('bad_request');
     const answer = await fetch(`${metrics}/metrics`);
     expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(await answer.text()).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
