@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
-import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { type FoundData, findData, startEmbeddedPostgres, unavailability } from '#libs/embedded-postgres';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import type { Settings } from '../settings';
@@ -158,9 +158,10 @@ export async function openDatabase(
     const isEmbedded = databaseUrl === undefined;
     return { url, isEmbedded, lost: new Promise<never>(() => undefined), stop: () => Promise.resolve() };
   }
-  if (!isPackageInstalled()) {
+  const reason = unavailability();
+  if (reason !== undefined) {
     throw new StartError(
-      'DATABASE_URL is not set, and the embedded PostgreSQL is not installed here. ' +
+      `DATABASE_URL is not set, and the embedded PostgreSQL ${reason}. ` +
         'Set DATABASE_URL to a database of your own: postgres://user:password@host:5432/name.',
     );
   }

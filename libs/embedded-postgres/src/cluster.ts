@@ -10,6 +10,7 @@ import {
   programFor,
   programOptions,
   reasonIn,
+  withRemedy,
 } from './binaries';
 
 export const USER = 'postgres';
@@ -42,7 +43,7 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
   if (isRoot && (uid !== 0 || (mode & 0o022) !== 0)) {
     throw new EmbeddedPostgresError(
       `${path} belongs to uid ${uid}, or others may write to it, and root works only in a folder of its own: ` +
-        'run this as that user, change the folder, or choose another one',
+        'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
   // Undefined for that of this process. Root has it from the data, or for new ones.
@@ -92,7 +93,15 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
 
 /** Also a cluster that root has restored by hand, which gets the only mode that the server accepts. */
 function changeOwner({ uid, gid }: Account, folder: string): void {
-  execFileSync('chown', ['-hR', `${uid}:${gid}`, folder]);
+  try {
+    execFileSync('chown', ['-hR', `${uid}:${gid}`, folder], { stdio: 'pipe' });
+  } catch (error) {
+    const reason = reasonIn(String((error as { stderr?: Buffer }).stderr));
+    throw new EmbeddedPostgresError(
+      `cannot give ${folder} to the account of PostgreSQL, which refuses root: ${reason}; ` +
+        'choose a folder on a file system with owners, or run this as another user',
+    );
+  }
   fs.chmodSync(folder, 0o700);
 }
 
@@ -116,7 +125,8 @@ async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
     if (account) changeOwner(account, staging);
     await promisify(execFile)(initdb, args, programOptions(account, staging)).catch((error: unknown) => {
       const reason = reasonIn((error as { stderr?: string }).stderr || messageOf(error));
-      throw new EmbeddedPostgresError(`cannot create a database in ${path}: initdb failed: ${reason}`);
+      const message = `cannot create a database in ${path}: initdb failed: ${withRemedy(reason)}`;
+      throw new EmbeddedPostgresError(message);
     });
     fs.renameSync(staging, cluster);
   } catch (error) {

@@ -4,7 +4,7 @@ import { ensureCluster, holdsData, NOBODY, openFolder, PORT, USER } from './clus
 import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
 import { ServerInUseError, ownServer } from './server';
 
-export { EmbeddedPostgresError, isPackageInstalled } from './binaries';
+export { EmbeddedPostgresError, unavailability } from './binaries';
 
 interface EmbeddedPostgresOptions {
   /** The folder for everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */

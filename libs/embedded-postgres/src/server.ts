@@ -13,6 +13,7 @@ import {
   programFor,
   programOptions,
   reasonIn,
+  withRemedy,
 } from './binaries';
 
 /** How long a server may take to respond, in milliseconds: it may be recovering, or another process stops it. */
@@ -108,7 +109,9 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
   } catch (error) {
     await connection.end().catch(() => undefined);
     if (!/^(28|53)/.test(errorCodeOf(error))) return error as Error;
-    throw new EmbeddedPostgresError(`cannot use PostgreSQL in ${folder.path}: ${messageOf(error)}`);
+    throw new EmbeddedPostgresError(
+      `cannot use PostgreSQL in ${folder.path}: ${messageOf(error)}; see ${folder.log}, and start again later`,
+    );
   }
   await connection.end();
   throw new ServerInUseError(
@@ -183,11 +186,11 @@ function launch({ folder, parameters }: Server): ChildProcess {
 }
 
 /** @throws EmbeddedPostgresError unless it was stopped or killed, or met another server that has ended by the next try */
-function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, log }: DataFolder): boolean {
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, cluster, log }: DataFolder): boolean {
   if (pid !== undefined && exitCode === null && signalCode === null) return false;
-  const reason = reasonIn(fs.readFileSync(log, 'utf8'));
+  const reason = reasonIn(fs.readFileSync(log, 'utf8')).replaceAll(WORKING_DIRECTORY, cluster);
   if (exitCode === 0 || STOPPING.includes(signalCode) || CONFLICT.test(reason)) return true;
-  throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${reason}; see ${log}`);
+  throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${withRemedy(reason)}; see ${log}`);
 }
 
 function settingsOf(parameters: Record<string, string>, cluster: string): string[] {

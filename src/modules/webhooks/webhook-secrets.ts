@@ -1,6 +1,6 @@
 // Signing secrets: their format, how long a replaced one stays valid, and the key that encrypts them in the database.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
@@ -142,13 +142,14 @@ export function withWebhookKey(settings: Settings): Settings {
     return settings;
   }
   const file = join(settings.dataDirectory, KEY_FILE);
-  if (!existsSync(file)) {
+  // A link that leads nowhere may lead to a key that is only away.
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
     // In one piece, and on disk before a secret is encrypted with it.
     writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
     renameSync(`${file}.tmp`, file);
   }
-  const text = readFileSync(file, 'utf8').trim();
+  const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   const webhookKey = Buffer.from(text, 'base64');
   if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
     throw new OperatorError(

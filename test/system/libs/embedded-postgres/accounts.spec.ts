@@ -132,6 +132,23 @@ describe('as root in a container', () => {
       expect(postmasterPid(bench.path('container', 'data'))).toBeUndefined();
     },
   );
+
+  inContainer(
+    'says in one line that a folder cannot be given to the server (needs root, setpriv)',
+    async () => {
+      const how = {
+        within: limitedTo(DOCKER.replace('chown,', '')),
+        stdio: ['pipe', 'pipe', 'pipe'] as const,
+      };
+      const holder = bench.hold(checkout, options('ownerless'), { ...how, stdio: [...how.stdio] });
+      let printed = '';
+      holder.child.stderr!.on('data', (text: Buffer) => (printed += text.toString()));
+      expect((await holder.report).error).toMatch(
+        /^cannot give \S+ to the account .*not permitted; choose a folder on a file system with owners/,
+      );
+      expect(printed).toBe('');
+    },
+  );
 });
 
 asRoot(
@@ -144,6 +161,18 @@ asRoot(
       /^cannot start PostgreSQL in .*denied: EACCES: permission denied/,
     );
     fs.mkdirSync(bench.path('of-root'));
-    expect(await failure(options('of-root'), USER)).toMatch(/EACCES: permission denied/);
+    expect(await failure(options('of-root'), USER)).toMatch(
+      /EACCES: permission denied.*; let this user write there/,
+    );
+    const cluster = bench.path('plain', '.data', 'data');
+    fs.chmodSync(cluster, 0o770);
+    expect(await failure(options('plain', '.data'), USER)).toContain(
+      `data directory "${cluster}" has invalid permissions; run chmod 700 on it; see `,
+    );
+    const nameless = { uid: 12_345, gid: 12_345 };
+    homeOf(nameless, 'nameless');
+    expect(await failure(options('nameless', '.data'), nameless)).toMatch(
+      /could not look up effective user ID 12345.*; run this as a user that is listed in \/etc\/passwd/,
+    );
   },
 );

@@ -89,9 +89,13 @@ describe('a start fails in one line', () => {
     const other = bench.path('other');
     fs.mkdirSync(join(other, 'data'), { recursive: true, mode: 0o700 });
     fs.writeFileSync(join(other, 'data', 'postgresql.conf'), '');
-    expect(await failure(other)).toMatch(/does not start in .*: ".*" is not a valid data directory; see /);
+    expect(await failure(other)).toMatch(
+      /does not start in .*: ".*" is not a valid data directory; restore .* from a backup; see /,
+    );
     fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '17\n');
-    expect(await failure(other)).toMatch(/: database files are incompatible with server; see .*server\.log$/);
+    expect(await failure(other)).toMatch(
+      /: database files are incompatible with server; use a new folder.*; see .*server\.log$/,
+    );
   });
 
   it('where the server crashes', async () => {

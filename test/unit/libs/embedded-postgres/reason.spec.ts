@@ -1,4 +1,4 @@
-import { reasonIn } from '../../../../libs/embedded-postgres/src/binaries';
+import { reasonIn, unavailability, withRemedy } from '../../../../libs/embedded-postgres/src/binaries';
 
 it('finds the line that says why a program failed', () => {
   const log = [
@@ -17,4 +17,32 @@ it('finds the line that says why a program failed', () => {
     'initdb: error: could not write',
   );
   expect(reasonIn('')).toBe('it gave no reason');
+});
+
+it.each([
+  ['data directory "/x/data" has invalid permissions', /chmod 700/],
+  [
+    'initdb: error: could not look up effective user ID 12345: user does not exist',
+    /listed in \/etc\/passwd/,
+  ],
+  ['database files are incompatible with server', /the version of PostgreSQL that wrote them/],
+  ['could not write to file "pg_wal/xlogtemp.1": No space left on device', /free some space/],
+  ['could not map anonymous shared memory: Cannot allocate memory', /more memory/],
+  ['configuration file "/x/data/postgresql.conf" contains errors', /mend postgresql\.conf/],
+  ['could not open file "global/pg_control": No such file or directory', /from a backup/],
+  ["EROFS: read-only file system, mkdir '/x'", /let this user write there/],
+  ['whatever else', /choose another folder/],
+])('says what to do about: %s', (reason, remedy) => {
+  expect(withRemedy(reason)).toMatch(new RegExp(`; .*${remedy.source}`));
+});
+
+it('is not available where the system has another C library than glibc', () => {
+  expect(unavailability()).toBeUndefined();
+  const report = jest.spyOn(process.report, 'getReport').mockReturnValue({ header: {} });
+  expect(unavailability()).toBe(
+    process.platform === 'linux'
+      ? 'needs glibc, which this system (such as Alpine) does not have'
+      : undefined,
+  );
+  report.mockRestore();
 });
