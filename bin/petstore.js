@@ -10,11 +10,29 @@ const dist = join(__dirname, '../dist');
 const isServer = process.argv.length === 3 && process.argv[2] === 'serve';
 const program = join(dist, isServer ? 'src/main.js' : 'src/cli/petstore.js');
 
-if (existsSync(program)) {
+const fail = (message) => {
+  process.stderr.write(`petstore: ${message}\n`);
+  process.exitCode = 1;
+};
+
+if (isWorkingDirectoryGone()) {
+  fail('the working directory is gone. Change to a folder that exists, and try again.');
+} else if (existsSync(program)) {
   // Node 22 and newer keep compiled code, where the folder can be written.
   enableCompileCache?.(join(dist, '.compiled'));
   require(program);
+} else if (existsSync(join(__dirname, '../node_modules/.bin/nest'))) {
+  fail('it is not built yet. Run npm start, or npm run build for a command.');
 } else {
-  process.stderr.write('petstore: it is not built yet. Run npm start, or npm run build for a command.\n');
-  process.exitCode = 1;
+  fail(
+    'it is not built yet, and what builds it is not installed. Run npm ci (without --omit=dev), then npm start.',
+  );
+}
+
+function isWorkingDirectoryGone() {
+  try {
+    return process.cwd() === '';
+  } catch {
+    return true;
+  }
 }

@@ -1,9 +1,9 @@
 // Files that commands read and write, and standard input and output in their place.
 import { randomBytes } from 'node:crypto';
 import { createReadStream, writeFileSync } from 'node:fs';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { WRITTEN_OUT, isWrittenOut } from '../../runtime/environment';
 import { OutputFailure, systemMessage } from './failure';
@@ -19,10 +19,18 @@ function assertComplete(path: string): void {
   }
 }
 
-/** Where a path leads that somebody typed: an existing link is followed. */
+/** Where a path leads that somebody typed: a link is followed, also to what is not there yet. */
 export async function typedPath(path: string): Promise<string> {
   assertComplete(path);
-  return realpath(path).catch(() => resolve(path));
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') {
+      throw new OperatorError(systemMessage('follow', path, error));
+    }
+  }
+  const target = await readlink(path).catch(() => undefined);
+  return target === undefined ? resolve(path) : typedPath(resolve(await realpath(dirname(path)), target));
 }
 
 /**

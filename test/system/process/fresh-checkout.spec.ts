@@ -6,6 +6,7 @@ import { MIGRATIONS } from '../../../src/runtime/data-source';
 import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { ROOT, filesOf } from '../../support/files';
+import { installation } from '../../support/installation';
 import { ServiceBench } from '../../support/service-process';
 
 const SOURCES = ['bin', 'libs', 'src', 'package.json', '.npmrc', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
@@ -46,6 +47,38 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
     const command = [petstoreScript(checkout), ...args.split(' ')];
     const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: '/', env, ...stranger });
     expect([status, stdout.toString(), stderr.toString()]).toEqual([0, expect.stringMatching(printed), '']);
+  }
+});
+
+it('`npm start` after a production install starts what is built, or says in one line what is missing', async () => {
+  const production = bench.folder('production');
+  for (const name of ['bin', 'package.json', '.npmrc']) {
+    cpSync(join(ROOT, name), join(production, name), { recursive: true });
+  }
+  const start = () => {
+    const { status, stderr } = spawnSync('npm', ['-s', 'start'], {
+      cwd: production,
+      env: cleanEnvironment({ PORT: '6000' }),
+    });
+    return [status, stderr.toString()];
+  };
+  expect(start()).toEqual([
+    1,
+    expect.stringMatching(/^petstore: it is not built yet, and .* Run npm ci .*\n$/),
+  ]);
+  cpSync(join(installation(), 'dist'), join(production, 'dist'), { recursive: true });
+  expect(start()).toEqual([1, expect.stringMatching(/^petstore: PORT takes .*\n$/)]);
+});
+
+it('a command whose working directory is gone says so in one line', () => {
+  const gone = bench.folder('gone');
+  for (const command of ['version', '--help', 'status', 'serve']) {
+    const script = `mkdir -p ${gone}; cd ${gone}; rmdir ${gone}; exec ${process.execPath} ${petstoreScript()} ${command}`;
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env: cleanEnvironment({}) });
+    expect([status, stdout.toString(), stderr.toString()]).toEqual([
+      ...[1, ''],
+      'petstore: the working directory is gone. Change to a folder that exists, and try again.\n',
+    ]);
   }
 });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../../src/operator-error';
 import { readInput, writeFile } from '../../../src/cli/command/files';
@@ -30,6 +30,18 @@ describe('a file that is written', () => {
     await writeFile(path('link'), true, (write) => write('content'));
     expect(readdirSync(folder).sort()).toEqual(['link', 'there']);
     expect(readFileSync(path('there'), 'utf8')).toBe('content');
+  });
+
+  it('is where a link leads that leads to nothing yet, and not in place of a link in a circle', async () => {
+    mkdirSync(path('folder'));
+    symlinkSync('folder/there', path('link'));
+    await writeFile(path('link'), false, (write) => write('content'));
+    expect([readdirSync(folder), readdirSync(path('folder'))]).toEqual([['folder', 'link'], ['there']]);
+    symlinkSync('circle', path('circle'));
+    const failure = new OperatorError(
+      `cannot follow ${path('circle')}: too many symbolic links encountered.`,
+    );
+    await expect(writeFile(path('circle'), true, () => Promise.resolve())).rejects.toEqual(failure);
   });
 
   it('is not there if its work fails', async () => {
