@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
-import { EnvironmentError, loadEnvironmentFile } from './runtime/environment';
+import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './runtime/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
 import { readSettings, settingNames } from './settings';
 
@@ -20,6 +20,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
  * because it instruments them then.
  */
 async function main(): Promise<void> {
+  removeDriverVariables(process.env);
   // A worker has the environment of the first process.
   if (cluster.isPrimary) {
     loadEnvironmentFile(settingNames());
@@ -50,5 +51,7 @@ async function fail(error: unknown): Promise<never> {
 }
 
 // Node's own report would show all fields of an error, and those of the database repeat rows.
-process.on('uncaughtException', fail);
+process.on('uncaughtException', (error) => {
+  fail(error).catch(() => process.exit(1));
+});
 main().then(() => process.exit(0), fail);

@@ -19,6 +19,11 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_PORT = 65_535;
+/** The ports above 1023 that browsers and Node's `fetch` refuse (the Fetch standard's "bad port"). */
+const REFUSED_PORTS = new Set([
+  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566],
+  ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
+]);
 const MAX_WORKERS = 256;
 export const WEBHOOK_KEY_BYTES = 32;
 
@@ -44,6 +49,14 @@ const origins = taking('* alone, or origins such as https://shop.example', (text
   const areOrigins = entries.every((one) => URL.canParse(one) && new URL(one).origin === one);
   return text === '*' || areOrigins ? entries : undefined;
 });
+
+const servicePort: Reader<number> = (text, variable) => {
+  const port = integer(0, MAX_PORT)(text, variable);
+  if (REFUSED_PORTS.has(port)) {
+    throw new EnvironmentError(variable, 'a port that browsers do not refuse, such as 3000 or 8080', text);
+  }
+  return port;
+};
 
 /** A port on the loopback address, another address with a port, or `off`, which is null. */
 const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
@@ -103,7 +116,7 @@ function variable<Value, Fallback extends Value | undefined>(
 /** What each setting means to operators is in docs/operations/running.md. */
 const VARIABLES = {
   host: variable('HOST', (text) => text, '127.0.0.1'),
-  port: variable('PORT', integer(0, MAX_PORT), 3000),
+  port: variable('PORT', servicePort, 3000),
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: variable('DATABASE_URL', databaseUrl, undefined, { secret: true }),
   dataDirectory: variable('DATA_DIR', path, '.petstore'),
@@ -137,7 +150,13 @@ export function readSettings(environment: Environment): Settings {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
-  return settings;
+  return isTracingOff(environment) ? { ...settings, tracesUrl: undefined } : settings;
+}
+
+/** OpenTelemetry's own variables that turn tracing off, although there is a collector. */
+function isTracingOff(environment: Environment): boolean {
+  const isDisabled = textIn(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
+  return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';
 }
 
 export function settingNames(): ReadonlySet<string> {

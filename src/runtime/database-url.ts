@@ -3,7 +3,8 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
-const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+/** As libpq has it, a user and a password end at the last `@` before the path, or contain `?` and `#` and end at the first one. */
+const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*|[^/@]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/;
 
 /** These may stand among the parameters, too. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
@@ -22,13 +23,22 @@ const TLS_FILES: Record<string, (pem: Buffer) => unknown> = {
 };
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password, but name a wrong parameter. */
+/** The error for a part of the URL. */
+type Refusal = (expected: string, given: string) => EnvironmentError;
+
+/**
+ * Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password, but name a wrong parameter:
+ * not where it may be the rest of a password.
+ */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
     throw new EnvironmentError(variable, 'a URL that starts with postgres:// or postgresql://', '…');
   }
   const [, scheme, user, address = '', database, query = ''] = FORM.exec(text) ?? [];
   const parameters = new URLSearchParams(query);
+  const mayHavePassword = query.includes('@') || parameters.has('password');
+  const refusal: Refusal = (expected, given) =>
+    new EnvironmentError(variable, expected, mayHavePassword ? '…' : given);
   if (address.includes(',') || parameters.get('host')?.includes(',')) {
     const expected = 'one host; a proxy or a DNS name may lead to the primary of several';
     throw new EnvironmentError(variable, expected, '…');
@@ -36,19 +46,19 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'a schema is options=-csearch_path%3Dshop';
-    throw new EnvironmentError(variable, `only the parameters ${PARAMETERS.join(', ')} (${schema})`, unknown);
+    throw refusal(`only the parameters ${PARAMETERS.join(', ')} (${schema})`, unknown);
   }
   for (const [name, unit] of Object.entries(TIMES)) {
     const time = parameters.get(name);
     if (time !== null && !/^[1-9]\d{0,8}$/.test(time)) {
-      throw new EnvironmentError(variable, `${name} as a whole number of ${unit} from 1`, time);
+      throw refusal(`${name} as a whole number of ${unit} from 1`, time);
     }
   }
   const url = `${scheme}${placed(parameters, user, address, database)}`;
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
-  return withTls(new URL(url), parameters, variable).href;
+  return withTls(new URL(url), parameters, refusal).href;
 };
 
 /** `user:password@host:port/database`, where parameters win; a socket's folder is a host. */
@@ -58,7 +68,7 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
     PLACES.map((name) => [name, parameters.get(name) && encodeURIComponent(parameters.get(name)!)]),
   );
   PLACES.forEach((name) => parameters.delete(name));
-  const [ownName = '', ownPassword = ''] = user.split(/:(.*)/s);
+  const [ownName = '', ownPassword = ''] = user.replaceAll('?', '%3F').replaceAll('#', '%23').split(/:(.*)/s);
   const [name, password] = [given.user ?? ownName, given.password ?? ownPassword];
   const secret = password === '' ? '' : `:${password}`;
   const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
@@ -69,10 +79,10 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
 }
 
 /** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
-function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
+function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) {
-    throw new EnvironmentError(variable, `sslmode ${SSL_MODES.join(', ')}`, mode);
+    throw refusal(`sslmode ${SSL_MODES.join(', ')}`, mode);
   }
   if (parameters.get('sslrootcert') === 'system') {
     parameters.delete('sslrootcert');
@@ -82,7 +92,7 @@ function withTls(url: URL, parameters: URLSearchParams, variable: string): URL {
     try {
       if (file !== null) read(readFileSync(file));
     } catch {
-      throw new EnvironmentError(variable, `a readable PEM file as ${name}`, file!);
+      throw refusal(`a readable PEM file as ${name}`, file!);
     }
   }
   if (mode !== null && mode !== 'no-verify') {

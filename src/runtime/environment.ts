@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { OperatorError } from '../operator-error';
-import { formatError } from './messages';
+import { formatError, withoutSecrets } from './messages';
 
 const INVALID = 'invalid_configuration';
 const MAX_SHOWN = 60;
@@ -9,7 +9,8 @@ const MAX_SHOWN = 60;
 export class EnvironmentError extends OperatorError {
   constructor(variable: string, expected: string, given: string) {
     // Escaped and shortened, so that the message stays one line for any value.
-    const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
+    const safe = withoutSecrets(given);
+    const shown = JSON.stringify(safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN)}…` : safe);
     super(`${variable} takes ${expected}, not ${shown}.`, INVALID);
   }
 }
@@ -101,18 +102,26 @@ export function secretIn(environment: Environment, variable: string): string | u
     return given;
   }
   if (given !== undefined) {
-    throw new EnvironmentError(ofFile, `a file only without ${variable}`, file);
+    throw new EnvironmentError(ofFile, `a file only without ${variable}`, '…');
   }
-  return secretFile(path(file, ofFile), ofFile);
+  if (!isWrittenOut(file)) {
+    throw new EnvironmentError(ofFile, WRITTEN_OUT, '…');
+  }
+  return secretFile(file, ofFile);
 }
 
-const secretFile = taking('a file that can be read, with text in UTF-8', (file) => {
-  try {
-    return decodeText(readFileSync(file)).trim() || undefined;
-  } catch {
-    return undefined;
-  }
-});
+/** An error does not show the path, which may be the secret itself. */
+const secretFile = taking(
+  'a file that can be read, with text in UTF-8',
+  (file) => {
+    try {
+      return decodeText(readFileSync(file)).trim() || undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  '…',
+);
 
 /** Text in UTF-8, without its byte order mark. */
 function decodeText(bytes: Uint8Array): string {
@@ -122,6 +131,16 @@ function decodeText(bytes: Uint8Array): string {
     throw new Error('it is not text in UTF-8');
   }
   return text;
+}
+
+/** The variables of libpq that complete a URL. */
+const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
+
+/** Removes all other variables of libpq: the driver would apply each to every connection, also to the embedded server. */
+export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('PG') && !OF_LIBPQ.includes(name)) delete environment[name];
+  }
 }
 
 /**
@@ -141,7 +160,11 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    process.stderr.write(formatError(`.env: ignored, because they are no settings: ${others.join(', ')}.`));
+    // By number: what stands before a first equals sign may be a part of a secret that takes several lines.
+    const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
+    const numbers = others.map((name) => lines.findIndex((line) => line.startsWith(name)) + 1);
+    const message = `.env: ignored, because they set none of the settings: lines ${numbers.join(', ')}.`;
+    process.stderr.write(formatError(message));
   }
   for (const name of known) {
     if (variables[name] !== undefined) process.env[name] ??= variables[name];

@@ -24,6 +24,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { withoutSecrets } from './messages';
 
 const SERVICE_NAME = 'petstore';
 /** Spans that are not sent by then are lost: the shutdown does not wait for an unavailable collector. */
@@ -32,6 +33,19 @@ const FLUSH_MS = 2_000;
 const REPEAT_MS = 60_000;
 const MAX_REPORTED = 100;
 
+/** The variables of OpenTelemetry that have an effect. */
+const EFFECTIVE =
+  /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
+/** What other variables may ask for, because the service does just that. */
+const GIVEN: Record<string, string> = {
+  OTEL_TRACES_EXPORTER: 'otlp',
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_LOGS_EXPORTER: 'none',
+  OTEL_PROPAGATORS: 'tracecontext,baggage',
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+};
+
 export type Tracing = ReturnType<typeof startTracing>;
 
 /** Must run before the drivers are loaded, because they are instrumented then. OpenTelemetry reads its own `OTEL_…` variables. */
@@ -39,6 +53,14 @@ export function startTracing(logger: Logger) {
   // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
   reportProblems(logger);
+  const ignored = Object.keys(process.env).filter(
+    (name) => name.startsWith('OTEL_') && !EFFECTIVE.test(name) && process.env[name] !== (GIVEN[name] ?? ''),
+  );
+  if (ignored.length > 0) {
+    logger.warn(
+      `Traces: ${ignored.join(', ')} has no effect here: docs/operations/monitoring.md names what has.`,
+    );
+  }
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
@@ -74,12 +96,17 @@ function reportProblems(logger: Logger): void {
   diag.setLogger(reporter, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** A failed export is reported as a JSON object with all fields of the error, including the stack. */
+/**
+ * A failed export is reported as a JSON object with all fields of the error, including the stack. A field or a URL that is
+ * quoted, because it is invalid, may be a secret.
+ */
 function problemIn(text: string): string {
+  const shown = (message: string) =>
+    withoutSecrets(message.replace(/\[".*"\]|(?<=URL: |instead of )'.*'/s, '…'));
   try {
-    return `Traces cannot be sent: ${(JSON.parse(text) as Error).message}`;
+    return `Traces cannot be sent: ${shown((JSON.parse(text) as Error).message)}`;
   } catch {
-    return `Traces: ${text}`;
+    return `Traces: ${shown(text)}`;
   }
 }
 

@@ -21,7 +21,7 @@ const TABLE: Row[] = [
     'port',
     3000,
     { 0: 0, 65535: 65_535, ' 080 ': 80 },
-    '65536|-1|+1|80.5|0x50|1e3|http|8080 8081|Infinity|NaN|١',
+    '65536|-1|+1|80.5|0x50|1e3|http|8080 8081|Infinity|NaN|١|6000|6667',
   ],
   [
     'DATABASE_URL',
@@ -39,6 +39,7 @@ const TABLE: Row[] = [
       'postgres://u:pw@:6432/shop?host=/a:b': 'postgres://u:pw@%2Fa%3Ab:6432/shop',
       'postgres:///shop?host=/sock&user=u&password=p%40w': 'postgres://u:p%40w@%2Fsock/shop',
       'postgres://u@/shop': 'postgres://u@localhost/shop',
+      'postgres://u:a?b#c@db/shop': 'postgres://u:a%3Fb%23c@db/shop',
       'postgres://u@db/my%2bshop%2540': 'postgres://u@db/my+shop%2540',
       'postgres://u@db?dbname=a/b:c@d': 'postgres://u@db/a/b:c@d',
       'postgres://u@[::1]:6432/?dbname=shop&options=-csearch_path%3Dx':
@@ -54,7 +55,9 @@ const TABLE: Row[] = [
       'postgres://db/shop?sslcert=/dev/null|postgres://db/shop?sslkey=/etc|' +
       'postgres://db/shop?statement_timeout=5s|postgres://db/shop?lock_timeout=20|postgres://db/shop?connect_timeout=ten|' +
       'postgres://db/shop?connect_timeout=0|postgres://db/shop?statement_timeout=-1|postgres://db/shop?statement_timeout=1e3|' +
-      'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
+      'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x|' +
+      'postgres://me:p@hunter2?hunter2@db/shop|postgres://me:12/hunter2@db/shop|postgres://db/shop?password=a&hunter2=b|' +
+      'postgres://db/shop?password=a&sslmode=hunter2|postgres://me:a/b?connect_timeout=hunter2@db/shop',
   ],
   ['DATA_DIR', 'dataDirectory', '.petstore', itself('/var/lib/x'), ''],
   ['DATABASE_POOL', 'databasePool', 10, { 2: 2, 1000: 1_000 }, '0|1|1001|ten|-5'],
@@ -184,8 +187,18 @@ describe('a secret in a file', () => {
     writeFileSync(file, `\ufeff${text}`);
     expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
     writeFileSync(file, 'hunter2');
-    expect(failureOf({ [`${name}_FILE`]: file }).message).not.toContain('hunter2');
+    for (const given of [file, 'hunter2', '$hunter2', `postgres://me:hunter2${'x'.repeat(99)}@db`]) {
+      expect(failureOf({ [`${name}_FILE`]: given }).message).not.toContain('hunter2');
+    }
   });
+});
+
+it("OpenTelemetry's own variables turn tracing off", () => {
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+  expect(readSettings({ ...traces, OTEL_TRACES_EXPORTER: 'otlp' }).tracesUrl).toBeDefined();
+  for (const off of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: ' none ' }]) {
+    expect(readSettings({ ...traces, ...off }).tracesUrl).toBeUndefined();
+  }
 });
 
 it('A path is written out, and text is UTF-8', () => {

@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, existsSync, lchownSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { loadEnvironmentFile } from '../../../src/runtime/environment';
 import { listen } from '../../support/eventually';
-import { RedisServer } from '../../support/redis-server';
+import { RedisServer, freePort } from '../../support/redis-server';
 import { complaint, petstore } from '../../support/command-line';
 import { useProcesses } from '../../support/service-process';
 import { runCommand } from '../cli/support/use-command-line';
 
 const { bench, database } = useProcesses();
 let redis: RedisServer;
+
+const SECOND_STORE = 'set PORT to another one, and for a second store DATA_DIR and METRICS_PORT as well';
 
 beforeAll(async () => void (redis = await RedisServer.start()));
 afterAll(() => redis.close());
@@ -47,8 +50,8 @@ it('a port that is taken is reported in one line, also by workers, before a data
   const taken = createServer();
   const port = String(await listen(taken));
   for (const [variable, more, remedy] of [
-    ['METRICS_PORT', {}, 'choose another, or off for no metrics'],
-    ['PORT', { WORKERS: '2', REDIS_URL: redis.url }, 'choose another'],
+    ['METRICS_PORT', {}, 'set METRICS_PORT to another one, or to off for no metrics'],
+    ['PORT', { WORKERS: '2', REDIS_URL: redis.url }, SECOND_STORE],
   ] as const) {
     const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port, ...more });
     const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process; ${remedy}\\.`);
@@ -56,6 +59,84 @@ it('a port that is taken is reported in one line, also by workers, before a data
     expect(existsSync(DATA_DIR)).toBe(false);
   }
   taken.close();
+});
+
+it('a HOST with several addresses is listened on at one of them, which the log names', async () => {
+  const lookups = join(bench.folder('names'), 'lookups.js');
+  // Both have the form of a system with IPv4 and IPv6, which not every machine has.
+  const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
+  writeFileSync(
+    lookups,
+    `const dns = require('node:dns');
+     const of = (options) => (options?.all ? ${found} : ${found}[0]);
+     dns.lookup = (name, options, done = options) =>
+       options.all ? done(null, of(options)) : done(null, '127.0.0.1', 4);
+     dns.promises.lookup = async (name, options) => of(options);`,
+  );
+  const NODE_OPTIONS = `--require=${lookups}`;
+  const service = await bench.serve({ DATABASE_URL: database.url, HOST: 'localhost', NODE_OPTIONS });
+  expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+  await expect(fetch(service.url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
+});
+
+it('where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted', async () => {
+  const METRICS_PORT = String(await freePort());
+  const service = await bench.serve(
+    { DATABASE_URL: database.url, METRICS_PORT },
+    { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
+  );
+  expect(service.log.join('\n')).toMatch(
+    /"At most 150 connections are accepted instead of 15000, .*only 300 desc/,
+  );
+  const { port } = new URL(service.url);
+  const connections = Array.from({ length: 400 }, () =>
+    connect(Number(port), '127.0.0.1').on('error', () => undefined),
+  );
+  await Promise.allSettled(connections.map((connection) => once(connection, 'connect')));
+  const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+  expect(await metrics.text()).toMatch(/^petstore_http_connections 75$/m);
+  connections.forEach((connection) => connection.destroy());
+});
+
+it('of the variables of libpq only those count that complete the URL, and none for the embedded database', async () => {
+  const others = {
+    ...{
+      PGSSLMODE: 'require',
+      PGSSLNEGOTIATION: 'direct',
+      PGOPTIONS: '-csearch_path=nowhere',
+      PGREPLICATION: 'database',
+    },
+    ...{
+      PGBINARY: '1',
+      PGAPPNAME: 'x',
+      PGCONNECT_TIMEOUT: 'x',
+      PGCLIENT_ENCODING: 'LATIN1',
+      PGSERVICE: 'none',
+    },
+  };
+  const { hostname, port, username, password, pathname } = new URL(database.url);
+  const places = {
+    PGHOST: decodeURIComponent(hostname),
+    PGPORT: port,
+    PGUSER: username,
+    PGDATABASE: pathname.slice(1),
+  };
+  const completed = { DATABASE_URL: 'postgres://', PGPASSWORD: password, ...places, ...others };
+  expect(await petstore(['clients', 'list'], completed)).toMatchObject({ code: 0, stderr: '' });
+  const elsewhere = {
+    PGHOST: '/nowhere',
+    PGPORT: '1',
+    PGUSER: 'nobody',
+    PGDATABASE: 'none',
+    PGPASSWORD: 'x',
+  };
+  const store = bench.embedded('with-variables');
+  const service = await bench.serve({ ...store, ...elsewhere, ...others });
+  expect(await petstore(['clients', 'list'], { ...store, ...elsewhere, ...others })).toMatchObject({
+    code: 0,
+  });
+  await service.end();
 });
 
 describe('.env', () => {
@@ -71,7 +152,7 @@ describe('.env', () => {
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe(
-      'petstore: .env: ignored, because they are no settings: NODE_OPTIONS, PATH.\n',
+      'petstore: .env: ignored, because they set none of the settings: lines 1, 4.\n',
     );
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
     // What the driver of Redis prints is in the log.

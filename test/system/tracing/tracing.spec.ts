@@ -138,6 +138,9 @@ test('Invalid variables and an unavailable collector are reported in one line ea
     OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BSP_MAX_QUEUE_SIZE: 'many',
     OTEL_TRACES_SAMPLER: 'allways_off',
+    OTEL_PROPAGATORS: 'b3',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_METRICS_EXPORTER: 'none',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
   for (let sent = 0; sent < 20; sent += 1) {
@@ -148,6 +151,7 @@ test('Invalid variables and an unavailable collector are reported in one line ea
   await send('/categories');
   expect(await service.end()).toEqual({ code: 0, signal: null });
   expect(told().filter((message) => message.startsWith('Traces'))).toEqual([
+    expect.stringMatching(/^Traces: OTEL_PROPAGATORS, OTEL_EXPORTER_OTLP_PROTOCOL has no effect here/),
     expect.stringContaining("Unknown value 'many' for OTEL_BSP_MAX_QUEUE_SIZE"),
     expect.stringContaining('OTEL_TRACES_SAMPLER value "allways_off" invalid'),
     expect.stringMatching(/^Traces cannot be sent: connect ECONNREFUSED 127\.0\.0\.1:\d+$/),

@@ -7,8 +7,8 @@ describe('A repeating task', () => {
     jest.useFakeTimers();
     log.length = 0;
     for (const level of ['warn', 'log'] as const) {
-      const report = (line: string | { msg: string }): void =>
-        void log.push(`${level} ${typeof line === 'string' ? line : line.msg}`);
+      const report = (...[line]: unknown[]): void =>
+        void log.push(`${level} ${typeof line === 'string' ? line : (line as { msg: string }).msg}`);
       jest.spyOn(Logger.prototype, level).mockImplementation(report);
     }
   });
