@@ -162,8 +162,8 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (others.length > 0) {
     // By number: what stands before a first equals sign may be a part of a secret that takes several lines.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
-    const numbers = others.map((name) => lines.findIndex((line) => line.startsWith(name)) + 1);
-    const message = `.env: ignored, because they set none of the settings: lines ${numbers.join(', ')}.`;
+    const places = others.map((name) => `line ${lines.findIndex((line) => line.startsWith(name)) + 1}`);
+    const message = `.env: ignored, because they set none of the settings: ${places.join(', ')}.`;
     process.stderr.write(formatError(message));
   }
   for (const name of known) {

@@ -4,7 +4,7 @@ import { chownSync, existsSync, lchownSync, symlinkSync, writeFileSync } from 'n
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { loadEnvironmentFile } from '../../../src/runtime/environment';
-import { listen } from '../../support/eventually';
+import { eventually, listen } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { complaint, petstore } from '../../support/command-line';
 import { useProcesses } from '../../support/service-process';
@@ -94,8 +94,10 @@ it('where a process may have few descriptors, callers cannot take all, and the s
     connect(Number(port), '127.0.0.1').on('error', () => undefined),
   );
   await Promise.allSettled(connections.map((connection) => once(connection, 'connect')));
-  const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
-  expect(await metrics.text()).toMatch(/^petstore_http_connections 75$/m);
+  await eventually(async () => {
+    const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+    expect(await metrics.text()).toMatch(/^petstore_http_connections 75$/m);
+  });
   connections.forEach((connection) => connection.destroy());
 });
 
@@ -152,7 +154,7 @@ describe('.env', () => {
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe(
-      'petstore: .env: ignored, because they set none of the settings: lines 1, 4.\n',
+      'petstore: .env: ignored, because they set none of the settings: line 1, line 4.\n',
     );
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
     // What the driver of Redis prints is in the log.

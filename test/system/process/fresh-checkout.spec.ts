@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../../src/runtime/data-source';
 import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
@@ -67,6 +67,11 @@ it('`npm start` after a production install starts what is built, or says in one 
     expect.stringMatching(/^petstore: it is not built yet, and .* Run npm ci .*\n$/),
   ]);
   cpSync(join(installation(), 'dist'), join(production, 'dist'), { recursive: true });
+  const packages = readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.bin');
+  mkdirSync(join(production, 'node_modules'));
+  packages.forEach((name) =>
+    symlinkSync(join(ROOT, 'node_modules', name), join(production, 'node_modules', name)),
+  );
   expect(start()).toEqual([1, expect.stringMatching(/^petstore: PORT takes .*\n$/)]);
 });
 
