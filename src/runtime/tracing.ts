@@ -58,7 +58,7 @@ export function startTracing(logger: Logger) {
   );
   if (ignored.length > 0) {
     logger.warn(
-      `Traces: ${ignored.join(', ')} has no effect here: docs/operations/monitoring.md names what has.`,
+      `Traces: these variables have no effect: ${ignored.join(', ')} (see docs/operations/monitoring.md).`,
     );
   }
   const provider = new NodeTracerProvider({
