@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { AuditRecord, AuditTrail } from './audit-trail';
 
 export { Actor, AuditTrail, changesOf } from './audit-trail';

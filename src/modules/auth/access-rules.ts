@@ -10,7 +10,8 @@ import {
   routeConfigOf,
   headerValuesOf,
 } from '#libs/http';
-import { KEY_SHAPE, type Scope } from './api-key';
+import { KEY_SHAPE } from './api-key';
+import type { Scope } from './api-key.entity';
 
 const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',

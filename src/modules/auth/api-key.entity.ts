@@ -10,7 +10,9 @@ import {
   Unique,
 } from 'typeorm';
 import { BYTEWISE_TEXT, GeneratedId } from '#libs/database';
-import type { Scope } from './api-key';
+
+export const SCOPES = ['read', 'write'] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
 @Entity('clients')

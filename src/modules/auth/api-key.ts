@@ -1,10 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ApiError } from '#libs/http';
-import type { ApiKey } from './api-key.entity';
-
-export const SCOPES = ['read', 'write'] as const;
-export type Scope = (typeof SCOPES)[number];
+import type { ApiKey, Scope } from './api-key.entity';
 
 /** A valid key: whose it is and what it may do. */
 export interface ClientKey {

@@ -3,22 +3,15 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, IsNull, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Need, type State, type Transaction, violates } from '#libs/database';
+import type { ClientDependent } from '../../feature';
 import { OperatorError } from '../../operator-error';
 import { AuditTrail, changesOf } from '../audit';
-import { digestOf, newApiKey, type Scope, SCOPES, stateOf } from './api-key';
-import { ApiKey, Client } from './api-key.entity';
+import { digestOf, newApiKey, stateOf } from './api-key';
+import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** What another module has of a client. */
-export interface ClientDependent {
-  /** Ends it, in the transaction that deletes the client. */
-  end(transaction: Transaction, clientId: number): Promise<void>;
-  /** What goes on although a key is revoked, in words for the operator. */
-  describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
-}
-
-/** All that there are; the assembly names them. */
+/** Injects the ClientDependents of all features, which the assembly lists. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** The id of a key, or the whole key, which may be a leaked one. */

@@ -1,22 +1,16 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Feature } from '../../features';
-import { ApiKey, Client } from './api-key.entity';
+import type { Feature } from '../../feature';
+import { ApiKey, Client, SCOPES } from './api-key.entity';
 import { ApiKeyGuard, Authenticator } from './api-key.guard';
 import { ClientsService } from './clients.service';
-import { SCOPES } from './api-key';
 import { KeyController } from './key.controller';
 
 export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
-export { banEndOf, type ClientKey, describeKey, type Identity, type Scope, SCOPES } from './api-key';
+export { banEndOf, type ClientKey, describeKey, type Identity } from './api-key';
+export { type Scope, SCOPES } from './api-key.entity';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
-export {
-  CLIENT_DEPENDENTS,
-  type ClientDependent,
-  ClientOperations,
-  ClientsService,
-  type IssuedKey,
-} from './clients.service';
+export { CLIENT_DEPENDENTS, ClientOperations, ClientsService, type IssuedKey } from './clients.service';
 
 /** Clients and keys for operators, without the guards and the cache that requests need. */
 @Module({
@@ -48,8 +42,4 @@ export const AUTH: Feature = {
       description: 'What a key may do: `read` (GET and HEAD) or `write` (all other methods).',
     },
   },
-  commands: async () => [
-    (await import('./clients.command.js')).ClientsCommand,
-    (await import('./keys.command.js')).KeysCommand,
-  ],
 };

@@ -3,7 +3,8 @@ import { ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Id, Operation, Text, Timestamp } from '#libs/http';
 import { Access } from './access-rules';
-import { type ClientKey, type Scope, SCOPES } from './api-key';
+import type { ClientKey } from './api-key';
+import { type Scope, SCOPES } from './api-key.entity';
 import { keyOf } from './api-key.guard';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })

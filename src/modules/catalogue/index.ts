@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { CategoriesModule } from '../categories';
 import { InventoryModule } from '../inventory';
 import { PetsModule } from '../pets';

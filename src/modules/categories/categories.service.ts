@@ -11,7 +11,8 @@ import {
   violates,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
-import type { NewEvent, ReportedTable } from '../events';
+import type { ReportedTable } from '../../feature';
+import type { NewEvent } from '../events';
 import {
   type CategoryDto,
   CategoryInUseError,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { CategoriesController } from './categories.controller';
 import { CATEGORIES_TABLE, CategoriesService } from './categories.service';
 import { Category } from './category.entity';

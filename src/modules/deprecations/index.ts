@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { olderThan } from '#libs/database';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { DeprecatedCall, DeprecatedCalls, SunsetGuard } from './deprecated-calls';
 
 export { SunsetGuard } from './deprecated-calls';

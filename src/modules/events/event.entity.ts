@@ -1,14 +1,8 @@
 // What an event is, how it is written, and a place in the feed.
 import { randomUUID } from 'node:crypto';
 import { Column, Entity } from 'typeorm';
-import {
-  type Entity as EntityClass,
-  GeneratedId,
-  Insert,
-  type Journal,
-  type State,
-  type WriteModel,
-} from '#libs/database';
+import { GeneratedId, Insert, type Journal, type WriteModel } from '#libs/database';
+import type { ReportedEvent, ReportedTable } from '../../feature';
 
 /** The resources that have events: the schema of their events, the types of these, and the schema of `data`. */
 export const RESOURCES = [
@@ -71,30 +65,21 @@ export interface EventFilter {
   petId?: number;
 }
 
-export interface NewEvent {
+/** An event that a feature reports, of a type that callers know. */
+export interface NewEvent extends ReportedEvent {
   type: EventType;
-  petId?: number;
-  data: object;
 }
 
 /** Events are written in the transaction of the change that they report. SQL, because a journal of commands is a statement. */
 const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid', 'text', 'bigint', 'text']);
 
-const EVENT_JOURNAL: Journal<NewEvent> = {
+const EVENT_JOURNAL: Journal<ReportedEvent> = {
   write: (events) => [
     INSERT.of(
       events.map(({ type, petId, data }) => [randomUUID(), type, petId ?? null, JSON.stringify(data)]),
     ),
   ],
 };
-
-/** A table whose rows commands change. */
-export interface ReportedTable {
-  /** Absent if another module's table is reported once more, as another resource. */
-  readonly entity?: EntityClass;
-  /** The events that report what a command did; the state is that after the command. */
-  eventsOf?(state: State): NewEvent[];
-}
 
 /** @param tables all that commands change, in the order of locks and writes, parents before children */
 export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
@@ -104,7 +89,7 @@ export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
     tables: tables.flatMap(({ entity = [] }) => entity),
     afterCommand: (state) => {
       const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
-      const isNew = ({ type }: NewEvent) => type.endsWith('.created');
+      const isNew = ({ type }: ReportedEvent) => type.endsWith('.created');
       events.sort((one, other) => Number(isNew(other)) - Number(isNew(one)));
       events.forEach((event) => state.append(EVENT_JOURNAL, event));
     },

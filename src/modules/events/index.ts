@@ -1,21 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DAY_MS } from '#libs/clock';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { EventRow } from './event.entity';
 import { EVENT_RETENTION_DAYS, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EVENT_SCHEMAS } from './events.dto';
 
-export {
-  EVENT_TYPES,
-  type EventType,
-  type NewEvent,
-  type ReportedTable,
-  RESOURCES,
-  reportedWrites,
-} from './event.entity';
+export { EVENT_TYPES, type EventType, type NewEvent, RESOURCES, reportedWrites } from './event.entity';
 export { EVENT_JSON, EventReader, eventJson } from './event-reader';
 export { EventTail } from './event-tail';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS, anyEvent, eventSchema } from './events.dto';

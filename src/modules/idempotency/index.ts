@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
 export { CommandOrigin, SendsCommands } from './idempotency.interceptor';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { PetsModule } from '../pets';
 import { InventoryController } from './inventory.controller';
 import { InventoryService, STOCK_REPORT } from './inventory.service';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { CommandExecutor, type Origin, type RowChange } from '#libs/database';
 import { type Page, rangeOf } from '#libs/http';
-import type { NewEvent, ReportedTable } from '../events';
+import type { ReportedTable } from '../../feature';
+import type { NewEvent } from '../events';
 import { INITIAL_STOCK, type KnownPet, PetOperations, PetsService } from '../pets';
 import {
   InsufficientStockError,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { Order } from './order.entity';
 import { OrdersController } from './orders.controller';
 import { ORDER_SCHEMAS } from './orders.dto';

@@ -10,7 +10,8 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
-import type { NewEvent, ReportedTable } from '../events';
+import type { ReportedTable } from '../../feature';
+import type { NewEvent } from '../events';
 import { stockAfter } from '../inventory';
 import { type KnownPet, PetOperations } from '../pets';
 import { Order } from './order.entity';

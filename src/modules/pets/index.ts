@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { Pet } from './pet.entity';
 import { PetsController } from './pets.controller';
 import { PET_SCHEMAS } from './pets.dto';

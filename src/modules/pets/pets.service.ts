@@ -14,7 +14,8 @@ import {
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
-import type { NewEvent, ReportedTable } from '../events';
+import type { ReportedTable } from '../../feature';
+import type { NewEvent } from '../events';
 import { INITIAL_STOCK, mayChangeByHand, PET_STATUSES, type Stocked, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {

@@ -3,7 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
 import { olderThan } from '#libs/database';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { SETTINGS, type Settings } from '../../settings';
 import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
@@ -72,5 +72,10 @@ export const QUOTAS: Feature = {
   commandModule: QuotaAdministrationModule,
   expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
-  commands: async () => [(await import('./quotas.command.js')).QuotasCommand],
+  // An operator sets the plan of a client and the ban of a key, which belong to the quotas, with the commands of clients and keys.
+  commands: async () => [
+    (await import('./clients.command.js')).ClientsCommand,
+    (await import('./keys.command.js')).KeysCommand,
+    (await import('./quotas.command.js')).QuotasCommand,
+  ],
 };

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { SETTINGS, type Settings } from '../../settings';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue, foundByDeliveries } from './delivery/delivery-queue';

@@ -11,7 +11,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
-import type { Feature } from '../../features';
+import type { Feature } from '../../feature';
 import { AuditTrail } from '../audit';
 import { ClientOperations } from '../auth';
 import { AddressPolicy } from './delivery/address-policy';

@@ -60,8 +60,10 @@ const PLANTED = [
       'src/runtime/b': '../cli/command/output',
       'pets/e': '../../cli/command/output',
     },
-    'Commands are loaded on demand': { 'auth/b': './keys.command' },
-    'Modules import of the list of features its type only': { 'pets/g': '../../features' },
+    'Commands are loaded on demand': { 'quotas/b': './keys.command' },
+    'A feature is a type for modules, and the list of features is above them': {
+      'pets/g': `import type { FEATURES } from '../../features';`,
+    },
     'Modules import neither http nor runtime': { 'pets/d': '../../http/error.filter' },
     'http does not import runtime': { 'src/http/b': '../runtime/serve' },
     'http does not import the application': { 'src/http/c': '../app.module' },

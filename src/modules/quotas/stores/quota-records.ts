@@ -5,9 +5,9 @@ import { WriteBehind } from '#libs/background';
 import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
+import type { ClientKey } from '../../auth';
 import type { BanState, StoredBan } from '../rules/decision';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
-import type { LimitedKey } from './quota-store';
 
 /** Days of usage that are kept, including today. */
 export const USAGE_DAYS = 90;
@@ -111,7 +111,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /** The windows of a client since the last reset (unix milliseconds, 0 for never). Writes pending counts first. */
-  async windowsOf({ clientId, resetAt }: Pick<LimitedKey, 'clientId' | 'resetAt'>): Promise<Windows> {
+  async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();
     const today = utcDate(now);

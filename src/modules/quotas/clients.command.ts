@@ -1,8 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { ClientsService } from './clients.service';
-import { describeKey } from './api-key';
-import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from '../quotas';
+import { ClientsService, describeKey } from '../auth';
+import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
 import { PETSTORE } from '../../runtime/messages';
 import {
   CommandGroup,

@@ -1,9 +1,16 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
-import { SCOPES, type Scope, banEndOf, describeKey } from './api-key';
-import { QuotasService } from '../quotas';
-import { ClientsService, type IssuedKey, type KeyReference } from './clients.service';
+import {
+  ClientsService,
+  type IssuedKey,
+  type KeyReference,
+  SCOPES,
+  type Scope,
+  banEndOf,
+  describeKey,
+} from '../auth';
+import { QuotasService } from './quotas.service';
 import { failureOf } from '../../runtime/failures';
 import { PETSTORE, formatError } from '../../runtime/messages';
 import { CommandGroup, type Commander, type ConfirmedOptions, Subcommand } from '../../cli/command/command';
