@@ -10,7 +10,13 @@ export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMetho
 export { banEndOf, type ClientKey, describeKey, type Identity } from './api-key';
 export { type Scope, SCOPES } from './api-key.entity';
 export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
-export { CLIENT_DEPENDENTS, ClientOperations, ClientsService, type IssuedKey } from './clients.service';
+export {
+  CLIENT_DEPENDENTS,
+  ClientOperations,
+  ClientsService,
+  type IssuedKey,
+  type KeyReference,
+} from './clients.service';
 
 /** Clients and keys for operators, without the guards and the cache that requests need. */
 @Module({

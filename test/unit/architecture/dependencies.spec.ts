@@ -48,9 +48,10 @@ const PLANTED = [
       'libs/client/src/b': '#libs/http',
     },
     'The service does not import the SDK': { 'src/f': '#libs/client' },
-    'There are no circular imports': { 'src/c': './d' },
-    'Libraries have no circular imports, types included': {
+    'There are no circular imports, types and imports on demand included': {
+      'src/c': './d',
       'libs/http/src/d': `import type { E } from './e';`,
+      'pets/h': `const later = import('./i.js');`,
     },
     'Migrations import only each other': { 'src/migrations/a': '../settings' },
     'Settings import only libraries and the readers of the environment': {
@@ -115,6 +116,7 @@ beforeAll(() => {
   for (const [, file, line] of PLANTED) appendFileSync(join(copy, file), `${line}\n`);
   appendFileSync(join(copy, 'src/d.ts'), `import './c';\n`);
   appendFileSync(join(copy, 'libs/http/src/e.ts'), `import type { D } from './d';\n`);
+  appendFileSync(join(copy, 'src/modules/pets/i.ts'), `import './h';\n`);
   violations = cruise(copy);
 });
 
