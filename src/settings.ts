@@ -44,11 +44,22 @@ const redisUrl = taking(
   '…',
 );
 
-const origins = taking('* alone, or origins such as https://shop.example', (text) => {
-  const entries = entriesOf(text);
-  const areOrigins = entries.every((one) => URL.canParse(one) && new URL(one).origin === one);
-  return text === '*' || areOrigins ? entries : undefined;
-});
+/** As browsers and the web views of packaged apps (`capacitor://localhost`) send it. A pattern would match nothing. */
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z\d+.-]*:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/.test(text) || !URL.canParse(text)) {
+    return false;
+  }
+  const { protocol, host } = new URL(text);
+  return text === `${protocol}//${host}`;
+}
+
+const origins = taking(
+  '* alone, or origins such as https://shop.example or capacitor://localhost, without patterns',
+  (text) => {
+    const entries = entriesOf(text);
+    return text === '*' || entries.every(isOrigin) ? entries : undefined;
+  },
+);
 
 const servicePort: Reader<number> = (text, variable) => {
   const port = integer(0, MAX_PORT)(text, variable);

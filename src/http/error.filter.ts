@@ -11,6 +11,7 @@ import {
   RouteNotFoundError,
   ServiceUnavailableError,
   UnavailableError,
+  WHOLE_SERVICE,
   closeIfUnread,
 } from '#libs/http';
 import { assertMayCall } from '../modules/auth';
@@ -77,10 +78,16 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
+/** Methods that operations have, for requests about the service as a whole. */
+export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+
 /** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
 function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
   if (!is404 || (client !== undefined && client.decision === undefined)) {
     return null;
+  }
+  if (url === WHOLE_SERVICE) {
+    return new MethodNotAllowedError(METHODS);
   }
   const allowed = server.supportedMethods.toSorted().filter((method) => {
     const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;

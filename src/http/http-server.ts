@@ -25,6 +25,7 @@ import {
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
+import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 
 /** Until 408: for the header fields, and for the whole request. And until a connection without progress is closed. */
@@ -188,7 +189,7 @@ async function answerPreflight(
   const { 'access-control-request-headers': asked } = request.headers;
   const headers = {
     ...(await limiter.headersFor(request, 204)),
-    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'Access-Control-Allow-Methods': METHODS,
     'Access-Control-Max-Age': '600',
     Vary: 'Origin, Access-Control-Request-Headers',
     ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),

@@ -6,7 +6,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
-import { UnavailableError } from '#libs/http';
+import { IgnoresQuery, UnavailableError } from '#libs/http';
 import { Access } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
@@ -65,6 +65,7 @@ export class HealthController {
   ) {}
 
   @Get('live')
+  @IgnoresQuery()
   @Access('public')
   @SkipThrottle()
   live(): { status: 'ok' } {
@@ -73,6 +74,7 @@ export class HealthController {
 
   /** Without Redis limits are degraded, which is no reason to send requests elsewhere. */
   @Get('ready')
+  @IgnoresQuery()
   @Access('public')
   @SkipThrottle()
   async ready(): Promise<object> {

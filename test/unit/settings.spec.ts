@@ -6,6 +6,7 @@ import { type Settings, readSettings } from '../../src/settings';
 import { useFolder } from '../support/files';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];
+const APPS = ['capacitor://localhost', 'ionic://localhost', 'tauri://localhost:1420', 'http://[::1]:8080'];
 const KEY = Buffer.alloc(32, 7);
 const keyOf = (bytes: number) => Buffer.alloc(bytes).toString('base64');
 const itself = (...texts: string[]): Record<string, unknown> =>
@@ -86,8 +87,10 @@ const TABLE: Row[] = [
     'CORS_ORIGINS',
     'corsOrigins',
     ['*'],
-    { '*': ['*'], [ORIGINS.join(', ')]: ORIGINS },
-    'a.example|https://a.example/|https://a.example/x|https://*.example/|null|HTTPS://a.example|*,https://a.example',
+    { '*': ['*'], [ORIGINS.join(', ')]: ORIGINS, [APPS.join(', ')]: APPS },
+    'a.example|https://a.example/|https://a.example/x|https://*.example/|null|HTTPS://a.example|*,https://a.example|' +
+      'https://*.shop.example|https://shop.*|https://*|capacitor://*|https://a.example:443|https://a.example:*|https://A.example|' +
+      'https://me@a.example|https://a.example?|https://(a|b).example|capacitor:|capacitor://|capacitor://localhost/|file:///',
   ],
   [
     'METRICS_PORT',

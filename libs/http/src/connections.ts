@@ -23,6 +23,8 @@ const LINGER_MS = 1_000;
 interface Connection {
   /** The response to its newest request, finished or not. */
   newest?: ServerResponse;
+  /** Why the body of its newest request cannot be read. */
+  brokenBy?: ApiError;
   waiting: number;
 }
 
@@ -96,6 +98,9 @@ export class Connections {
         response.shouldKeepAlive = false;
       }
       begin();
+      if (connection.brokenBy !== undefined && connection.newest === response) {
+        failBody(response.req, connection.brokenBy);
+      }
     };
     if (previous === undefined || isSent(previous)) {
       start();
@@ -135,13 +140,17 @@ export class Connections {
     start();
   }
 
-  /** Answers what Node could not read as a request, after the request before it, and closes the connection. */
+  /**
+   * Answers what Node could not read as a request, after the request before it, and closes the connection. A request whose body
+   * cannot be read any further gets the error of the body instead, and is answered like any other.
+   */
   async refuse(
     socket: Socket,
     failure: ParserError | ApiError,
     headersOf: () => Promise<Record<string, string>>,
   ): Promise<void> {
-    const { newest, waiting } = this.all.get(socket) ?? { waiting: 0 };
+    const connection: Connection = this.all.get(socket) ?? { waiting: 0 };
+    const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting > 0) {
       // It waits for us. If it never becomes complete, the connection is closed when it makes no progress.
@@ -154,13 +163,21 @@ export class Connections {
     }
     // Nobody else handles them for a CONNECT, nor reads what else was sent.
     socket.on('error', () => undefined).resume();
-    if (newest?.req.complete && !isSent(newest)) {
+    const error = failure instanceof ApiError ? failure : refusalFor(failure);
+    if (newest !== undefined && !isSent(newest)) {
+      if (!newest.req.complete) {
+        connection.brokenBy = error;
+        if (waiting === 0) {
+          failBody(newest.req, error);
+        }
+        return;
+      }
       await once(newest, 'close');
     }
     const headers = await headersOf();
     // It is not if a response has ended it, to a request whose body is still arriving.
     if (socket.writable) {
-      endSoon(socket, messageOf(failure instanceof ApiError ? failure : refusalFor(failure), headers));
+      endSoon(socket, messageOf(error, headers));
     }
   }
 
@@ -205,6 +222,15 @@ export class Connections {
 
 function isSent(response: ServerResponse): boolean {
   return response.writableFinished || response.destroyed;
+}
+
+/** Later, because the reader of the body of a request that has just begun does not listen yet. A request without one has no reader. */
+function failBody(request: IncomingMessage, error: ApiError): void {
+  setImmediate(() => {
+    if (!request.socket.destroyed && request.listenerCount('error') > 0) {
+      request.emit('error', error);
+    }
+  });
 }
 
 /** Whether a message has begun to arrive: only then Node's parser minds that it ends here. */

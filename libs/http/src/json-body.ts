@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MalformedJsonError, UnsupportedMediaTypeError } from './errors';
-import { headerValuesOf } from './message';
+import { headerValuesOf, trimmed } from './message';
 import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ export function acceptJson(fastify: FastifyInstance): void {
 }
 
 /** A name, and a value in double quotes or without (RFC 9110, section 5.6.6). */
-const PARAMETER = /;\s*([^\s;=]*)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^;]*))?/g;
+const PARAMETER = /;[ \t]*([^ \t;=]*)[ \t]*(?:=[ \t]*("(?:[^"\\]|\\.)*"|[^;]*))?/g;
 /** Without quotes. ASCII is UTF-8, too. */
 const UTF_8 = ['utf-8', 'utf8', 'us-ascii', ''];
 
@@ -61,11 +61,11 @@ function problemOf(request: FastifyRequest): string | null {
   if (types.includes(text)) {
     return null;
   }
-  if (!types.includes(text.split(';', 1)[0]!.trim())) {
+  if (!types.includes(trimmed(text.split(';', 1)[0]!))) {
     return `Content-Type must be ${types.join(' or ')}`;
   }
   for (const [, name, value = ''] of text.matchAll(PARAMETER)) {
-    if (name === 'charset' && !UTF_8.includes(value.trim().replace(/^(["'])(.*)\1$/, '$2'))) {
+    if (name === 'charset' && !UTF_8.includes(trimmed(value).replace(/^(["'])(.*)\1$/, '$2'))) {
       return 'The charset of the body must be UTF-8';
     }
   }

@@ -16,8 +16,23 @@ export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders
   return values;
 }
 
+/** The text without the spaces and tabs around it (RFC 9110, section 5.6.3). `trim` would also remove a U+00A0, which is a character. */
+export function trimmed(text: string): string {
+  const isSpace = (index: number): boolean => text[index] === ' ' || text[index] === '\t';
+  let [start, end] = [0, text.length];
+  while (isSpace(start)) {
+    start += 1;
+  }
+  while (end > start && isSpace(end - 1)) {
+    end -= 1;
+  }
+  return text.slice(start, end);
+}
+
 /** A path that no route has. */
 const NOWHERE = '/%25/';
+/** The path of `OPTIONS *`, which asks about the service as a whole. No route has it. */
+export const WHOLE_SERVICE = '/%25/*';
 
 /**
  * The target as a path with a query, whichever form it was sent in (RFC 9112, section 3.2). The router would refuse what cannot
@@ -32,7 +47,7 @@ export function originForm(request: IncomingMessage, target = request.url!): str
       const rest = target.slice(root.length);
       return originForm(request, rest.startsWith('/') ? rest : `/${rest}`);
     }
-    return target === '*' && request.method === 'OPTIONS' ? '/' : NOWHERE;
+    return target === '*' && request.method === 'OPTIONS' ? WHOLE_SERVICE : NOWHERE;
   }
   try {
     decodeURIComponent(target.split(/[?#]/, 1)[0]!);
@@ -45,16 +60,20 @@ export function originForm(request: IncomingMessage, target = request.url!): str
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/** @throws ApiError 400 for what a server must not interpret, although Node can (RFC 9112, sections 3.2 and 6.1) */
+/** @throws ApiError 400 for what a server must not interpret, although Node can (RFC 9112, sections 2.3, 3.2 and 6.1) */
 export function assertReadable(message: IncomingMessage): void {
+  const isOld = message.httpVersion === '1.0';
+  if (!isOld && message.httpVersion !== '1.1') {
+    throw new BadRequestError('The version of HTTP must be 1.0 or 1.1.');
+  }
   const hosts = headerValuesOf(message, 'host');
-  const isMissing = hosts.length === 0 && message.httpVersion !== '1.0';
+  const isMissing = hosts.length === 0 && !isOld;
   if (isMissing || hosts.length > 1 || !HOST.test(hosts[0] ?? '')) {
     throw new BadRequestError('Host must be given once, with a name or an address and perhaps a port.');
   }
   const coding = message.headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new BadRequestError('Transfer-Encoding must be chunked, and nothing else.');
+  if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked')) {
+    throw new BadRequestError('Transfer-Encoding must be chunked, and nothing else, in HTTP/1.1.');
   }
 }
 
@@ -107,5 +126,5 @@ export function prefixOf(
   if (typeof given !== 'string' || !isTrusted(socket.remoteAddress)) {
     return '';
   }
-  return PREFIX.exec(given.slice(given.lastIndexOf(',') + 1).trim())?.[1] ?? '';
+  return PREFIX.exec(trimmed(given.slice(given.lastIndexOf(',') + 1)))?.[1] ?? '';
 }

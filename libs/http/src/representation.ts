@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
+import { trimmed } from './message';
 import { AddRouteConfig, type Deprecation, Documented, isGone, successorOf } from './routes';
 
 /** Undefined means no body. */
@@ -174,7 +175,7 @@ function mismatchOf(tags: string[], tag: string | null): string {
  */
 export function isNotModified(conditions: Conditions, tag: string | null): boolean {
   const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch } = conditions;
-  if (ifMatch.trim() !== '*') {
+  if (trimmed(ifMatch) !== '*') {
     const tags = tagsOf(ifMatch);
     if (tag === null || !tags.includes(tag)) {
       throw new PreconditionFailedError(mismatchOf(tags, tag));
@@ -182,7 +183,7 @@ export function isNotModified(conditions: Conditions, tag: string | null): boole
   }
   return (
     ifNoneMatch !== undefined &&
-    (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag))
+    (trimmed(ifNoneMatch) === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag))
   );
 }
 
@@ -206,7 +207,7 @@ export function assertConditions(conditions: Conditions, resource: object | null
   }
   if (isNotModified(conditions, resource && entityTag(JSON.stringify(resource)))) {
     throw new PreconditionFailedError(
-      ifNoneMatch!.trim() === '*'
+      trimmed(ifNoneMatch!) === '*'
         ? 'The resource exists, and If-None-Match: * asks that it does not.'
         : 'The resource has an ETag that If-None-Match excludes.',
     );

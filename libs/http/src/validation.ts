@@ -14,19 +14,33 @@ import { IS_BOOLEAN, IS_INT, ValidationTypes, getMetadataStorage, validateSync }
 import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata';
 import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from './errors';
+import { AddRouteConfig } from './routes';
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    ignoresQuery?: true;
+  }
+}
+
+/** The route takes no query parameter, and ignores any: probes and pages may be called with some that are not ours. */
+export function IgnoresQuery(): MethodDecorator {
+  return AddRouteConfig({ ignoresQuery: true });
+}
 
 /** Refuses a query or a body that the operation does not take, because nothing else would look at it. */
 @Injectable()
 export class InputGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    assertDecodable(request.url);
-    const [name] = Object.keys(request.query as object);
-    if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
-      throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
+    if (!request.routeOptions.config.ignoresQuery) {
+      assertDecodable(request.url);
+      const [name] = Object.keys(request.query as object);
+      if (name !== undefined && !hasParameter(context, RouteParamtypes.QUERY)) {
+        throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
+      }
     }
     if (request.body !== undefined && !hasParameter(context, RouteParamtypes.BODY)) {
       throw new ValidationFailedError('The operation takes no body. Send the request without one.');

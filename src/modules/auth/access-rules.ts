@@ -9,6 +9,7 @@ import {
   AddRouteConfig,
   routeConfigOf,
   headerValuesOf,
+  trimmed,
 } from '#libs/http';
 import { KEY_SHAPE } from './api-key';
 import type { Scope } from './api-key.entity';
@@ -61,7 +62,7 @@ const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
 function bearersIn(field: string): string[] {
   let scheme = '';
   return field.split(',').map((part) => {
-    const [, name = scheme, value = ''] = CREDENTIAL.exec(part.trim())!;
+    const [, name = scheme, value = ''] = CREDENTIAL.exec(trimmed(part))!;
     scheme = name.toLowerCase();
     return scheme === 'bearer' ? value : '';
   });
@@ -79,7 +80,7 @@ export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): stri
     return fields[0]!;
   }
   const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];
-  const keys = new Set(sent.map((key) => key.trim()));
+  const keys = new Set(sent.map(trimmed));
   keys.delete('');
   const [key, ...others] = keys;
   if (key === undefined) {

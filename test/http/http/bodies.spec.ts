@@ -53,6 +53,7 @@ describe('a body with an unsupported type, character set or coding is 415, whose
       ['Content-Type: application/json; charset=utf-16'],
       'The charset of the body must be UTF-8.',
     ],
+    ['a type with a character after it', ['Content-Type: application/json\xa0'], OTHER_TYPE],
     ['one of two types', [JSON_TYPE, 'Content-Type: text/plain'], 'Content-Type must be given once.'],
     ['a coding', [JSON_TYPE, 'Content-Encoding: gzip'], 'The body must be sent without a Content-Encoding.'],
   ])('%s', async (_what, fields, message) => {
@@ -250,13 +251,13 @@ it('A request answered before its body arrived gets no second response', async (
   await connection.closed();
 });
 
-it('A client that disconnects in the middle of its body is not counted, and the service did not fail', async () => {
+it('A client whose connection is lost in the middle of its body is not counted, and the service did not fail', async () => {
   const field = await bench.keyField();
   const connection = await bench.open();
   const arrival = nextRequest();
   connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
   const [, response] = await arrival;
-  connection.close();
+  connection.reset();
   await within('the end of its response', once(response, 'close'));
   const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
   expect(standing.headers['x-ratelimit-remaining']).toBe('300');

@@ -57,9 +57,81 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
     await connection.closed();
   });
 
-  it('in the middle of a body, in place of its request', async () => {
-    const text = `${post(['Transfer-Encoding: chunked', await bench.keyField()])}zz\r\n`;
-    expectError(await bench.bytes(text), 400, 'bad_request', 'nobody');
+});
+
+describe('a request whose body breaks or never ends is its caller’s like any other, and the connection is closed', () => {
+  const CHUNKS = 'Transfer-Encoding: chunked';
+  const BROKEN: [what: string, line: string, fields: string[], body: string][] = [
+    ['no size of a chunk', 'POST /categories', [CHUNKS], 'zz\r\n'],
+    ['a chunk with more than its size', 'PATCH /pets/1', [CHUNKS], '1\r\n{}\r\n0\r\n\r\n'],
+    ['of a read', 'GET /pets', [CHUNKS], '-1\r\n'],
+    ['of a deprecated operation', 'GET /pets/1', [CHUNKS], '5\r\nab\r\n\r\n\r\n'],
+  ];
+  const OWN = ['X-Request-Id: mine', 'Origin: https://shop.example', JSON_TYPE];
+  const OWED = { connection: 'close', 'x-request-id': 'mine', 'access-control-allow-origin': '*' };
+
+  test.each(BROKEN)('%s: %s', async (_what, line, fields, body) => {
+    const key = await bench.keyField();
+    const connection = await bench.open();
+    connection.write(requestText(line, [key, ...OWN, ...fields], body));
+    const answer = await connection.answer();
+    expectError(answer, 400, 'bad_request', 'key');
+    expect(answer.headers).toMatchObject(OWED);
+    expect(answer.headers.deprecation).toBe(line.endsWith('GET /pets/1') ? '@1793491200' : undefined);
+    connection.write('more of it\r\n\r\n'.repeat(100));
+    await connection.closed();
+  });
+
+  test('when it comes after the header section, or only the sending side is closed in the middle', async () => {
+    for (const rest of ['zz\r\n', '5\r\n{"nam', '']) {
+      const key = await bench.keyField();
+      const connection = await bench.open();
+      connection.write(post([key, CHUNKS]));
+      await new Promise(setImmediate);
+      connection.write(rest);
+      connection.end();
+      expectError(await connection.answer(), 400, 'bad_request', 'key');
+      await connection.closed();
+    }
+  });
+
+  test('while it waits for the response to the request before it', async () => {
+    const key = await bench.keyField();
+    const connection = await bench.open();
+    connection.write(get(key) + get(key) + post([key, CHUNKS, 'X-Request-Id: mine'], 'zz\r\n'));
+    expect((await connection.answer()).status).toBe(200);
+    expect((await connection.answer()).status).toBe(200);
+    const answer = await connection.answer();
+    expect([answer.status, answer.headers['x-request-id']]).toEqual([400, 'mine']);
+    expect(answer.headers['x-ratelimit-remaining']).toBe('297');
+    await connection.closed();
+  });
+
+  test('at a page, and with a method that takes no body', async () => {
+    for (const [line, status] of [
+      ['GET /docs/guides', 400],
+      ['OPTIONS /pets', 405],
+      ['TRACE /pets', 405],
+    ] as const) {
+      const connection = await bench.open();
+      connection.write(requestText(line, [CHUNKS, await bench.keyField()], 'zz\r\n'));
+      expect([line, (await connection.answer()).status]).toEqual([line, status]);
+      await connection.closed();
+    }
+  });
+
+  test.each(['5\r\n{"nam', ''])('408 after %j', async (body) => {
+    const connection = await impatient.open();
+    const key = await impatient.keyField();
+    connection.write(requestText('POST /categories', [key, ...OWN, CHUNKS], body));
+    const answer = await connection.answer();
+    expectError(answer, 408, 'request_timeout', 'key');
+    expect(answer.headers).toMatchObject(OWED);
+    await connection.closed();
+  });
+
+  test('without a key it is 401 first', async () => {
+    expectError(await bench.bytes(post([CHUNKS], 'zz\r\n')), 401, 'missing_api_key', 'address');
   });
 });
 
@@ -67,6 +139,9 @@ describe('what must not be interpreted is 400, counted for nobody, and the conne
   test.each([
     ['no Host', 'GET /pets HTTP/1.1'],
     ['two Hosts in HTTP/1.0', 'GET /pets HTTP/1.0\r\nHost: a\r\nHost: a'],
+    ['HTTP/1.0 with chunks', 'GET /pets HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked'],
+    ['HTTP/2.0', 'GET /pets HTTP/2.0\r\nHost: a'],
+    ['HTTP/0.9', 'GET /pets HTTP/0.9\r\nHost: a'],
     ['a Host with a path', 'GET /health/live HTTP/1.1\r\nHost: a/b'],
     ['no Host on an unknown path', 'POST /nope HTTP/1.1'],
     ['no Host in a preflight', 'OPTIONS /pets HTTP/1.1\r\nAccess-Control-Request-Method: PUT'],
@@ -134,7 +209,6 @@ describe('a request that does not arrive in time is 408, counted for nobody, and
   test.each([
     ['the first byte of a request after empty lines', '\r\n\r\nG'],
     ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
-    ['chunks without an end', post(['Transfer-Encoding: chunked'], '5\r\n{"nam')],
     ['a good request, then one without an end', `${GOOD}GET /pets HTTP/1.1\r\n`],
   ])('%s', async (_what, bytes) => {
     impatient.forgetAddress();

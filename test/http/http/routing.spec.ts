@@ -96,11 +96,27 @@ test.each(['/pets', '/%70ets', '/pets#x', 'http://test/pets'])(
   },
 );
 
-test.each([
-  ['OPTIONS *', 405],
-  ['GET http://test?x=1', 200],
-])('%s is %i', async (line, status) => {
-  expect((await bench.withoutKey(line)).status).toBe(status);
+it('OPTIONS * is 405 with the limits of its caller, and names all methods of the service', async () => {
+  const answer = await bench.withKey('OPTIONS *', ['Origin: https://shop.example']);
+  expectError(answer, 405, 'method_not_allowed', 'key');
+  expect(answer.headers).toMatchObject({
+    allow: 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'access-control-allow-origin': '*',
+  });
+  expectError(await bench.withoutKey('OPTIONS *'), 405, 'method_not_allowed', 'address');
+});
+
+it.each(['/', '/docs', '/docs/guides', '/swagger', '/llms.txt', '/openapi.json', '/health/live', '/health/ready'])(
+  'Unknown query parameters are ignored at %s',
+  async (path) => {
+    for (const query of ['', '?', '?x=1&x=2', '?__proto__=1', '?x=%zz']) {
+      expect([query, (await bench.withoutKey(`GET ${path}${query}`)).status]).toEqual([query, 200]);
+    }
+  },
+);
+
+it('A target with an address may lack a path', async () => {
+  expect((await bench.withoutKey('GET http://test?x=1')).status).toBe(200);
 });
 
 it('An upgrade is ignored, and the request answered as usual', async () => {

@@ -95,6 +95,7 @@ it('A change is 412 for a stale, weak, unquoted or empty If-Match, or a matching
     [{ 'If-Match': `W/${before}` }, 'A weak ETag'],
     [{ 'If-Match': before.slice(1, -1) }, 'double quotes'],
     [{ 'If-Match': '' }, 'double quotes'],
+    [{ 'If-Match': '*\xa0' }, 'double quotes'],
     [{ 'If-None-Match': `${OTHER}, W/${before}` }, 'If-None-Match'],
     [{ 'If-None-Match': '*' }, 'If-None-Match'],
     [{ 'If-None-Match': before, 'If-Match': before }, 'If-None-Match'],

@@ -52,6 +52,7 @@ describe('the key of a request', () => {
       MISSING,
     ],
     ['is invalid with the scheme twice', [`Authorization: Bearer Bearer ${KEY}`], INVALID],
+    ['is invalid with a character after it', [`X-API-Key: ${KEY}\xa0,`], INVALID],
     ['is invalid in quotes', [`X-API-Key: "${KEY}"`], INVALID],
   ])('%s', (_rule, fields, key) => {
     expect(keyOf(...fields)).toEqual(key);
