@@ -43,7 +43,7 @@ export class OpenapiCommand extends PetstoreCommand {
   }
 }
 
-@Command({ name: 'version', description: 'print the version of this program and of Node' })
+@Command({ name: 'version', description: 'print the version of this program, and with --json that of Node' })
 export class VersionCommand extends PetstoreCommand {
   readonly examples = ['version', 'version --json'];
 

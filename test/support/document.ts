@@ -2,6 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 
 interface Content {
   schema?: Schema;
+  example?: unknown;
   examples?: Record<string, { value: unknown }>;
 }
 
@@ -55,6 +56,7 @@ export interface Schema {
   example?: unknown;
   $ref?: string;
   allOf?: Schema[];
+  items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
 }
@@ -68,9 +70,23 @@ export function plain(document: OpenAPIObject, schema: Schema): Schema {
 
 /** The first example of an operation's body, or what a tool makes of the examples of its fields. */
 export function bodyOf(document: OpenAPIObject, { requestBody }: Operation): object | undefined {
-  const { schema, examples = {} } = requestBody?.content['application/json'] ?? {};
-  const [example] = Object.values(examples);
-  const fields = schema ? Object.entries(plain(document, schema).properties!) : [];
-  const made = Object.fromEntries(fields.map(([name, field]) => [name, field.example]));
-  return schema && ((example?.value as object | undefined) ?? made);
+  const content = requestBody?.content['application/json'];
+  return content && (Object.values(examplesIn(document, content))[0] as object);
+}
+
+/** All examples by name: those of a body or an answer, or the one that a tool makes of the examples of its fields. */
+export function examplesIn(document: OpenAPIObject, content: Content): Record<string, unknown> {
+  const { schema = {}, example, examples } = content;
+  return examples === undefined
+    ? { only: example ?? exampleOf(document, schema) }
+    : Object.fromEntries(Object.entries(examples).map(([name, { value }]) => [name, value]));
+}
+
+function exampleOf(document: OpenAPIObject, schema: Schema): unknown {
+  const { example, items, properties } = plain(document, schema);
+  if (example !== undefined || (!items && !properties)) return example;
+  const fields = Object.entries(properties ?? {});
+  return items
+    ? [exampleOf(document, items)]
+    : Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(document, field)]));
 }

@@ -77,9 +77,9 @@ export function Tag(tag: TagOptions): ClassDecorator {
   return ApiTags(tag.name);
 }
 
-/** Every tag defined so far, by name. */
+/** Every tag defined so far. */
 export function definedTags(): readonly TagOptions[] {
-  return tags.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return tags;
 }
 
 /** The announced removal of an operation. */

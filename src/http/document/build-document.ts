@@ -17,7 +17,7 @@ import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { KEPT_ERRORS } from '../../modules/idempotency';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import { type GuideName, INDEX_PATH, guidePath } from './pages';
-import { CONDITIONS, EVERY_RESPONSE, HEADERS, idempotencyKeyOf, schemas } from './shared-components';
+import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './shared-components';
 import { SHOWN_ADDRESS } from './shared-content';
 
 /** The links have the address of the service, because they have to work wherever the OpenAPI document is read. */
@@ -45,14 +45,16 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
 }
 
-/** The groups of tags in the order in which they are shown. One that is no parent must not have the name of a tag either. */
-const GROUPS = ['Pets', 'Store', 'Notifications', 'Access'];
+/** The tags with operations, in the order in which tags, groups and operations are shown. */
+const TAGS = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
 
 /** `x-parent` is called `parent` in OpenAPI 3.2; the groups say the same to tools that do not support nested tags. */
 function tagParts(): object {
-  const groups = GROUPS.map((name) => ({
+  const sorted = definedTags().toSorted((one, other) => TAGS.indexOf(one.name) - TAGS.indexOf(other.name));
+  const names = new Set(sorted.map(({ parent, group = parent }) => group));
+  const groups = [...names].map((name) => ({
     name,
-    members: definedTags().filter(({ parent, group = parent }) => group === name),
+    members: sorted.filter(({ parent, group = parent }) => group === name),
   }));
   const tags = groups.flatMap(({ name, members }) => [
     ...(members[0]?.parent === name ? [{ name }] : []),
@@ -91,7 +93,17 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
   completeDocument(document);
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
-  return { openapi, info, externalDocs, servers, security, ...tagParts(), paths, components };
+  return { openapi, info, externalDocs, servers, security, ...tagParts(), paths: inOrder(paths), components };
+}
+
+/** All operations of a path have the same tag. */
+function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+  const placeOf = (item: object): number => {
+    const [{ tags }] = Object.values(item) as [OperationObject];
+    return TAGS.indexOf(tags![0]!);
+  };
+  const sorted = Object.entries(paths).sort(([, one], [, other]) => placeOf(one) - placeOf(other));
+  return Object.fromEntries(sorted);
 }
 
 /** The OpenAPI document as text for people: indented. */
@@ -115,7 +127,7 @@ function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {
     schemas: { ...components.schemas, ...schemas() },
     headers: HEADERS,
-    parameters: { ...CONDITIONS },
+    parameters: { ...REQUEST_HEADERS },
     responses: {},
   });
   for (const [method, part] of Object.values(paths).flatMap((item) => Object.entries(item))) {
@@ -143,10 +155,7 @@ function completeRequest(operation: NotedOperation, method: string, components: 
   });
   const isConditional = method === 'get' && noted(operation, 'success').includes('ETag');
   const names = [...noted(operation, 'parameters'), ...(isConditional ? ['If-None-Match'] : [])];
-  const added = names.map((name) =>
-    name === 'Idempotency-Key' ? idempotencyKeyOf(operation.operationId!) : reference('parameters', name),
-  );
-  operation.parameters = [...own, ...added];
+  operation.parameters = [...own, ...names.map((name) => reference('parameters', name))];
   const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (json) {
     const { $ref } = json.schema as ReferenceObject;

@@ -26,7 +26,9 @@ export function serveDocument(app: NestFastifyApplication): void {
   serveRoot(fastify, document);
   // Written once: whoever sends another Host each time must not keep the process busy.
   const json = JSON.stringify(document);
-  const shown = JSON.stringify(document, withoutPrefilling);
+  // A group without operations would be an empty section of a page.
+  const tags = document.tags!.filter(({ description }) => description !== undefined);
+  const shown = JSON.stringify({ ...document, tags }, withoutPrefilling);
   let yaml: Promise<string> | undefined;
   serveContent(fastify, '/openapi.json', () => json);
   serveContent(fastify, '/docs/openapi.json', () => shown);
@@ -43,7 +45,7 @@ export function serveDocument(app: NestFastifyApplication): void {
 }
 
 /** Right as an example for a program; on a page, it would be sent by everybody who tries an operation a second time. */
-const NOT_PREFILLED = ['Idempotency-Key', 'If-Match', 'If-None-Match', 'cursor', 'wait'];
+const NOT_PREFILLED = ['If-Match', 'If-None-Match', 'cursor', 'wait'];
 
 function withoutPrefilling(_key: string, value: unknown): unknown {
   const { in: place, name = '', schema } = (value ?? {}) as Partial<ParameterObject>;

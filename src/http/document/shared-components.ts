@@ -6,39 +6,35 @@ import { FEATURES } from '../../features';
 function requestHeader(
   name: string,
   description: string,
-  example: string,
   schema: SchemaObject,
+  example?: string,
 ): ParameterObject {
-  return { name, in: 'header', required: false, description, schema, example };
+  return { name, in: 'header', required: false, description, schema, ...(example && { example }) };
 }
 
-/** All header fields of a request together are limited to 16 KiB. */
-const ANY_TEXT = text('^[\\t\\x20-\\x7e\\x80-\\xff]*$', 16_384);
+/** Limited only together with all other header fields of the request (431). */
+const ANY_TEXT: SchemaObject = { type: 'string', pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' };
 
-export const CONDITIONS: Record<string, ParameterObject> = {
+export const REQUEST_HEADERS: Record<string, ParameterObject> = {
   'If-Match': requestHeader(
     'If-Match',
     'The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.',
-    '*',
     ANY_TEXT,
+    '*',
   ),
   'If-None-Match': requestHeader(
     'If-None-Match',
     'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
-    '"0SgU8bLYz3tEJ7_M5bIqkw"',
     ANY_TEXT,
+    '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
-};
-
-/** Each operation has an example of its own: tools send all of them, and a key is for one request. */
-export function idempotencyKeyOf(operationId: string): ParameterObject {
-  return requestHeader(
+  // Without an example: a tool that sends two requests of one operation would send the same key.
+  'Idempotency-Key': requestHeader(
     'Idempotency-Key',
     'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
-    `${operationId}-1`,
     { ...text('^[\\x20-\\x7e]+$', 255), minLength: 1 },
-  );
-}
+  ),
+};
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
 /** Unix seconds, until the end of the year 9999. */

@@ -69,8 +69,8 @@ export function serveContent(
     const isHeld = isNotModified(request.headers, tag);
     void reply.headers({
       ETag: tag,
-      // A copy is revalidated after five minutes.
-      'Cache-Control': 'public, max-age=300',
+      // A copy is revalidated after five minutes. The next caller may have another address.
+      'Cache-Control': `${isFile ? 'public' : 'private'}, max-age=300`,
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
     });

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import type { Origin } from '#libs/database';
-import { IdParam, Operation, Tag } from '#libs/http';
+import { IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import {
@@ -44,6 +44,8 @@ export class CategoriesController {
       status: 201,
       description: 'The category was created.',
       resource: CategoryDto,
+      // The next id of a store with the sample catalogue.
+      example: { ...exampleOf(NewCategoryDto), id: 7 },
     },
   })
   create(@Body() body: NewCategoryDto, @CommandOrigin() origin: Origin) {

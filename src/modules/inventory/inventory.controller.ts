@@ -16,6 +16,9 @@ import { InventoryService } from './inventory.service';
 
 const PetId = () => IdParam('petId', 'Identifier of the pet (Pet.id).');
 
+/** The answer to an example: each continues from the one before it. */
+const stockOf = (quantity: number) => ({ petId: 1, quantity, status: 'available' });
+
 @Tag({ name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
 @Controller('store/inventory')
 @ScopeByMethod()
@@ -53,12 +56,8 @@ export class InventoryController {
     summary: 'Set the stock count of a pet',
     description:
       'Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
-    response: { description: 'The updated stock.', resource: InventoryItemDto },
+    response: { description: 'The updated stock.', resource: InventoryItemDto, example: stockOf(3) },
     errors: [PetNotFoundError],
-    bodies: {
-      restocked: { summary: 'Three units', value: { quantity: 3 } },
-      empty: { summary: 'Out of stock', value: { quantity: 0 } },
-    },
   })
   set(@PetId() petId: number, @Body() { quantity }: InventoryUpdateDto, @CommandOrigin() origin: Origin) {
     return this.inventory.set(petId, quantity, origin);
@@ -71,7 +70,14 @@ export class InventoryController {
     summary: 'Adjust the stock count of a pet',
     description:
       'Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.',
-    response: { description: 'The updated stock.', resource: InventoryItemDto },
+    response: {
+      description: 'The updated stock.',
+      resource: InventoryItemDto,
+      examples: {
+        delivered: { summary: 'Add five units', value: stockOf(8) },
+        lost: { summary: 'Remove two units', value: stockOf(6) },
+      },
+    },
     errors: [PetNotFoundError, InsufficientStockError, StockLimitExceededError],
     stability: 'experimental',
     bodies: {

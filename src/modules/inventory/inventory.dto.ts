@@ -13,7 +13,7 @@ export class InventoryItemDto {
   @Id({ description: 'Identifier of the pet.', example: 1 })
   petId!: number;
 
-  @Integer({ ...STOCK_COUNT, description: 'Current stock count.', example: 3 })
+  @Integer({ ...STOCK_COUNT, description: 'Current stock count.', example: 1 })
   quantity!: number;
 
   @OneOf(PET_STATUSES, {

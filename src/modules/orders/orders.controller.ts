@@ -19,6 +19,9 @@ import { OrdersService } from './orders.service';
 
 const OrderId = () => IdParam('orderId', 'Identifier of the order (Order.id).');
 
+/** The answer to the first example of an order. */
+const PLACED = { id: 1, petId: 1, quantity: 1, complete: false };
+
 @Tag({ name: 'Orders', description: 'Orders for pets.', parent: 'Store' })
 @Controller('store/orders')
 @ApiExtraModels(OrderDto)
@@ -33,7 +36,7 @@ export class OrdersController {
     summary: 'List orders',
     description:
       'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
-    response: { description: 'One page of orders.', page: 'StoredOrder' },
+    response: { description: 'One page of orders.', page: 'StoredOrder', example: [PLACED] },
     hideTryItPanel: true,
   })
   list(@Query() query: ListOrdersQuery, @ClientId() clientId: number) {
@@ -46,11 +49,22 @@ export class OrdersController {
     summary: 'Place an order',
     description:
       'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The order was placed.', resource: 'StoredOrder' },
+    response: {
+      status: 201,
+      description: 'The order was placed.',
+      resource: 'StoredOrder',
+      examples: {
+        placed: { summary: 'One unit', value: PLACED },
+        fulfilled: {
+          summary: 'Sold over the counter',
+          value: { ...PLACED, id: 2, petId: 3, complete: true },
+        },
+      },
+    },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
     bodies: {
       placed: { summary: 'One unit', value: { petId: 1 } },
-      fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
+      fulfilled: { summary: 'Sold over the counter', value: { petId: 3, complete: true } },
     },
   })
   place(@Body() body: NewOrderDto, @CommandOrigin() origin: Origin) {
@@ -63,7 +77,7 @@ export class OrdersController {
     summary: 'Get an order',
     description:
       'Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    response: { description: 'The order.', resource: 'StoredOrder' },
+    response: { description: 'The order.', resource: 'StoredOrder', example: PLACED },
     errors: [OrderNotFoundError],
   })
   get(@OrderId() orderId: number, @ClientId() clientId: number) {
@@ -79,13 +93,18 @@ export class OrdersController {
     response: {
       description: 'The updated order.',
       resource: 'StoredOrder',
-      example: { id: 1, petId: 1, quantity: 1, complete: true },
+      examples: {
+        postponed: {
+          summary: 'Change the ship date',
+          value: { ...PLACED, shipDate: '2026-11-30T09:30:00.000Z' },
+        },
+        unscheduled: { summary: 'Remove the ship date', value: PLACED },
+      },
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',
     bodies: {
       postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
-      fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
       unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
     },
   })

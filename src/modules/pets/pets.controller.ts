@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { type Deprecation, IdParam, Operation, Tag } from '#libs/http';
+import { type Deprecation, IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { CommandOrigin, SendsCommands } from '../idempotency';
 import {
@@ -61,6 +61,8 @@ export class PetsController {
       description: 'The pet was created.',
       resource: 'StoredPet',
       deprecatedRead: GET_PET,
+      // The next id of a store with the sample catalogue.
+      example: { ...exampleOf(NewPetDto), id: 23 },
     },
     errors: [UnknownCategoryError],
   })
@@ -101,12 +103,16 @@ export class PetsController {
     summary: 'Update a pet',
     description:
       'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
-    response: { description: 'The updated pet.', resource: 'StoredPet' },
+    response: {
+      description: 'The updated pet.',
+      resource: 'StoredPet',
+      example: { id: 1, name: 'Rex II', categoryId: 1, status: 'available' },
+    },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
     bodies: {
       renamed: { summary: 'Rename', value: { name: 'Rex II' } },
-      sold: { summary: 'Change the status', value: { status: 'sold' } },
+      offered: { summary: 'Offer it again', value: { status: 'available' } },
     },
   })
   update(@PetId() petId: number, @Body() body: PetPatchDto, @CommandOrigin() origin: Origin) {

@@ -56,7 +56,6 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
     expectError(await connection.answer(), 400, 'bad_request', 'nobody');
     await connection.closed();
   });
-
 });
 
 describe('a request whose body breaks or never ends is its caller’s like any other, and the connection is closed', () => {

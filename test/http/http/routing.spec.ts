@@ -106,14 +106,20 @@ it('OPTIONS * is 405 with the limits of its caller, and names all methods of the
   expectError(await bench.withoutKey('OPTIONS *'), 405, 'method_not_allowed', 'address');
 });
 
-it.each(['/', '/docs', '/docs/guides', '/swagger', '/llms.txt', '/openapi.json', '/health/live', '/health/ready'])(
-  'Unknown query parameters are ignored at %s',
-  async (path) => {
-    for (const query of ['', '?', '?x=1&x=2', '?__proto__=1', '?x=%zz']) {
-      expect([query, (await bench.withoutKey(`GET ${path}${query}`)).status]).toEqual([query, 200]);
-    }
-  },
-);
+it.each([
+  '/',
+  '/docs',
+  '/docs/guides',
+  '/swagger',
+  '/llms.txt',
+  '/openapi.json',
+  '/health/live',
+  '/health/ready',
+])('Unknown query parameters are ignored at %s', async (path) => {
+  for (const query of ['', '?', '?x=1&x=2', '?__proto__=1', '?x=%zz']) {
+    expect([query, (await bench.withoutKey(`GET ${path}${query}`)).status]).toEqual([query, 200]);
+  }
+});
 
 it('A target with an address may lack a path', async () => {
   expect((await bench.withoutKey('GET http://test?x=1')).status).toBe(200);

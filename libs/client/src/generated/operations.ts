@@ -1,46 +1,6 @@
 // Generated from openapi.yaml by `npm run generate`.
 export const OPERATIONS = {
   /**
-   * Get your API key.
-   * Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.
-   */
-  getKey: ['get', '/key'],
-  /**
-   * Get your rate limit status.
-   * Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.
-   */
-  getRateLimit: ['get', '/rate-limit'],
-  /**
-   * Get your daily usage.
-   * Returns your client's counted requests for each UTC day, up to 90 days back.
-   */
-  getUsage: ['get', '/usage'],
-  /**
-   * List categories.
-   * Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
-   */
-  listCategories: ['get', '/categories'],
-  /**
-   * Create a category.
-   * The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.
-   */
-  createCategory: ['post', '/categories'],
-  /**
-   * Get a category.
-   * Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
-   */
-  getCategory: ['get', '/categories/{categoryId}'],
-  /**
-   * Replace a category.
-   * Replaces name and description. Without a `description` the old one is removed.
-   */
-  replaceCategory: ['put', '/categories/{categoryId}'],
-  /**
-   * Delete a category.
-   * Deletes a category that no pet belongs to.
-   */
-  deleteCategory: ['delete', '/categories/{categoryId}'],
-  /**
    * List pets.
    * Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.
    */
@@ -71,25 +31,30 @@ export const OPERATIONS = {
    */
   deletePet: ['delete', '/pets/{petId}'],
   /**
-   * List stock counts.
-   * Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.
+   * List categories.
+   * Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
    */
-  listInventory: ['get', '/store/inventory'],
+  listCategories: ['get', '/categories'],
   /**
-   * Get the stock count of a pet.
-   * Returns the current stock count and status of one pet.
+   * Create a category.
+   * The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.
    */
-  getInventory: ['get', '/store/inventory/{petId}'],
+  createCategory: ['post', '/categories'],
   /**
-   * Set the stock count of a pet.
-   * Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+   * Get a category.
+   * Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
    */
-  setInventory: ['put', '/store/inventory/{petId}'],
+  getCategory: ['get', '/categories/{categoryId}'],
   /**
-   * Adjust the stock count of a pet.
-   * Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.
+   * Replace a category.
+   * Replaces name and description. Without a `description` the old one is removed.
    */
-  adjustInventory: ['post', '/store/inventory/{petId}/adjustments'],
+  replaceCategory: ['put', '/categories/{categoryId}'],
+  /**
+   * Delete a category.
+   * Deletes a category that no pet belongs to.
+   */
+  deleteCategory: ['delete', '/categories/{categoryId}'],
   /**
    * List orders.
    * Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.
@@ -115,6 +80,26 @@ export const OPERATIONS = {
    * Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
    */
   cancelOrder: ['delete', '/store/orders/{orderId}'],
+  /**
+   * List stock counts.
+   * Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.
+   */
+  listInventory: ['get', '/store/inventory'],
+  /**
+   * Get the stock count of a pet.
+   * Returns the current stock count and status of one pet.
+   */
+  getInventory: ['get', '/store/inventory/{petId}'],
+  /**
+   * Set the stock count of a pet.
+   * Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+   */
+  setInventory: ['put', '/store/inventory/{petId}'],
+  /**
+   * Adjust the stock count of a pet.
+   * Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.
+   */
+  adjustInventory: ['post', '/store/inventory/{petId}/adjustments'],
   /**
    * List events.
    * Returns a page of events, oldest first, in one order for everybody; those of a pet, an order or a category are in the order in which they happened. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.
@@ -165,4 +150,19 @@ export const OPERATIONS = {
    * Sends the event again now, even if it was delivered. If it fails, the retries start over.
    */
   retryDelivery: ['post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry'],
+  /**
+   * Get your API key.
+   * Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.
+   */
+  getKey: ['get', '/key'],
+  /**
+   * Get your rate limit status.
+   * Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.
+   */
+  getRateLimit: ['get', '/rate-limit'],
+  /**
+   * Get your daily usage.
+   * Returns your client's counted requests for each UTC day, up to 90 days back.
+   */
+  getUsage: ['get', '/usage'],
 } as const;

@@ -225,7 +225,7 @@ export interface InventoryItem {
     /**
      * Format: int32
      * @description Current stock count.
-     * @example 3
+     * @example 1
      */
     quantity: number;
     /**

@@ -32,8 +32,18 @@ function idsIn(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!);
 }
 
+/** With the address at which the caller reached the service. */
+const ADDRESSED = [
+  '/openapi.json',
+  '/docs/openapi.json',
+  '/openapi.yaml',
+  '/docs/guides/limits',
+  '/llms.txt',
+];
+
 it.each([
   ['/openapi.json', /^application\/json/],
+  ['/docs/openapi.json', /^application\/json/],
   ['/openapi.yaml', /^(application|text)\/yaml/],
   ['/docs', /^text\/html/],
   ['/docs/guides/limits', /^text\/html/],
@@ -43,25 +53,28 @@ it.each([
   ['/swagger/swagger-ui-init.js', /^text\/javascript/],
   ['/swagger/swagger-ui-bundle.js', /^text\/javascript/],
   ['/swagger/favicon-32x32.png', /^image\/png/],
-])('is served without a key, compressed, and not again to a client that has it: %s', async (path, type) => {
-  const tags = new Set();
-  for (const encoding of ['gzip', 'identity', 'br, gzip;q=0']) {
-    const asked = { 'Accept-Encoding': encoding };
-    const { status, headers } = await get(path, asked);
-    expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
-    expect(headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
-    expect([headers.get('cache-control'), headers.get('vary')]).toEqual([
-      'public, max-age=300',
-      'Origin, Accept-Encoding',
-    ]);
-    const tag = headers.get('etag')!;
-    tags.add(tag);
-    // As a browser revalidates; Node's fetch would ask for a reload.
-    const again = await get(path, { ...asked, 'If-None-Match': tag, 'Cache-Control': 'max-age=0' });
-    expect([again.status, again.text]).toEqual([304, '']);
-  }
-  expect(tags.size).toBe(2);
-});
+])(
+  'is served without a key, compressed, not again to a client that has it, and to other callers from no cache if it has an address: %s',
+  async (path, type) => {
+    const tags = new Set();
+    for (const encoding of ['gzip', 'identity', 'br, gzip;q=0']) {
+      const asked = { 'Accept-Encoding': encoding };
+      const { status, headers } = await get(path, asked);
+      expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
+      expect(headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+      expect([headers.get('cache-control'), headers.get('vary')]).toEqual([
+        `${ADDRESSED.includes(path) ? 'private' : 'public'}, max-age=300`,
+        'Origin, Accept-Encoding',
+      ]);
+      const tag = headers.get('etag')!;
+      tags.add(tag);
+      // As a browser revalidates; Node's fetch would ask for a reload.
+      const again = await get(path, { ...asked, 'If-None-Match': tag, 'Cache-Control': 'max-age=0' });
+      expect([again.status, again.text]).toEqual([304, '']);
+    }
+    expect(tags.size).toBe(2);
+  },
+);
 
 const STRICT = [
   "default-src 'none'",

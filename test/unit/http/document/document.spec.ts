@@ -55,7 +55,7 @@ it('is OpenAPI 3.0.3 at a URL that programs can use, and requires a key in eithe
 it('has the tags in their order; Pets and Store group others, without a description and without operations', () => {
   const tags = document.tags as { name: string; description?: string; 'x-parent'?: string }[];
   expect(tags.map(({ name, 'x-parent': parent }) => [parent, name].filter(Boolean).join(' > '))).toEqual([
-    ...['Pets', 'Pets > Animals', 'Pets > Categories', 'Store', 'Store > Inventory', 'Store > Orders'],
+    ...['Pets', 'Pets > Animals', 'Pets > Categories', 'Store', 'Store > Orders', 'Store > Inventory'],
     ...['Events', 'Webhooks', 'Account'],
   ]);
   const groups = tags.filter(({ name }) => ['Pets', 'Store'].includes(name));
@@ -66,12 +66,13 @@ it('has every tag with operations in a group of x-tagGroups, for tools that igno
   const groups = (document as unknown as { 'x-tagGroups': { tags: string[] }[] })['x-tagGroups'];
   expect(groups).toEqual([
     { name: 'Pets', tags: ['Animals', 'Categories'] },
-    { name: 'Store', tags: ['Inventory', 'Orders'] },
+    { name: 'Store', tags: ['Orders', 'Inventory'] },
     { name: 'Notifications', tags: ['Events', 'Webhooks'] },
     { name: 'Access', tags: ['Account'] },
   ]);
+  // The operations stand in the order of their tags.
   const used = [...operations].flatMap(([, { tags }]) => tags);
-  expect(sorted(groups.flatMap(({ tags }) => tags))).toEqual(sorted(used));
+  expect([...new Set(used)]).toEqual(groups.flatMap(({ tags }) => tags));
 });
 
 it('has an Idempotency-Key for exactly the POST operations, as the SDK assumes', () => {
