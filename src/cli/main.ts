@@ -1,4 +1,9 @@
 import { listenToStopSignals } from '../runtime/stop-signals';
 
 const signals = listenToStopSignals();
-void import('./command-line.js').then(({ runCommandLine }) => runCommandLine(signals));
+import('./command-line.js')
+  .then(({ runCommandLine }) => runCommandLine(signals))
+  .catch((error: unknown) => {
+    process.stderr.write(`petstore: ${String(error)}\n`);
+    process.exit(1);
+  });

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { type RequestListener, createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { totalmem } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   type Aggregator,
@@ -11,9 +13,12 @@ import {
   Gauge,
   Histogram,
   type MetricObject,
+  type MetricObjectWithValues,
+  type MetricValue,
   Registry,
   collectDefaultMetrics,
 } from 'prom-client';
+import { inBackground } from '#libs/background';
 import { Database } from '#libs/database';
 import { Connections, JSON_TYPE, type ParserError, RouteNotFoundError } from '#libs/http';
 import { FEATURES } from '../features';
@@ -22,8 +27,9 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
-/** How long a worker may take to tell its metrics: less than Prometheus waits. */
-const ANSWER_MS = 2_000;
+/** How long a scrape waits for a metric, and then for the rest of a worker's metrics: altogether less than two seconds. */
+const COLLECT_MS = 1_500;
+const ANSWER_MS = 1_750;
 const ASK = 'metrics';
 /** How many connections may be open for metrics. */
 const MAX_CONNECTIONS = 100;
@@ -35,14 +41,64 @@ const MISSING_WORKERS = {
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/**
+ * Answers every scrape in time. A metric that fails, or takes too long, is left out of the answer. The log names such a metric
+ * at the first of several failures in a row.
+ */
+class ScrapedRegistry extends Registry {
+  private readonly logger = new Logger('Metrics');
+  private readonly missing = new Set<string>();
+  /** Scrapes that come while the database is silent share one query. */
+  private readonly looking = new Map<string, Promise<unknown>>();
+
+  override async metrics(): Promise<string> {
+    return `${(await this.known('text', (name) => this.getSingleMetricAsString(name))).join('\n\n')}\n`;
+  }
+
+  override getMetricsAsJSON(): Promise<MetricObjectWithValues<MetricValue<string>>[]> {
+    return this.known('object', (name) => this.getSingleMetric(name)!.get());
+  }
+
+  private async known<Found>(form: string, look: (name: string) => Promise<Found>): Promise<Found[]> {
+    const names = this.getMetricsAsArray().map(({ name }) => name);
+    const found = await Promise.all(names.map((name) => this.inTime(name, form, look)));
+    return found.filter((one) => one !== undefined);
+  }
+
+  private async inTime<Found>(name: string, form: string, look: (name: string) => Promise<Found>) {
+    const id = `${form} ${name}`;
+    const looking = (this.looking.get(id) as Promise<Found> | undefined) ?? look(name);
+    this.looking.set(id, looking);
+    try {
+      const found = await Promise.race([looking.finally(() => this.looking.delete(id)), late()]);
+      this.missing.delete(name);
+      return found;
+    } catch (error) {
+      if (!this.missing.has(name)) {
+        this.logger.warn(`The metric ${name} is missing: ${String(error)}`);
+      }
+      this.missing.add(name);
+      return undefined;
+    }
+  }
+}
+
+async function late(): Promise<never> {
+  await pause(COLLECT_MS, undefined, { ref: false });
+  throw new Error(`no value within ${COLLECT_MS} ms`);
+}
+
 /** For Prometheus, beside the usual metrics of the process and Node.js. */
 export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
-  const registry = new Registry();
+  const registry = new ScrapedRegistry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   if (cluster.isWorker) {
     process.on('message', (message) => {
-      if (message === ASK) void registry.getMetricsAsJSON().then((metrics) => process.send?.(metrics));
+      if (message === ASK) {
+        const sent = registry.getMetricsAsJSON().then((metrics) => process.send?.(metrics));
+        inBackground('Sending metrics', sent);
+      }
     });
   } else {
     new Gauge({ ...MISSING_WORKERS, registers }).set(0);
@@ -101,7 +157,7 @@ function measureState(app: NestFastifyApplication, connections: Connections, reg
 function measureRequests(app: NestFastifyApplication, registers: Registry[]): void {
   const durations = new Histogram({
     name: 'petstore_http_request_duration_seconds',
-    help: 'Time from the request to the end of the response, by operation (route pattern), method and status.',
+    help: 'Time from the request to the end of the response, without the wait of a request for events, by operation (route pattern), method and status.',
     labelNames: ['operation', 'method', 'status'],
     buckets: LATENCY_SECONDS,
     registers,
@@ -111,7 +167,7 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
     // Unknown paths share one label: callers could create any number of them.
     const operation = request.routeOptions.url ?? 'unknown';
     const labels = { operation, method: request.method, status: reply.statusCode };
-    durations.observe(labels, reply.elapsedTime / 1000);
+    durations.observe(labels, (reply.elapsedTime - (request.waitedMs ?? 0)) / 1000);
     done();
   });
 }
@@ -129,7 +185,10 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
     }
     read().then(
       (metrics) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(metrics),
-      () => response.writeHead(500).end(),
+      (error: unknown) => {
+        new Logger('Metrics').error(`A scrape failed: ${String(error)}`);
+        response.writeHead(500).end();
+      },
     );
   };
   // Node's own responses, also to an unknown `Expect`, have no body.

@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Logger as NestLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { inBackground } from '#libs/background';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
@@ -63,7 +65,9 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
     await assertFree('METRICS_PORT', settings.metrics);
   }
   const ending = new AbortController();
-  void signals.first.then(() => ending.abort());
+  NestLogger.overrideLogger(nestLogger(logger));
+  const ended = signals.first.then(() => ending.abort());
+  inBackground('Ending the start', ended);
   const opening = openDatabase(settings, (line) => logger.info(line), true, ending.signal);
   const lost = opening.then(async (database) => {
     throw await database.lost;
@@ -187,12 +191,13 @@ async function stopService(
   app.get(Readiness).end();
   connections.announceEnd();
   let patienceMs = DRAIN_MS;
-  void signals.second.then((signal) => {
+  const hurry = signals.second.then((signal) => {
     logger.warn(`${signal} again: stopping immediately`);
     patienceMs = 0;
     connections.destroyAll();
     setTimeout(() => process.exit(1), HURRY_MS).unref();
   });
+  inBackground('Stopping immediately', hurry);
   await Promise.race([pause(delayMs), signals.second]);
   // Requests that wait for events are answered now; their callers continue with another instance.
   app.get(EventTail).end();

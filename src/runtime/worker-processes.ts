@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
+import { inBackground } from '#libs/background';
 import type { Settings } from '../settings';
 import { ReportedStartError, StartError } from './failures';
 import { metricsOf, serveMetrics } from './metrics';
@@ -47,10 +48,11 @@ export class WorkerProcesses {
   async stop(signals: StopSignals, delayMs: number): Promise<void> {
     this.ending.abort();
     const killLater = (ms: number) => setTimeout(() => this.signalWorkers('SIGKILL'), ms).unref();
-    void signals.second.then(() => {
+    const hurry = signals.second.then(() => {
       killLater(HURRY_MS);
       this.signalWorkers('SIGTERM');
     });
+    inBackground('Stopping the workers immediately', hurry);
     const ended = [...this.running].map(endOf);
     killLater(delayMs + STOP_MS);
     this.signalWorkers('SIGTERM');
@@ -64,13 +66,14 @@ export class WorkerProcesses {
       INSTANCES: Math.max(instances, this.count),
     });
     this.running.add(worker);
-    void endOf(worker).then((how) => {
+    const replaced = endOf(worker).then((how) => {
       this.running.delete(worker);
       if (this.hasStarted && !this.ending.signal.aborted) {
         this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
         setTimeout(() => this.ending.signal.aborted || this.fork(), RESTART_MS);
       }
     });
+    inBackground('Replacing a worker', replaced);
     return worker;
   }
 

@@ -1,5 +1,13 @@
 import { Logger } from '@nestjs/common';
 
+/**
+ * For work that nobody awaits. Logs its rejection, which would otherwise end the process.
+ * @param name for the log, as the subject of a sentence: `Sending metrics`
+ */
+export function inBackground(name: string, work: Promise<unknown>): void {
+  work.catch((error: unknown) => new Logger('BackgroundTask').error(`${name} failed: ${String(error)}`));
+}
+
 interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */
   name: string;
@@ -26,6 +34,11 @@ export class RepeatingTask {
   start(): this {
     this.schedule();
     return this;
+  }
+
+  /** As `runNow`, for callers that do not wait for the run. */
+  wake(): void {
+    inBackground(this.options.name, this.runNow());
   }
 
   /** Starts as well. Resolves when a run that starts now, or after the current one, has ended, successful or not. */
@@ -74,7 +87,7 @@ export class RepeatingTask {
     const { everyMs } = this.options;
     const pauseMs = typeof everyMs === 'number' ? everyMs : everyMs();
     if (!this.isStopped && pauseMs !== null) {
-      this.timer = setTimeout(() => void this.runNow(), pauseMs).unref();
+      this.timer = setTimeout(() => this.wake(), pauseMs).unref();
     }
   }
 }
@@ -111,6 +124,11 @@ export class WriteBehind<Entry> {
     if (this.pending.size === 1 && earlier === undefined) {
       this.task.start();
     }
+  }
+
+  /** As `flush`, for callers that do not wait for the end. */
+  flushSoon(): void {
+    this.task.wake();
   }
 
   /** Writes what is pending, after the batch that is being written. Never rejects. */

@@ -33,7 +33,10 @@ export function copyDatabase(
   return source.transaction('REPEATABLE READ', (reading) =>
     target.transaction(async (writing) => {
       const clients = [await clientOf(reading), await clientOf(writing)];
-      const end = () => clients.forEach((client) => void client.end().catch(() => undefined));
+      const end = () =>
+        clients.forEach((client) => {
+          client.end().catch(() => undefined);
+        });
       signal.addEventListener('abort', end, { once: true });
       try {
         signal.throwIfAborted();

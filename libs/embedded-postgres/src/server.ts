@@ -243,11 +243,13 @@ export async function ownServer(server: Server) {
       // After the crash of a session, which ends all of them, PostgreSQL recovers by itself.
       connection = await connectAsOwner(server);
       log(`PostgreSQL in ${folder.path} had died and is running again`);
-      if (isStopped) void connection.end();
+      if (isStopped) connection.end().catch(() => undefined);
     }
   };
   const kept = keep();
-  const lost = new Promise((resolve) => void kept.catch(resolve));
+  const lost = new Promise((resolve) => {
+    kept.catch(resolve);
+  });
   const end = async (signals: NodeJS.Signals[]): Promise<void> => {
     isStopped = true;
     connection.ref();

@@ -2,6 +2,7 @@
 // that nobody reads the output any more, interrupts them.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
+import { inBackground } from '#libs/background';
 import { describeFailure, failureOf } from '../../runtime/failures';
 import { BAD_USAGE, OperatorError } from '../../operator-error';
 import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
@@ -76,11 +77,13 @@ let outcomeAfterSignal: string | undefined;
 
 /** For the whole process. Signals after the first change nothing, except that cleaning up must not take long any more. */
 export function listenForInterruption({ first, second }: StopSignals): void {
-  void first.then((signal) => {
+  const interrupt = first.then((signal) => {
     const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
     interruption.abort(new OperatorError(message, 'interrupted', exitCodeOf(signal)));
   });
-  void second.then((signal) => setTimeout(() => process.exit(exitCodeOf(signal)), HURRY_MS).unref());
+  inBackground('Interrupting the command', interrupt);
+  const hurry = second.then((signal) => setTimeout(() => process.exit(exitCodeOf(signal)), HURRY_MS).unref());
+  inBackground('Ending the command', hurry);
   process.stdout.on('error', (error: Error) => interruption.abort(new OutputFailure(error)));
   // A terminal that was closed takes no messages.
   process.stderr.on('error', () => undefined);

@@ -34,11 +34,15 @@ export function serveDocument(app: NestFastifyApplication): void {
   serveContent(fastify, '/docs/openapi.json', () => shown);
   serveContent(fastify, '/openapi.yaml', () => (yaml ??= documentText(document, 'yaml')));
   void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (_request, reply) => void reply.headers(GUIDE_HEADERS));
+    pages.addHook('onRequest', async (_request, reply) => {
+      void reply.headers(GUIDE_HEADERS);
+    });
     serveGuides(pages);
   });
   void fastify.register(async (pages) => {
-    pages.addHook('onRequest', async (_request, reply) => void reply.headers(LIBRARY_HEADERS));
+    pages.addHook('onRequest', async (_request, reply) => {
+      void reply.headers(LIBRARY_HEADERS);
+    });
     serveReference(pages, document);
     serveSwaggerUi(pages);
   });

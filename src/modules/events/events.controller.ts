@@ -14,6 +14,13 @@ import {
   positionAt,
 } from './events.dto';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How long the request has waited for events, because its caller asked for that. */
+    waitedMs?: number;
+  }
+}
+
 /** The cursor that starts after the newest event. */
 const NOW = 'now';
 
@@ -68,7 +75,9 @@ export class EventsController {
     // Also who has closed only the sending side gets what there is, at once.
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, filter: query, after: page.reached };
+    const since = performance.now();
     const seen = await this.tail.next(waiting, wait * 1_000, hungUp);
+    request.waitedMs = performance.now() - since;
     const found = await this.events.after(seen, query, limit, client);
     // After the events: what was committed after the key was revoked is not delivered.
     await this.authenticator.confirm(request);

@@ -89,9 +89,13 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     this.running.add(keyed.name);
     const origin: Origin = { owner, wrap: (command) => keyed.once(command) };
     request.origin = origin;
-    const report = () => keyed.isReplayed && void reply.header('Idempotent-Replayed', 'true');
+    const report = () => {
+      if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
+    };
     // What was kept may not be readable any more.
-    const reportRefusal = (error: unknown) => error instanceof ApiError && report();
+    const reportRefusal = (error: unknown) => {
+      if (error instanceof ApiError) report();
+    };
     return next.handle().pipe(
       catchError((error: unknown) => this.refuse(error, keyed, origin)),
       tap({ next: report, error: reportRefusal }),

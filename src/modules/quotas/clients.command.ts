@@ -41,7 +41,9 @@ function declarePlan(command: Commander, plan: Option): void {
     .addOption(plan)
     .option('--per-minute <requests>', `requests per minute; ${AGREED_ONLY}`, requests)
     .option('--per-day <requests>', `requests per day; ${AGREED_ONLY}`, requests)
-    .hook('preAction', () => void planOf(command.opts()));
+    .hook('preAction', () => {
+      planOf(command.opts());
+    });
 }
 
 type Client = Awaited<ReturnType<ClientsService['named']>>;

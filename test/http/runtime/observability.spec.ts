@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { Gauge } from 'prom-client';
 import { Database } from '#libs/database';
 import { createLogger } from '../../../src/runtime/logging';
 import { announce, seedFirstRun } from '../../../src/runtime/seed';
@@ -187,6 +188,40 @@ describe('the metrics', () => {
       write.mockRestore();
     }
     await eventually(async () => expect(await ready()).toBe(1));
+  });
+
+  it('lack a metric that fails or is late, and nothing else, while the service lives on and the log names each once', async () => {
+    const plant = (name: string, collect: () => Promise<void>) =>
+      new Gauge({ name, help: 'For a test.', registers: [service.metrics!], collect });
+    plant('planted_failing', () => Promise.reject(new Error('no database')));
+    plant('planted_silent', () => new Promise(() => undefined));
+    try {
+      const pages = [await text(), await text(), JSON.stringify(await service.metrics!.getMetricsAsJSON())];
+      pages.forEach((page) => expect(page).not.toContain('planted'));
+      pages.forEach((page) => expect(page).toContain('petstore_webhook_oldest_due_seconds'));
+      const named = lastLog().filter(({ msg }) => String(msg).includes('planted'));
+      expect(named.map(({ msg }) => msg)).toEqual([
+        'The metric planted_failing is missing: Error: no database',
+        'The metric planted_silent is missing: Error: no value within 1500 ms',
+      ]);
+    } finally {
+      ['planted_failing', 'planted_silent'].forEach((name) => service.metrics!.removeSingleMetric(name));
+    }
+    expect((await service.anonymous().get('/health/live')).status).toBe(200);
+  });
+
+  it('measure a request that waits for events without its wait', async () => {
+    const caller = await service.caller();
+    let seconds = 0;
+    const change = await changes(async () => {
+      const since = performance.now();
+      expect(await caller.get('/events?cursor=now&wait=1')).toMatchObject({ status: 200, body: [] });
+      seconds = (performance.now() - since) / 1_000;
+    });
+    const ofEvents = (name: string) =>
+      change(`petstore_http_request_duration_seconds_${name}`, { operation: '/events' });
+    expect(ofEvents('count')).toBe(1);
+    expect(ofEvents('sum')).toBeLessThan(seconds - 0.9);
   });
 
   it('have counters without any events, as 0', async () => {

@@ -5,6 +5,8 @@ import { embeddedUrl } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { createTestDatabase } from '../../support/test-database';
 
 const bench = new ServiceBench();
 let redis: RedisServer;
@@ -46,6 +48,46 @@ function ask(requests: number): Promise<number[]> {
   const one = () => service.send(key, 'GET', '/pets', undefined, { Connection: 'close' });
   return Promise.all(Array.from({ length: requests }, async () => (await one()).status));
 }
+
+it('scraped while the database is away or silent, every worker lives on and tells the rest, and no caller gets anything worse than a 503', async () => {
+  const [database, METRICS_PORT] = [await createTestDatabase(), String(await freePort())];
+  const way = await TcpProxy.start(database.url);
+  const away = await bench.serve({
+    ...{ ...environment, DATA_DIR: bench.path('none'), DATABASE_URL: way.url, METRICS_PORT },
+  });
+  const scrape = async () => {
+    const answer = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`, {
+      signal: AbortSignal.timeout(20_000),
+    });
+    return `${answer.status} ${await answer.text()}`;
+  };
+  try {
+    await eventually(async () => expect(await scrape()).toMatch(/^petstore_workers_missing 0$/m));
+    await way.refuse();
+    const answer = await away.send(key, 'GET', '/pets');
+    expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
+    for (const loseDatabase of [() => way.refuse(), () => way.restore().then(() => way.fallSilent())]) {
+      await loseDatabase();
+      await eventually(async () => expect(await scrape()).toMatch(/^petstore_ready 0$/m));
+      const page = await scrape();
+      expect(page).toMatch(/^200 /);
+      expect(page).toMatch(/^petstore_workers_missing 0$/m);
+      expect(page).toContain('petstore_http_connections');
+      expect(page).not.toMatch(/^petstore_webhook_oldest_due_seconds /m);
+    }
+    await way.restore();
+    await eventually(async () => expect(await scrape()).toMatch(/^petstore_ready 1$/m));
+    const log = away.log.join('\n');
+    expect(log).not.toMatch(/Worker \d+ ended/);
+    expect(
+      log.match(/The metric petstore_webhook_oldest_due_seconds is missing/g)!.length,
+    ).toBeLessThanOrEqual(4);
+  } finally {
+    await away.end('SIGKILL');
+    await way.close();
+    await database.drop();
+  }
+});
 
 it('two workers answer on one port, add up their metrics, are started again when they end, and stop together', async () => {
   expect(new Set(await ask(20))).toEqual(new Set([200]));

@@ -81,11 +81,15 @@ export class CommandExecutor {
 
   private start(): void {
     for (let entries = this.takeFree(); entries.length > 0; entries = this.takeFree()) {
-      void this.run(entries);
+      this.begin(entries);
     }
     for (let entries = this.takeHeld(); entries.length > 0; entries = this.takeHeld()) {
-      void this.run(entries, entries[0]!.heldRow);
+      this.begin(entries, entries[0]!.heldRow);
     }
+  }
+
+  private begin(entries: QueuedCommand[], awaited?: RowNeed): void {
+    this.run(entries, awaited).catch((error: unknown) => entries.forEach((entry) => fail(entry, error)));
   }
 
   private takeFree(): QueuedCommand[] {

@@ -81,7 +81,7 @@ export class Reads {
       if (groups.size === 0) {
         return;
       }
-      void this.run({ groups, since: performance.now() });
+      this.run({ groups, since: performance.now() }).catch((error: unknown) => rejectAll(groups, error));
       prompt = promptOf(this.running);
     }
   }
@@ -129,7 +129,7 @@ export class Reads {
       await inContext(groups[0]!, () => this.session(work));
     } catch (error) {
       // No connection was available, or it failed.
-      groups.flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
+      rejectAll(batch.groups, error);
     }
     this.running = this.running.filter((other) => other !== batch);
     this.start();
@@ -152,6 +152,10 @@ export class Reads {
     // The other statements of the connection may still run.
     this.queue.schedule();
   }
+}
+
+function rejectAll(groups: Batch['groups'], error: unknown): void {
+  [...groups.values()].flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
 }
 
 /** In the trace of the request that the work is for. */

@@ -107,7 +107,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   saveBan(keyId: number, { level, bannedUntil }: Readonly<BanState>, earnedAt: number): void {
     const ban = { keyId, level, bannedUntil, byOperator: false, earnedAt };
     this.bansEarned.add(`${keyId}/${earnedAt}`, ban);
-    void this.bansEarned.flush();
+    this.bansEarned.flushSoon();
   }
 
   /** The windows of a client since the last reset (unix milliseconds, 0 for never). Writes pending counts first. */

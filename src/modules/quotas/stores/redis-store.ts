@@ -79,7 +79,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   ): Promise<QuotaStatus | null> {
     const ask = async (windows?: Given['windows']) =>
       this.ask(client, step, taken?.takenAt, windows).catch(() => {
-        void this.prober.runNow();
+        this.prober.wake();
         return undefined;
       });
     let answer = await ask();

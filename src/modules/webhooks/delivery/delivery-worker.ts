@@ -76,10 +76,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const { isFound, isAwaited, hasMore } = await this.queue.dispatch();
     this.isAwaited = isAwaited;
     if (isFound) {
-      void this.sending.runNow();
+      this.sending.wake();
     }
     if (hasMore) {
-      void this.dispatching.runNow();
+      this.dispatching.wake();
     }
   }
 
@@ -88,7 +88,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await this.writeOutcomes();
     // Without a key nothing can be signed; an instance with a key will send.
     if (this.vault.hasKey && (await this.begin()) > 0) {
-      void this.sending.runNow();
+      this.sending.wake();
     }
   }
 
@@ -105,7 +105,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     delivery.attempt = await this.send(delivery);
     delivery.quick = this.isQuick(delivery);
     this.attempts.inc({ result: delivery.attempt.error === null ? 'delivered' : 'failed' });
-    void this.sending.runNow();
+    this.sending.wake();
   }
 
   private isQuick({ startedAt }: LeasedDelivery): boolean {
