@@ -1,6 +1,9 @@
 import { recordLines, tableLines } from '../../../src/cli/command/output';
 import { printable, printableJson } from '../../../src/runtime/messages';
 
+const NOW = Date.UTC(2026, 10, 21, 12);
+afterEach(() => jest.restoreAllMocks());
+
 describe('a table', () => {
   const rows = [
     { id: 1, client: 'acme', share: 12.5, endedAt: null },
@@ -16,8 +19,9 @@ describe('a table', () => {
   });
 
   it('shows how long ago a time was, a record also the time; columns without a value are left out', () => {
-    const lastUsedAt = new Date(Date.now() - 36.5 * 60_000);
-    const expiresAt = new Date(Date.now() + 3.5 * 86_400_000);
+    jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    const lastUsedAt = new Date(NOW - 36.5 * 60_000);
+    const expiresAt = new Date(NOW + 3.5 * 86_400_000);
     const row = { lastUsedAt, expiresAt, bannedUntil: null };
     expect(tableLines([row], 80)).toEqual(['last used       expires', '36 minutes ago  in 3 days']);
     expect(recordLines(row)).toEqual([

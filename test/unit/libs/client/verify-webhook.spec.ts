@@ -6,8 +6,13 @@ const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const BODY =
   '{"id":"evt_1","type":"pet.created","timestamp":"2026-11-21T09:30:00Z","data":{"name":"Zoë 🐕"}}';
 
+/** The time of the receiver. */
+const NOW = new Date('2026-11-21T09:30:01Z');
+beforeEach(() => void jest.useFakeTimers({ now: NOW }));
+afterEach(() => void jest.useRealTimers());
+
 /** What the service sends; signed by the package of Standard Webhooks. */
-function signed(body = BODY, secrets = [SECRET], at = new Date()): Record<string, string> {
+function signed(body = BODY, secrets = [SECRET], at = NOW): Record<string, string> {
   return {
     'Webhook-Id': 'evt_1',
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
@@ -15,7 +20,7 @@ function signed(body = BODY, secrets = [SECRET], at = new Date()): Record<string
   };
 }
 
-const SIX_MINUTES_AGO = new Date(Date.now() - 360_000);
+const SIX_MINUTES_AGO = new Date(NOW.getTime() - 360_000);
 
 it.each<[string, WebhookHeaders, (string | Uint8Array | ArrayBuffer)?]>([
   ['a plain object and text', signed()],
