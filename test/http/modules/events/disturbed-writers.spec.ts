@@ -9,15 +9,17 @@ import { Follower } from './support/feed';
 const services = useInstances({}, {}, {});
 
 /**
- * Pauses of up to 20 ms between the announcement of events and their positions, and before the commit; some transactions fail, and
- * some connections end, at either point.
+ * Pauses of up to 20 ms between the announcement of events and their positions, and before the commit. Every 19th of these points
+ * fails its transaction, and every 47th ends its connection. A sequence counts the points, because a failure does not reset it.
  */
 const DISTURB = `
+  CREATE SEQUENCE points;
   CREATE FUNCTION disturb() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE point bigint := nextval('points');
     BEGIN
-      PERFORM pg_sleep(random() * 0.02);
-      IF random() < 0.05 THEN RAISE EXCEPTION 'a disturbance'; END IF;
-      IF random() < 0.02 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+      PERFORM pg_sleep(point * 7 % 20 / 1000.0);
+      IF point % 19 = 0 THEN RAISE EXCEPTION 'a disturbance'; END IF;
+      IF point % 47 = 0 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
       RETURN NEW;
     END $$;
   CREATE TRIGGER disturb_positions BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION disturb();
@@ -77,6 +79,9 @@ it('Whatever writers of three instances meet, each event is read once, and those
     expect(stock).toEqual(stock.map((_quantity, index) => index + 2));
   }
   expect(accepted).toBeGreaterThan(0);
+  // At least four transactions have failed by themselves, and two connections have ended.
+  const [points] = (await pool.query<{ passed: string }>('SELECT last_value AS passed FROM points')).rows;
+  expect(Number(points!.passed)).toBeGreaterThan(94);
   expect(stocks.flat().length).toBeGreaterThanOrEqual(accepted);
 }, 120_000);
 

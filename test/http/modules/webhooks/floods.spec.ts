@@ -60,11 +60,15 @@ async function change(count: number): Promise<void> {
   }
 }
 
-/** Both instances have looked for due deliveries, from now on. */
-async function bothHaveLooked(): Promise<void> {
+/** Waits until this many deliveries of the webhook exist and each instance has looked for due ones. @returns the ids of those it leased */
+async function leasedNext(path: string, existing: number): Promise<number[]> {
+  await until(async () => (await deliveries(path)).length === existing);
   const looks = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'take'));
+  // An instance looks again only after it has looked once.
   await until(() => looks.every(({ mock }) => mock.calls.length > 1));
+  const leased = await Promise.all(looks.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
   looks.forEach((look) => look.mockRestore());
+  return leased.flat().map(({ id }) => id);
 }
 
 const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
@@ -76,7 +80,7 @@ describe('Until its first success a webhook', () => {
     await change(5);
     await Promise.all(callers().map((one) => one.post(`${path}/test`)));
     await until(() => receiver.received.length === 1);
-    await bothHaveLooked();
+    expect(await leasedNext(path, 7)).toEqual([]);
     expect(receiver.received).toHaveLength(1);
     answerAll();
     await until(async () => (await deliveries(path, '?status=delivered')).length === 7);
@@ -88,7 +92,7 @@ describe('Until its first success a webhook', () => {
     const path = await register(receiver);
     await change(3);
     await until(async () => (await deliveries(path)).at(-1)?.attempts === 1);
-    await bothHaveLooked();
+    expect(await leasedNext(path, 3)).toEqual([]);
     expect(receiver.received).toHaveLength(1);
     advance(5_500);
     await until(async () => (await deliveries(path)).at(-1)?.attempts === 2);
@@ -111,7 +115,7 @@ describe('Until its first success a webhook', () => {
       expect((await caller.get(path)).body).toMatchObject({ enabled: true });
       await change(5);
       await until(() => next.receiver.received.length === 1);
-      await bothHaveLooked();
+      expect(await leasedNext(path, 6)).toEqual([]);
       expect(next.receiver.received).toHaveLength(1);
       next.answerAll();
     },
@@ -129,7 +133,7 @@ it('After its first success a webhook gets four deliveries at a time from all in
   receiver.answer = answer;
   await change(9);
   await until(() => receiver.received.length === 4);
-  await bothHaveLooked();
+  expect(await leasedNext(path, 10)).toEqual([]);
   expect(receiver.received).toHaveLength(4);
   answerAll();
   await until(async () => (await deliveries(path, '?status=delivered')).length === 10);
@@ -143,9 +147,12 @@ it('A delivery whose instance does not end it is sent by another one when its le
   advance(61_000);
   await until(() => receiver.received.length === 2);
   expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(1);
+  const records = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordOutcomes'));
+  const outcomes = () => records.flatMap(({ mock }) => mock.calls.flatMap(([finished]) => finished));
   answerAll(500);
-  await until(async () => (await deliveries(path))[0]?.attempts === 1);
-  await bothHaveLooked();
+  await until(() => outcomes().length === 2);
+  await Promise.all(records.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
+  records.forEach((record) => record.mockRestore());
   expect(await deliveries(path)).toMatchObject([{ attempts: 1, responseStatus: 500 }]);
 });
 
