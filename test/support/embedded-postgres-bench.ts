@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, type SpawnOptions } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,13 @@ export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'li
   fs.symlinkSync(join(packages, 'pg'), join(own, 'pg'));
   if (binaries === 'linked') fs.symlinkSync(join(packages, BINARIES), join(own, BINARIES));
   else fs.cpSync(join(packages, BINARIES), join(own, BINARIES), { recursive: true, verbatimSymlinks: true });
+  letOthersRead(folder);
   return holder;
+}
+
+/** Lets other users read what is in a folder, whatever the umask of the tests is. */
+export function letOthersRead(folder: string): void {
+  execFileSync('chmod', ['-R', 'a+rX', folder]);
 }
 
 /** How to run a holder; `within` is a command line which runs the rest of its arguments. */

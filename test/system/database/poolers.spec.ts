@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { Database } from '#libs/database';
 import { dataSourceOptions } from '../../../src/runtime/data-source';
 import { unlimitedKey } from '../../support/command-line';
-import { responds } from '../../support/embedded-postgres-bench';
+import { letOthersRead, responds } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
 import { read } from '../../support/files';
 import { PGBOUNCER, findProgram } from '../../support/programs';
@@ -41,9 +42,10 @@ async function startPgBouncer(): Promise<string> {
     .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
     .replace('6432', url.port)
     .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
-  const file = `${bench.folder('pgbouncer')}/pgbouncer.ini`;
+  const folder = bench.folder('pgbouncer');
+  const file = join(folder, 'pgbouncer.ini');
   writeFileSync(file, configuration);
-  chmodSync(file, 0o644);
+  letOthersRead(folder);
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   pgbouncer = spawn(findProgram(PGBOUNCER)!, [file], { ...user, stdio: 'ignore' });
   await until(() => responds(url.href));

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../../src/runtime/data-source';
 import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
+import { letOthersRead } from '../../support/embedded-postgres-bench';
 import { until } from '../../support/eventually';
 import { ROOT, filesOf } from '../../support/files';
 import { installation } from '../../support/installation';
@@ -38,6 +39,7 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
 
   // Later edits are built by the next `npm start`, and commands need not be able to write.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
+  letOthersRead(checkout);
   const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   for (const [args, printed] of [
     ['-v', /^1\.0\.0\n$/],
