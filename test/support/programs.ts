@@ -15,6 +15,9 @@ export const PGBOUNCER: Program = { names: ['pgbouncer'], debianPackage: 'pgboun
 export const PROMTOOL: Program = { names: ['promtool'], debianPackage: 'prometheus' };
 export const CURL: Program = { names: ['curl'], debianPackage: 'curl' };
 export const PYTHON: Program = { names: ['python3'], debianPackage: 'python3' };
+export const FAKETIME: Program = { names: ['faketime'], debianPackage: 'faketime' };
+/** With the sources of all locales. */
+export const LOCALES: Program = { names: ['locale-gen'], debianPackage: 'locales' };
 export const CHROMIUM: Program = {
   names: ['chromium', 'chromium-browser', 'google-chrome'],
   debianPackage: 'chromium',
