@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { Bench, responds } from '../../../support/embedded-postgres-bench';
+import { Bench, letOthersRead, responds } from '../../../support/embedded-postgres-bench';
 import { query } from '../../../support/query';
 
 const bench = new Bench();
@@ -93,6 +93,7 @@ describe('a start fails in one line', () => {
       /does not start in .*: ".*" is not a valid data directory; restore .* from a backup; see /,
     );
     fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '17\n');
+    letOthersRead(join(other, 'data', 'PG_VERSION'));
     expect(await failure(other)).toMatch(
       /: database files are incompatible with server; use a new folder.*; see .*server\.log$/,
     );
