@@ -10,6 +10,7 @@ import {
   LogController,
 } from 'fastify';
 import {
+  AccountedRequest,
   ApiError,
   BadRequestError,
   Connections,
@@ -55,6 +56,7 @@ export function createHttpAdapter(
     requestTimeout: requestMs,
     connectionTimeout: standstillMs,
     http: {
+      IncomingMessage: AccountedRequest,
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(1_000, headersMs),
       // Node's own response has no body; `assertReadable` refuses it.
@@ -147,7 +149,7 @@ function watchRoutes(fastify: FastifyInstance): void {
 /** Everything that arrives on a connection begins here: nothing is left that Node would answer or drop by itself. */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
-  const begin: RequestListener = (request, response) => {
+  const begin: RequestListener<typeof AccountedRequest> = (request, response) => {
     request.url = originForm(request);
     connections.takeTurn(request, response, () => handle(request, response));
   };

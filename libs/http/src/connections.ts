@@ -1,15 +1,17 @@
-import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
+import { type AccountedRequest, Connection, type Owner, isSent } from './connection';
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
 /** From this many waiting requests on (pipelining, RFC 9112, section 9.3.2), no more are read from a connection. */
 const MAX_WAITING = 16;
-/** What was read already waits too: up to some thousand requests. So many of all connections together fit into memory. */
-const MAX_WAITING_IN_TOTAL = 10_000;
+/** How much memory unanswered requests may take, in bytes, by estimate. Those of one owner may take half of it. */
+const MAX_HELD_BYTES = 96 * 1024 * 1024;
+/** How much of it is freed if it is exceeded, so that the next request does not exceed it again. */
+const FREED_PART = 1 / 32;
 
 /** How many connections may be open. Each can leave one response unread, for a minute. */
 const MAX_CONNECTIONS = 15_000;
@@ -20,60 +22,78 @@ const GRACE_MS = 1_000;
 /** How long a refused connection is still read: closing it with unread bytes could discard the response. */
 const LINGER_MS = 1_000;
 
-interface Connection {
-  /** The response to its newest request, finished or not. */
-  newest?: ServerResponse;
-  /** Why the body of its newest request cannot be read. */
-  brokenBy?: ApiError;
-  waiting: number;
-}
-
 /** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
-  private readonly owned = new Map<string | undefined, number>();
-  private waiting = 0;
+  private readonly owners = new Map<string, Owner>();
+  private readonly total = { held: 0 };
+  /** Estimated memory, in bytes, that all requests may take until they are answered. */
+  maxHeld = MAX_HELD_BYTES;
   private ending = false;
 
   /**
-   * @param server must not listen yet: existing connections would not be tracked
+   * @param server must not listen yet: existing connections would not be tracked. Its requests are `AccountedRequest`
    * @param ownerOf whose connections count together, at most half of all; undefined for a proxy, which may hold any number
    */
   constructor(
-    private readonly server: Server,
+    private readonly server: Server<typeof AccountedRequest>,
     ownerOf: (address: string) => string | undefined,
-    private readonly maxWaiting = MAX_WAITING_IN_TOTAL,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
     // Who closes only the sending side still reads.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
-      const owner = ownerOf(socket.remoteAddress ?? '');
-      if (owner !== undefined && (this.owned.get(owner) ?? 0) >= server.maxConnections / 2) {
+      const name = ownerOf(socket.remoteAddress ?? '');
+      const owner = name === undefined ? undefined : (this.owners.get(name) ?? { connections: 0, held: 0 });
+      if (owner !== undefined && owner.connections >= server.maxConnections / 2) {
         socket.destroy();
         return;
       }
-      const connection: Connection = { waiting: 0 };
-      const end = new AbortController();
-      this.all.set(socket, connection);
-      this.count(owner, 1);
-      ends.set(socket, end.signal);
-      socket.once('end', () => end.abort());
+      this.all.set(socket, new Connection(socket, owner, (...changed) => this.account(...changed)));
+      if (owner !== undefined) {
+        owner.connections += 1;
+        this.owners.set(name!, owner);
+      }
       socket.once('close', () => {
-        end.abort();
         this.all.delete(socket);
-        this.count(owner, -1);
-        this.waiting -= connection.waiting;
+        if (owner !== undefined && (owner.connections -= 1) === 0) {
+          this.owners.delete(name!);
+        }
       });
     });
   }
 
-  private count(owner: string | undefined, change: number): void {
-    const count = (this.owned.get(owner) ?? 0) + change;
-    if (count === 0) {
-      this.owned.delete(owner);
-    } else {
-      this.owned.set(owner, count);
+  /** @param bytes the change of what the connection holds */
+  private account(changed: Connection, bytes: number): void {
+    const { owner } = changed;
+    this.total.held += bytes;
+    if (owner !== undefined) {
+      owner.held += bytes;
+    }
+    if (bytes > 0 && owner !== undefined && owner.held > this.maxHeld / 2) {
+      this.keepWithin(this.maxHeld / 2, owner, changed);
+    }
+    if (bytes > 0 && this.total.held > this.maxHeld) {
+      this.keepWithin(this.maxHeld, this.total, changed);
+    }
+  }
+
+  /**
+   * Closes the connections that hold most if more is held than the maximum.
+   * @param sum what an owner's connections hold, or all
+   * @param changed the connection that is being read
+   */
+  private keepWithin(maximum: number, sum: Pick<Owner, 'held'>, changed: Connection): void {
+    const all = [...this.all.values()].filter(({ owner }) => sum === this.total || sum === owner);
+    all.forEach((connection) => connection.settle());
+    if (sum.held > maximum) {
+      for (const connection of all.sort((one, other) => other.held - one.held)) {
+        if (sum.held <= maximum * (1 - FREED_PART)) {
+          return;
+        }
+        this.all.delete(connection.socket);
+        connection.destroy(connection === changed);
+      }
     }
   }
 
@@ -85,14 +105,19 @@ export class Connections {
    * Starts a request once the response before it on its connection has left, or never, if the connection ends before. Otherwise a
    * client that reads nothing could make the service hold a response for each request.
    */
-  takeTurn({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
+  takeTurn(request: AccountedRequest, response: ServerResponse<AccountedRequest>, begin: () => void): void {
+    const { socket } = request;
     const connection = this.all.get(socket);
-    if (connection === undefined || socket.destroyed) {
+    connection?.take(request);
+    if (connection === undefined || !this.all.has(socket) || socket.destroyed) {
       return;
     }
     const previous = connection.newest;
     connection.newest = response;
     const start = (): void => {
+      if (previous !== undefined) {
+        connection.release(previous.req);
+      }
       // Otherwise its last request says so.
       if (this.ending && connection.newest === response) {
         response.shouldKeepAlive = false;
@@ -105,10 +130,8 @@ export class Connections {
     if (previous === undefined || isSent(previous)) {
       start();
     } else {
-      // Bound, or the request would run in the context of the one before it.
-      previous.once(
-        'close',
-        AsyncResource.bind(() => this.leaveQueue(socket, connection, start)),
+      previous.once('close', () =>
+        connection.context.runInAsyncScope(() => this.leaveQueue(socket, connection, start)),
       );
       this.enterQueue(socket, connection);
     }
@@ -116,16 +139,10 @@ export class Connections {
 
   private enterQueue(socket: Socket, connection: Connection): void {
     connection.waiting += 1;
-    this.waiting += 1;
-    if (connection.waiting < MAX_WAITING) {
-      return;
+    if (connection.waiting >= MAX_WAITING) {
+      // Later, because Node reads on whenever a request is complete.
+      process.nextTick(() => socket.pause());
     }
-    if (this.waiting > this.maxWaiting) {
-      socket.destroy();
-      return;
-    }
-    // Later, because Node reads on whenever a request is complete.
-    process.nextTick(() => socket.pause());
   }
 
   private leaveQueue(socket: Socket, connection: Connection, start: () => void): void {
@@ -133,7 +150,6 @@ export class Connections {
       return;
     }
     connection.waiting -= 1;
-    this.waiting -= 1;
     if (connection.waiting < MAX_WAITING && socket.isPaused()) {
       socket.resume();
     }
@@ -149,7 +165,10 @@ export class Connections {
     failure: ParserError | ApiError,
     headersOf: () => Promise<Record<string, string>>,
   ): Promise<void> {
-    const connection: Connection = this.all.get(socket) ?? { waiting: 0 };
+    const connection = this.all.get(socket);
+    if (connection === undefined) {
+      return;
+    }
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting > 0) {
@@ -220,10 +239,6 @@ export class Connections {
   }
 }
 
-function isSent(response: ServerResponse): boolean {
-  return response.writableFinished || response.destroyed;
-}
-
 /** Later, because the reader of the body of a request that has just begun does not listen yet. A request without one has no reader. */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {
@@ -254,13 +269,6 @@ export function closeIfUnread({ raw: response }: FastifyReply): void {
 function endSoon(socket: Socket, lastMessage = ''): void {
   socket.end(lastMessage);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
-}
-
-const ends = new WeakMap<Socket, AbortSignal>();
-
-/** Aborts when the other side sends nothing more: it has closed the connection, or its half of it. */
-export function disconnectSignalOf(socket: Socket): AbortSignal {
-  return ends.get(socket)!;
 }
 
 export type ParserError = Error & { code?: string };

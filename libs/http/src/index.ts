@@ -1,3 +1,4 @@
+export * from './connection';
 export * from './connections';
 export * from './errors';
 export * from './fields';

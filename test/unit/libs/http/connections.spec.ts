@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Connections, disconnectSignalOf } from '#libs/http';
+import { AccountedRequest, Connections, disconnectSignalOf } from '#libs/http';
 import { RawConnection } from '../../../support/raw-http';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
@@ -9,9 +9,8 @@ const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
 const GRACE_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
-/** So many may be open, and so many requests of all of them may wait. */
+/** So many may be open. */
 const MAX = 8;
-const MAX_WAITING = 4_020;
 
 let server: Server;
 let connections: Connections;
@@ -24,7 +23,7 @@ let owner: string | undefined;
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
   [pending, opened, owner] = [[], [], undefined];
-  server = createServer((request, answer) => {
+  server = createServer({ IncomingMessage: AccountedRequest }, (request, answer) => {
     connections.takeTurn(request, answer, () => {
       pending.push(answer);
       server.emit('asked');
@@ -32,7 +31,7 @@ beforeEach(async () => {
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
-  connections = new Connections(server, () => owner, MAX_WAITING);
+  connections = new Connections(server, () => owner);
   server.maxConnections = MAX;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -93,19 +92,52 @@ describe('Pipelined requests', () => {
       expect((await connection.answer()).text).toBe(`${index}`);
     }
   });
+});
 
-  it('of all connections may be so many; then one with more than 16 is closed', async () => {
-    const [few, many, others] = [await open(), await open(), [] as RawConnection[]];
-    await pipeline(few, 17);
-    while (others.length < 4) {
-      const other = await open();
-      await pipeline(other, 1_000);
-      others.push(other);
+describe('What is not answered yet is bounded in bytes', () => {
+  const post = 'POST / HTTP/1.1\r\nHost: shop\r\n';
+  const waiting = GET.replace('\r\n\r\n', `\r\nX-Long: ${'y'.repeat(4_000)}\r\n\r\n`);
+  const fields = 'ab:\r\n'.repeat(3_000);
+
+  it.each([
+    ['requests that wait', GET + waiting.repeat(12)],
+    ['header sections that are not complete', GET.slice(0, -2) + fields],
+    ['requests in progress with many fields', `${GET.slice(0, -2)}${fields}\r\n`],
+    ['bodies', `${post}Content-Length: 65536\r\n\r\n${'x'.repeat(65_000)}`],
+    ['trailers', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n${fields}`],
+  ])('%s: beyond it, only connections that hold most are closed', async (_what, bytes) => {
+    connections.maxHeld = 300_000;
+    const [small, large] = [[await open(), await open()], [] as RawConnection[]];
+    for (const connection of small) await pipeline(connection, 2);
+    while (large.length < MAX - small.length) {
+      large.push(await open());
+      large.at(-1)!.write(bytes);
     }
-    await pipeline(many, 18);
-    await many.closed();
-    expect(connections.open).toBe(others.length + 1);
-    others.forEach((other) => other.reset());
+    while (connections.open === MAX) await new Promise(setImmediate);
+    expect(connections.open).toBeGreaterThan(small.length);
+    server.on('asked', () => pending.at(-1)!.end('second'));
+    const answers = pending.slice(0, small.length);
+    for (const [index, connection] of small.entries()) {
+      answers[index]!.end('first');
+      expect([(await connection.answer()).text, (await connection.answer()).text]).toEqual([
+        'first',
+        'second',
+      ]);
+    }
+  });
+
+  it('and each owner holds at most half of it', async () => {
+    connections.maxHeld = 600_000;
+    const other = await open();
+    await ask(other);
+    owner = 'a';
+    while (connections.open === opened.length) {
+      (await open()).write(GET.slice(0, -2) + fields);
+      await new Promise(setImmediate);
+    }
+    expect(opened.length).toBeLessThan(6);
+    pending[0]!.end('still there');
+    expect((await other.answer()).text).toBe('still there');
   });
 });
 

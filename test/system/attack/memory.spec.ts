@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type Socket, connect } from 'node:net';
+import { until, within } from '../../support/eventually';
+import { requestText } from '../../support/raw-http';
+import { type ServiceProcess, useProcesses } from '../../support/service-process';
+
+/** What the container files allow one process. */
+const MAX_MEGABYTES = 512;
+/** As many connections at once as the system surely accepts. */
+const AT_ONCE = 200;
+
+const { bench, database } = useProcesses();
+let victim: ServiceProcess;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  victim = await bench.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
+  // From now on nobody reads the log.
+  victim.child.stdout!.pause();
+});
+
+afterAll(() => {
+  sockets.forEach((socket) => socket.destroy());
+  victim.child.stdout!.resume();
+});
+
+async function live(): Promise<void> {
+  const answer = await within('the answer', fetch(`${victim.url}/health/live`));
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+}
+
+function peakMegabytes(): number {
+  const status = readFileSync(`/proc/${victim.child.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1_024;
+}
+
+/** Writes the text on so many new connections, of several addresses, and reads nothing. */
+async function flood(count: number, text: string): Promise<void> {
+  for (let opened = 0; opened < count; opened += AT_ONCE) {
+    const localAddress = `127.0.0.${2 + ((opened / AT_ONCE) % 5)}`;
+    const port = Number(new URL(victim.url).port);
+    const some = Array.from({ length: Math.min(AT_ONCE, count - opened) }, () =>
+      connect({ port, host: '127.0.0.1', localAddress })
+        .on('error', () => undefined)
+        .pause(),
+    );
+    sockets.push(...some);
+    await within('connections', Promise.all(some.map((socket) => once(socket, 'connect'))));
+    // By its response, all connections before are accepted.
+    await live();
+    some.forEach((socket) => socket.write(text));
+    await until(() => some.every((socket) => socket.destroyed || socket.writableLength === 0));
+    await live();
+  }
+}
+
+const FIELDS = 'ab:\r\n'.repeat(8_000);
+const head = (line: string, ...fields: string[]) => requestText(line, fields).slice(0, -2);
+const chunked = requestText('POST /pets', ['Content-Type: application/json', 'Transfer-Encoding: chunked']);
+const unread = requestText('GET /docs/scalar.js');
+
+// On a process that keeps all of it, each takes 200 MB and more, together 2 GB.
+it.each([
+  ['responses that nobody reads', 400, unread],
+  ['header sections that are not complete', 800, head('GET /health/live') + FIELDS],
+  ['one long field', 1_000, `${head('GET /health/live')}a: ${'x'.repeat(15_000)}`],
+  [
+    'bodies that are not complete',
+    800,
+    `${requestText('POST /pets', ['Content-Length: 65536'])}${'x'.repeat(65_000)}`,
+  ],
+  ['bodies in chunks of a byte', 10, chunked + '1\r\nx\r\n'.repeat(60_000)],
+  ['trailers', 400, `${chunked}1\r\nx\r\n0\r\n${FIELDS}`],
+  [
+    'requests with long fields that wait',
+    400,
+    unread + requestText('GET /', [`X: ${'y'.repeat(4_000)}`]).repeat(15),
+  ],
+  ['requests with many fields that wait', 30, unread + `${head('GET /')}${FIELDS}\r\n`.repeat(15)],
+  ['short requests that wait', 10, unread + 'GET / HTTP/1.1\r\n\r\n'.repeat(3_500)],
+  ['bodies that wait', 20, unread + chunked + '1\r\nx\r\n'.repeat(60_000)],
+])('%s, after all before, fit into the memory of a container', async (_what, count, text) => {
+  await flood(count, text);
+  expect(peakMegabytes()).toBeLessThan(MAX_MEGABYTES);
+});
