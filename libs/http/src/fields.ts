@@ -17,7 +17,7 @@ import {
   isRFC3339,
 } from 'class-validator';
 import { ValidationFailedError } from './errors';
-import { parseLiteral } from './validation';
+import { IS_NAME, parseLiteral } from './validation';
 
 /** What all fields have. */
 export interface FieldOptions {
@@ -119,18 +119,28 @@ interface TextOptions extends FieldOptions {
   min?: number;
   max: number;
   notBlank?: boolean;
+  /** It is a name, or the beginning of one: converted to the composed form before anything else. */
+  isName?: boolean;
 }
 
 /** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */
-export function Text({ min = 0, max, notBlank = false, ...options }: TextOptions): PropertyDecorator {
+export function Text({
+  min = 0,
+  max,
+  notBlank = false,
+  isName = false,
+  ...options
+}: TextOptions): PropertyDecorator {
   const length = min === 0 ? `at most ${max} characters` : `${min} to ${max} characters`;
   const visible = notBlank ? ', at least one of them not white space' : '';
   const expected = `${length}${visible}, without NUL or unpaired surrogates`;
   const pattern = notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$';
   const schema = { type: 'string', ...(min > 0 ? { minLength: min } : {}), maxLength: max, pattern };
   const validate = (value: unknown) => isText(value, min, max) && (!notBlank || /\S/.test(value));
-  return Field(options, schema, expected, (rule) => [
-    ValidateBy({ name: 'isText', validator: { validate } }, rule),
+  const form = isName ? ' Converted to the composed form of Unicode (NFC).' : '';
+  const documented = { ...options, description: `${options.description}${form}` };
+  return Field(documented, schema, expected, (rule) => [
+    ValidateBy({ name: isName ? IS_NAME : 'isText', validator: { validate } }, rule),
   ]);
 }
 

@@ -92,7 +92,7 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
     if (field === undefined) {
       unknown.push(name);
     } else {
-      instance[name] = isQuery ? field.read(part) : part;
+      instance[name] = isQuery ? field.fromQuery(part) : field.fromBody(part);
     }
   }
   let isValid = unknown.length === 0;
@@ -161,7 +161,15 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
 
 type CompiledField = ReturnType<typeof compile>;
 
-/** `read` reads a query parameter as the type of the field. What cannot be read so stays as it is. */
+/** Of the rule of a name. */
+export const IS_NAME = 'isName';
+
+/** A name in Unicode's composed form (NFC): systems type the same word in different forms. */
+export function composed(name: string): string {
+  return name.normalize('NFC');
+}
+
+/** `fromQuery` reads a query parameter as the type of the field. What cannot be read so stays as it is. */
 function compile(metadata: ValidationMetadata[]) {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
   const conditions = metadata
@@ -170,12 +178,15 @@ function compile(metadata: ValidationMetadata[]) {
   const rules = metadata.filter(({ type }) => type !== CONDITION && type !== WHITELIST).map(ruleOf);
   const isList = metadata.some(({ each }) => each);
   const isLiteral = metadata.some(({ name }) => name === IS_INT || name === IS_BOOLEAN);
-  const parse = (given: unknown) => (isLiteral ? parseLiteral(given) : given);
+  const isName = metadata.some(({ name }) => name === IS_NAME);
+  const fromBody = (given: unknown) => (isName && typeof given === 'string' ? composed(given) : given);
+  const parse = (given: unknown) => (isLiteral ? parseLiteral(given) : fromBody(given));
   return {
     accepts: (value: unknown, object: object) =>
       conditions.some((applies) => !applies(object, value)) ||
       rules.every((accepts) => accepts(value, object)),
-    read: (given: unknown) => (isList ? [given].flat().map(parse) : parse(given)),
+    fromBody,
+    fromQuery: (given: unknown) => (isList ? [given].flat().map(parse) : parse(given)),
   };
 }
 

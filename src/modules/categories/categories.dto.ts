@@ -5,6 +5,7 @@ import type { Category } from './category.entity';
 @ApiSchema({ name: 'NewCategory', description: 'The body to create or replace a category.' })
 export class NewCategoryDto {
   @Text({
+    isName: true,
     min: 1,
     max: 200,
     notBlank: true,
@@ -33,6 +34,7 @@ export class CategoryDto extends NewCategoryDto {
 
 export class ListCategoriesQuery extends PageQuery {
   @Text({
+    isName: true,
     min: 1,
     max: 200,
     times: 1,

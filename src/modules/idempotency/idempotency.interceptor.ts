@@ -20,6 +20,7 @@ import {
   ValidationFailedError,
   assertConditions,
   assertPathConditions,
+  composed,
 } from '#libs/http';
 import { keyOf } from '../auth';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
@@ -169,7 +170,10 @@ function jsonOf(body: unknown): string {
   }
 }
 
-function inOrder(_name: string, value: unknown): unknown {
+function inOrder(name: string, value: unknown): unknown {
+  if (name === 'name' && typeof value === 'string') {
+    return composed(value);
+  }
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;

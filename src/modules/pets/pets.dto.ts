@@ -7,7 +7,7 @@ const STATUS = { description: 'Status of the pet.', example: 'available', enumNa
 
 @ApiSchema({ name: 'NewPet', description: 'The body to create or replace a pet.' })
 export class NewPetDto {
-  @Text({ min: 1, max: 200, notBlank: true, description: "The pet's name.", example: 'Rex' })
+  @Text({ isName: true, min: 1, max: 200, notBlank: true, description: "The pet's name.", example: 'Rex' })
   name!: string;
 
   @Id({ description: 'Identifier of the category the pet belongs to.', example: 1 })
@@ -63,6 +63,7 @@ export class ListPetsQuery extends PageQuery {
   categoryId?: number;
 
   @Text({
+    isName: true,
     min: 1,
     max: 200,
     times: 1,

@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
+import { composed } from '#libs/http';
 import {
   ClientsService,
   type IssuedKey,
@@ -46,7 +47,7 @@ interface TermsOptions extends OutputOptions {
 }
 
 function termsOf({ name, scopes, expires }: TermsOptions) {
-  return { name, scopes, expiresAt: expires === false ? null : expires };
+  return { name: name && composed(name), scopes, expiresAt: expires === false ? null : expires };
 }
 
 /** Options of what an operator decides for a key. */

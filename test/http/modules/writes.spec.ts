@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { ImportCatalogue } from '../../../src/modules/catalogue';
 import type { ErrorBody } from '../../support/api-client';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
@@ -226,4 +228,25 @@ describe('204: what is deleted', () => {
     const order = { pet_id: pet.id, quantity: 1, complete: false };
     expect(orders.rows).toEqual([{ ...order, cancelled_at: expect.any(Date) as Date }]);
   });
+});
+
+it('A name is one word in whatever form its system types it: stored, found, repeated and patched alike', async () => {
+  const [decomposed, composed] = ['Cafe\u0301', 'Caf\u00e9'];
+  const { id } = await arrange.category();
+  const keyed = caller.with({ 'Idempotency-Key': 'forms' });
+  const first = await keyed.post<Pet>('/pets', { name: decomposed, categoryId: id });
+  expect(first).toMatchObject({ status: 201, body: { name: composed } });
+  const second = await keyed.post<Pet>('/pets', { name: composed, categoryId: id });
+  expect([second.headers.get('idempotent-replayed'), second.body.id]).toEqual(['true', first.body.id]);
+  for (const name of [decomposed, composed]) {
+    const { body } = await caller.get<Pet[]>(`/pets?name=${encodeURIComponent(name)}`);
+    expect(body.map((pet) => pet.id)).toEqual([first.body.id]);
+  }
+  // As long as a name may be, once it is composed; in the other form it is twice as long.
+  const long = await caller.patch<Pet>(`/pets/${first.body.id}`, { name: 'e\u0301'.repeat(200) });
+  expect(long).toMatchObject({ status: 200, body: { name: '\u00e9'.repeat(200) } });
+  const line = JSON.stringify({ kind: 'category', id: 1, name: decomposed, description: decomposed });
+  await service.app.get(ImportCatalogue).importFrom(Readable.from([Buffer.from(line)]));
+  const { body } = await caller.get<Category[]>(`/categories?name=${encodeURIComponent(composed)}`);
+  expect(body).toEqual([expect.objectContaining({ name: composed, description: decomposed })]);
 });

@@ -1256,7 +1256,7 @@ export interface components {
         limit: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor: string;
-        /** @description Only categories whose name starts with this text, ignoring case. */
+        /** @description Only categories whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
         name: string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
@@ -1387,7 +1387,7 @@ export interface operations {
                 status?: components["parameters"]["status"];
                 /** @description Only pets of this category. */
                 categoryId?: number;
-                /** @description Only pets whose name starts with this text, ignoring case. */
+                /** @description Only pets whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
                 name?: string;
                 /** @description Only pets with one of these ids. */
                 id?: components["parameters"]["id"];
@@ -1980,7 +1980,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only categories whose name starts with this text, ignoring case. */
+                /** @description Only categories whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
                 name?: components["parameters"]["name"];
             };
             header?: never;

@@ -142,7 +142,7 @@ export interface Usage {
 /** @description A category that pets belong to. `description` is left out if it is not set. */
 export interface Category {
     /**
-     * @description Category name (for instance a kind of pet).
+     * @description Category name (for instance a kind of pet). Converted to the composed form of Unicode (NFC).
      * @example Dogs
      */
     name: string;
@@ -161,7 +161,7 @@ export interface Category {
 /** @description The body to create or replace a category. */
 export interface NewCategory {
     /**
-     * @description Category name (for instance a kind of pet).
+     * @description Category name (for instance a kind of pet). Converted to the composed form of Unicode (NFC).
      * @example Dogs
      */
     name: string;
@@ -179,7 +179,7 @@ export type PetStatus = "available" | "pending" | "sold";
 /** @description The body to create or replace a pet. */
 export interface NewPet {
     /**
-     * @description The pet's name.
+     * @description The pet's name. Converted to the composed form of Unicode (NFC).
      * @example Rex
      */
     name: string;
@@ -198,7 +198,7 @@ export interface NewPet {
 /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
 export interface PetPatch {
     /**
-     * @description The pet's name.
+     * @description The pet's name. Converted to the composed form of Unicode (NFC).
      * @example Rex
      */
     name?: string;
@@ -517,7 +517,7 @@ export type KeyScope = "read" | "write";
 /** @description A pet of the store. */
 export interface Pet {
     /**
-     * @description The pet's name.
+     * @description The pet's name. Converted to the composed form of Unicode (NFC).
      * @example Rex
      */
     name: string;
