@@ -5,6 +5,8 @@ export class OperatorError extends Error {
     readonly code = 'failed',
     /** Of a command that it ends. */
     readonly exitCode = 1,
+    /** Details, one on each line below the sentence. */
+    readonly lines?: readonly string[],
   ) {
     super(message);
   }

@@ -25,7 +25,7 @@ const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error,
   [UnsuitableDatabaseError, 'database_unsuitable'],
 ];
 
-type ExplainedFailure = Record<'code' | 'message', string>;
+type ExplainedFailure = Record<'code' | 'message', string> & { lines?: readonly string[] };
 
 /** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database, schema or table, a missing privilege. */
 const REFUSED_CODE = /^(28...|3D000|3F000|42P01|42501)$/;
@@ -38,17 +38,21 @@ const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*strin
 
 const DEFECT = 'internal_error';
 
-/** The text that reports a failure, in one line if it can be explained. */
+/** The text that reports a failure: if it can be explained, in one line, with its details below. */
 export function describeFailure(error: unknown): string {
-  const { code, message } = failureOf(error);
+  const { code, message, lines = [] } = failureOf(error);
   return code === DEFECT
     ? `petstore: ${message.split('\n').map(printable).join('\n')}\n`
-    : formatError(message);
+    : formatError(message) + lines.map((line) => `${printable(line)}\n`).join('');
 }
 
 /** A failure in the form for programs. */
 export function failureOf(error: unknown): ExplainedFailure {
-  if (error instanceof OperatorError || error instanceof ApiError) {
+  if (error instanceof OperatorError) {
+    const { code, message, lines } = error;
+    return { code, message, lines };
+  }
+  if (error instanceof ApiError) {
     return { code: error.code, message: error.message };
   }
   const [, code] = OF_LIBRARIES.find(([kind]) => error instanceof kind) ?? [];

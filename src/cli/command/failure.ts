@@ -53,9 +53,9 @@ export function reportFailure(error: unknown): number {
 }
 
 /** Looks at the raw arguments, because parsing them may be what failed. */
-function inFormat({ code, message }: { code: string; message: string }, text: string): string {
+function inFormat({ code, message, lines }: ReturnType<typeof failureOf>, text: string): string {
   return process.argv.includes('--json')
-    ? `${printableJson({ error: { code, message: withoutSecrets(message) } })}\n`
+    ? `${printableJson({ error: { code, message: withoutSecrets(message), lines } })}\n`
     : text;
 }
 

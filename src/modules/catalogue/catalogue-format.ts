@@ -43,12 +43,17 @@ export function exampleLines(): string[] {
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-/** Parses a line as bodies of requests are parsed. @throws ApiError that names each wrong field and its valid values */
-export function parseLine(bytes: Buffer): CatalogueLine {
+/** Parses the JSON object of a line as bodies of requests are parsed. @throws ApiError if the line is none */
+export function parseObject(bytes: Buffer): object {
   const line = parseJson(bytes);
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {
     throw new ValidationFailedError('must be a JSON object.');
   }
+  return line;
+}
+
+/** @throws ApiError that names each wrong field and its valid values */
+export function lineOf(line: object): CatalogueLine {
   const isCategory = 'kind' in line && line.kind === 'category';
   return { ...(isCategory ? validated(CategoryLine, line) : validated(PetLine, line)) };
 }

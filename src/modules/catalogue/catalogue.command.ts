@@ -15,6 +15,7 @@ import { ImportCatalogue, type ImportOutcome } from './import-catalogue';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
+  check?: boolean;
 }
 
 const IMPORT = 'import a catalogue from a file, as requests would create it';
@@ -26,11 +27,13 @@ const IMPORT = 'import a catalogue from a file, as requests would create it';
   description: `${IMPORT}
 
 The file has one JSON object on each line, a category before its pets. Ids matter only within the file. \
-Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.`,
+Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name. \
+--check imports nothing and reports the bad lines.`,
 })
 export class ImportCommand extends StoreCommand {
   readonly examples = [
     'import catalogue.ndjson',
+    'import catalogue.ndjson --check',
     'import catalogue.ndjson --from 30001',
     'import < catalogue.ndjson',
   ];
@@ -42,28 +45,37 @@ export class ImportCommand extends StoreCommand {
     command
       .summary(IMPORT)
       .addHelpText('after', `\nLines of a file:\n  ${exampleLines().join('\n  ')}`)
+      .option('--check', 'check all lines against the store, and change nothing')
       .option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
   }
 
   protected async execute(file = '-', options: ImportOptions): Promise<void> {
-    const { created, nextLine, badLines, problems, error } = await this.importFrom(file, options);
-    const imported = `Imported ${inWords(created)}.`;
-    const isBegun = created.categories + created.pets > 0;
-    const toGoOn = `${imported} To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
+    const outcome = await this.importFrom(file, options);
+    const { created, badLines, problems, error } = outcome;
+    const imported = options.check
+      ? `Checked ${inWords(created)}; nothing was imported.`
+      : `Imported ${inWords(created)}.`;
     if (error !== undefined) {
       const { code, message } = failureOf(error);
       const exitCode = error instanceof OperatorError ? error.exitCode : 1;
-      throw new OperatorError(`${message} ${isBegun ? toGoOn : 'Nothing was imported.'}`, code, exitCode);
+      throw new OperatorError(`${message} ${toGoOn(file, outcome, imported, options)}`, code, exitCode);
     }
     if (badLines > 0) {
-      const bad = counted(badLines, 'line is', 'lines are');
-      const named = problems.map(({ line, problem }) => `Line ${line}: ${problem}`);
-      throw new OperatorError([`${bad} bad.`, ...named, toGoOn].join(' '), 'bad_lines');
+      const bad = outcome.isNdjson
+        ? `${counted(badLines, 'line is', 'lines are')} bad.`
+        : 'The file is not NDJSON: it has no line that is a JSON object.';
+      const lines = problems.map(({ line, problem }) => `line ${line}: ${problem}`);
+      const more = badLines - problems.length;
+      const all = more > 0 ? [...lines, `and ${counted(more, 'more line', 'more lines')}`] : lines;
+      throw new OperatorError(`${bad} ${toGoOn(file, outcome, imported, options)}`, 'bad_lines', 1, all);
     }
     printDone(imported, created, options);
   }
 
-  private importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportOutcome> {
+  private importFrom(
+    file: string,
+    { from: fromLine, check: checkOnly, yes }: ImportOptions,
+  ): Promise<ImportOutcome> {
     return interruptible('', (signal) =>
       withProgress('Importing', 'lines', (bar) => {
         const source = readInput(file, signal, (done, total) => {
@@ -72,9 +84,13 @@ export class ImportCommand extends StoreCommand {
         });
         return this.catalogue.importFrom(source, {
           fromLine,
+          checkOnly,
           signal,
           onLines: (count) => bar.update({ count }),
           async onRepeated(names, example) {
+            if (checkOnly) {
+              return;
+            }
             // It would be drawn over the question.
             bar.stop();
             await confirm(questionOf(names, example), yes);
@@ -88,6 +104,23 @@ export class ImportCommand extends StoreCommand {
 
 function inWords({ categories, pets }: CatalogueCounts): string {
   return `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
+}
+
+/** What was imported, and how the operator goes on. */
+function toGoOn(
+  file: string,
+  { created, nextLine, unknownTo }: ImportOutcome,
+  imported: string,
+  { check }: ImportOptions,
+): string {
+  if (check || (created.categories + created.pets === 0 && unknownTo === undefined)) {
+    return 'Nothing was imported.';
+  }
+  const unknown =
+    unknownTo === undefined
+      ? ''
+      : ` Lines ${nextLine} to ${unknownTo} may be in the store already: look before you go on.`;
+  return `${imported}${unknown} To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
 }
 
 function questionOf(names: number, example: string): string {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, type Origin, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
@@ -5,22 +6,24 @@ import { ApiError, ValidationFailedError } from '#libs/http';
 import { OperatorError } from '../../operator-error';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
+import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
-import { type CatalogueCounts, type CatalogueLine, parseLine } from './catalogue-format';
+import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
 /** They share a transaction, as long as the database refuses none of them. */
 const GROUP_LINES = 50;
 /** As large as a request's body. */
 const MAX_LINE_BYTES = 64 * 1024;
-const MAX_REPORTED = 5;
+const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/** The operator is no client. */
-const ORIGIN: Origin = { owner: SERVICE_CALLER };
+/** How often a line is sent again whose outcome is unknown, and the pause before the next time. */
+const ATTEMPTS = 4;
+const PAUSE_MS = 500;
 
-/** The newest categories of these names. SQL, because TypeORM groups no rows. */
+/** The newest categories of these names, and how many there are. SQL, because TypeORM groups no rows. */
 const CATEGORIES_BY_NAME = {
-  text: `SELECT category.name, max(category.id) AS id FROM unnest($1::text[]) AS asked (name)
+  text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
     JOIN categories AS category
       ON lower(category.name) COLLATE "C" = lower(asked.name) AND category.name = asked.name
     GROUP BY category.name`,
@@ -29,6 +32,8 @@ const CATEGORIES_BY_NAME = {
 export interface ImportOptions {
   /** Lines before this one are in the store already: categories that pets refer to are found by their names. */
   fromLine?: number;
+  /** Checks all lines against the store, and creates nothing. */
+  checkOnly?: boolean;
   signal?: AbortSignal;
   /** Called before names are imported that the store has already; throws if the import must not go on. */
   onRepeated?(names: number, example: string): Promise<void>;
@@ -36,7 +41,7 @@ export interface ImportOptions {
   onLines?(lines: number): void;
 }
 
-/** What an import has done. */
+/** What an import has done, or would do. */
 export interface ImportOutcome {
   created: CatalogueCounts;
   /** All lines before this one are in the store, unless they are bad. */
@@ -44,6 +49,10 @@ export interface ImportOutcome {
   badLines: number;
   /** The first of the bad lines. */
   problems: { line: number; problem: string }[];
+  /** A line of the file was a JSON object. */
+  isNdjson: boolean;
+  /** After a failure of the database, this line and those before it from `nextLine` on may be in the store. */
+  unknownTo?: number;
   /** Why it has ended early: it was interrupted, must not go on, or the database has failed. */
   error?: Error;
 }
@@ -67,7 +76,9 @@ export class ImportCatalogue {
       outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
     // The reason of the end is what the operator needs to know, even if this cannot be recorded either.
-    await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
+    if (!options.checkOnly) {
+      await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
+    }
     return outcome;
   }
 
@@ -81,6 +92,22 @@ export class ImportCatalogue {
 
 type NumberedLine = CatalogueLine & { number: number };
 
+interface NamedCategory {
+  name: string;
+  id: number;
+  count: number;
+}
+
+/** Why a category of an earlier line is not known. */
+function ambiguity(line: number, name: string, count: number): string {
+  const where =
+    count > 1 ? `the store has ${count} categories of that name` : 'a line above has the name, too';
+  return (
+    `Which category of the store line ${line} ("${name}") is, cannot be told: ${where}. ` +
+    'Give each a name of its own, in the store and in the file.'
+  );
+}
+
 /** One run of an import. */
 class ImportRun {
   private readonly fromLine = this.options.fromLine ?? 1;
@@ -89,11 +116,16 @@ class ImportRun {
     nextLine: this.fromLine,
     badLines: 0,
     problems: [],
+    isNdjson: false,
   };
+  /** A line that is sent again, because its reply was lost, is created once: it has the key that it had. */
+  private readonly key = randomUUID();
   /** The categories by the ids that the file has for them; with those of the store once they are there. */
   private readonly categoryIds = new Map<number, number | undefined>();
   /** The categories that it has made itself: a file may have a name twice. */
   private readonly createdIds = new Set<number>();
+  /** The names of the categories of earlier lines. */
+  private readonly earlierNames = new Set<string>();
   private askOnce = this.options.onRepeated;
 
   constructor(
@@ -116,7 +148,7 @@ class ImportRun {
         group = [];
         this.options.onLines?.(number);
       }
-      if (this.outcome.badLines === 0) {
+      if (this.outcome.badLines === 0 || this.options.checkOnly) {
         group.push({ ...line, number });
       }
     }
@@ -150,7 +182,9 @@ class ImportRun {
     if (text.length > MAX_LINE_BYTES) {
       throw new ValidationFailedError(`must be at most ${MAX_LINE_BYTES} bytes long.`);
     }
-    const line = parseLine(Buffer.from(text, 'latin1'));
+    const object = parseObject(Buffer.from(text, 'latin1'));
+    this.outcome.isNdjson = true;
+    const line = lineOf(object);
     if (line.kind === 'pet' && !this.categoryIds.has(line.categoryId)) {
       throw new ValidationFailedError(`categoryId ${line.categoryId} is not the id of a category above.`);
     }
@@ -187,7 +221,14 @@ class ImportRun {
     }
     const known = await this.idsInStore(categories.map(({ name }) => name));
     const earlier = categories.filter(({ number }) => number < this.fromLine);
-    earlier.forEach(({ id, name }) => this.categoryIds.set(id, known.get(name)));
+    for (const { id, name, number } of earlier) {
+      const { id: idInStore, count = 0 } = known.get(name) ?? {};
+      if (count > 1 || this.earlierNames.has(name)) {
+        throw new OperatorError(ambiguity(number, name, count), 'ambiguous_category');
+      }
+      this.earlierNames.add(name);
+      this.categoryIds.set(id, idInStore);
+    }
     const others = categories.slice(earlier.length);
     const [example, ...more] = others.filter(({ name }) => known.has(name));
     if (example !== undefined) {
@@ -198,9 +239,9 @@ class ImportRun {
   }
 
   /** The categories of these names that are not its own. */
-  private async idsInStore(names: string[]): Promise<Map<string, number>> {
-    const rows = await this.store.database.query<{ name: string; id: number }>(CATEGORIES_BY_NAME, [names]);
-    return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map(({ name, id }) => [name, id]));
+  private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
+    const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
+    return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
   /** What the store or the database refuses is a bad line. */
@@ -211,18 +252,43 @@ class ImportRun {
       if (isDatabaseUnavailable(error)) {
         // Others of the group are in the store, so this line is tried alone: if it fails, the import ends before it.
         this.outcome.nextLine = line.number;
-        await this.create(line);
+        this.outcome.unknownTo = lines.at(-1)!.number;
+        await this.createAgain(line);
+        this.outcome.unknownTo = undefined;
       } else if (error !== undefined) {
         this.leaveOut(line.number, error.message);
       }
     }
   }
 
+  /** Creates a line unless an earlier attempt has created it, whose reply was lost. The end of one that still runs is waited for. */
+  private async createAgain(line: NumberedLine): Promise<void> {
+    for (let left = ATTEMPTS; ; left -= 1) {
+      try {
+        return await this.create(line);
+      } catch (error) {
+        const isOver =
+          !(error instanceof IdempotencyInProgressError) && (left === 1 || !isDatabaseUnavailable(error));
+        if (isOver) {
+          throw error;
+        }
+        await pause(PAUSE_MS, undefined, { signal: this.options.signal });
+      }
+    }
+  }
+
+  /** The operator is no client. */
+  private originOf({ number }: NumberedLine): Origin {
+    const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.key} ${number}`, String(number), 201);
+    return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
+  }
+
   private async create(line: NumberedLine): Promise<void> {
     const { categories, pets } = this.store;
+    const { checkOnly } = this.options;
     if (line.kind === 'category') {
       const { kind: _kind, number: _number, id: idInFile, ...body } = line;
-      const { id } = await categories.create(body, ORIGIN);
+      const { id } = checkOnly ? { id: 0 } : await categories.create(body, this.originOf(line));
       this.categoryIds.set(idInFile, id);
       this.createdIds.add(id);
       this.outcome.created.categories += 1;
@@ -235,7 +301,9 @@ class ImportRun {
     }
     // Nothing in stock and no open order: as the same requests would leave it.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
-    await pets.create({ ...body, categoryId, ...held }, ORIGIN, quantity);
+    if (!checkOnly) {
+      await pets.create({ ...body, categoryId, ...held }, this.originOf(line), quantity);
+    }
     this.outcome.created.pets += 1;
   }
 }

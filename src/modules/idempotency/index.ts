@@ -4,7 +4,7 @@ import type { Feature } from '../../feature';
 import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
 export { CommandOrigin, SendsCommands } from './idempotency.interceptor';
-export { KEPT_ERRORS } from './keyed-request';
+export { IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })
 class IdempotencyModule {}

@@ -45,15 +45,38 @@ describe('import', () => {
     const { code, stdout, stderr } = await run('import', file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^petstore: 27 lines are bad\. Line 3: categoryId 9 is not the id of a category above\. /,
+      /^petstore: 27 lines are bad\. Imported 1 category and 1 pet\. To go on: .* import \S+bad\.ndjson --from 3\nline 3: categoryId 9 is not the id of a category above\.\n/,
     );
-    expect(stderr).toMatch(
-      / Line 4: "\\u009b\\u202e\\u001b\[2J" is not allowed here.* Line 7: must be a JSON object/,
-    );
-    expect(stderr).toMatch(/ Imported 1 category and 1 pet\. To go on: .* import \S+bad\.ndjson --from 3\n$/);
+    expect(stderr).toMatch(/\nline 4: "\\u009b\\u202e\\u001b\[2J" is not allowed here/);
+    expect(stderr).toMatch(/\nline 22: must be a JSON object[^\n]+\nand 7 more lines\n$/);
     expect(await pets()).toBe(before + 1);
     const none = /The file has 29 lines, and none from 99 on\. Nothing was imported/;
     expect(await run('import', file, '--from', '99')).toEqual(complaint(1, none));
+  });
+
+  it('checks a file without importing it, and lists bad lines in JSON', async () => {
+    const before = await pets();
+    const good = write('checked.ndjson', aCategory('Newts'), aPet('Nia'));
+    expect((await run('import', '--check', good)).stdout).toBe(
+      'Checked 1 category and 1 pet; nothing was imported.\n',
+    );
+    const bad = write('half.ndjson', aCategory('Newts'), aPet('Nia', 9), aPet('Ada'));
+    const { code, stderr } = await run('import', '--check', bad, '--json');
+    const lines = ['line 2: categoryId 9 is not the id of a category above.'];
+    const error = { code: 'bad_lines', message: '1 line is bad. Nothing was imported.', lines };
+    expect({ code, failure: JSON.parse(stderr) as object }).toEqual({ code: 1, failure: { error } });
+    expect(await pets()).toBe(before);
+  });
+
+  it.each([
+    ['an array', JSON.stringify([aCategory('Newts'), aPet('Nia')], null, 2)],
+    ['an array without line ends', JSON.stringify(Array.from({ length: 3_000 }, () => aPet('Nia')))],
+    ['a table', 'name,category\nNia,1\n'],
+  ])('says of a file that is no NDJSON that it is none: %s', async (_what, text) => {
+    const { code, stderr } = await run('import', write('other.json', text));
+    const none =
+      /^petstore: The file is not NDJSON: it has no line that is a JSON object\. Nothing was imported\.\nline 1: /;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(none) as string });
   });
 
   it('reads standard input, ends on Ctrl-C, and says how to go on', async () => {

@@ -2,6 +2,9 @@ import { Readable } from 'node:stream';
 import { ExportCatalogue, ImportCatalogue } from '../../../../src/modules/catalogue';
 import type { ImportOutcome } from '../../../../src/modules/catalogue/import-catalogue';
 import { SeedService } from '../../../../src/runtime/seed';
+import { until } from '../../../support/eventually';
+import { startService } from '../../../support/service';
+import { TcpProxy } from '../../../support/tcp-proxy';
 import { useService } from '../../../support/use-service';
 
 type ImportOptions = Parameters<ImportCatalogue['importFrom']>[1];
@@ -110,13 +113,13 @@ describe('an import', () => {
     expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex', 'Kim', 'Ada']);
   });
 
-  it('reports an id that is there twice, a line that never ends, and at most five lines', async () => {
+  it('reports an id that is there twice, a line that never ends, and at most twenty lines', async () => {
     const twice = await load(aFile(aCategory(1), aCategory(1)));
     expect(twice.problems).toEqual([{ line: 2, problem: 'id 1 is the id of a category above.' }]);
     const endless = await load(aFile(aCategory(1), aCategory(2)) + 'x'.repeat(200_000));
     expect(endless.problems).toEqual([{ line: 3, problem: 'must be at most 65536 bytes long.' }]);
     const { badLines, problems } = await load(aFile(...Array.from({ length: 50 }, () => '{')));
-    expect([badLines, problems.length]).toEqual([50, 5]);
+    expect([badLines, problems.length]).toEqual([50, 20]);
   });
 
   it('stores nothing of a line that is not UTF-8, in whatever line and wherever its bytes are cut', async () => {
@@ -170,6 +173,71 @@ describe('an import', () => {
     await load(file, { fromLine: nextLine });
     expect(await petNames()).toEqual(names.filter((name) => name !== 'Pet 60'));
   });
+});
+
+describe('an import that goes on', () => {
+  const twoOfAName = [aCategory(1, 'Dogs'), aCategory(2, 'Dogs'), aPetLine('Rex', 1), aPetLine('Ada', 2)];
+
+  it('refuses a category that it cannot tell from another, and imports nothing', async () => {
+    await load(aFile(...twoOfAName.slice(0, 3)));
+    const refuses = async (reason: RegExp, ...lines: object[]) => {
+      const { error, created } = await load(aFile(...lines), { fromLine: 4 });
+      expect([error?.message, created.pets]).toEqual([expect.stringMatching(reason), 0]);
+    };
+    const inStore = /^Which category of the store line 1 \("Dogs"\) is, cannot be told: the store has 2 /;
+    await refuses(inStore, ...twoOfAName);
+    expect(await petNames()).toEqual(['Rex']);
+    await service.database.pool.query('DELETE FROM categories WHERE id = 2');
+    await refuses(/ line 2 .* a line above has the name, too\./, ...twoOfAName);
+    // What a caller has made meanwhile is no category of the file.
+    await service.database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
+    const [dogs, , ...others] = twoOfAName;
+    await refuses(inStore, dogs!, aCategory(2, 'Cats'), ...others);
+  });
+});
+
+it('A check of a file reports what an import would, and changes nothing', async () => {
+  const { pool } = service.database;
+  const audited = async () => (await pool.query('SELECT FROM audit_entries')).rowCount;
+  const before = await audited();
+  const lines = [aCategory(1, 'Dogs'), aPetLine('Rex', 1), 'nope', aPetLine('Ada', 1), aPetLine('Tom', 9)];
+  const { created, problems } = await load(aFile(...lines), { checkOnly: true });
+  expect(created).toEqual({ categories: 1, pets: 2 });
+  expect(problems.map(({ line }) => line)).toEqual([3, 5]);
+  // Dogs would have to be in the store by then.
+  const later = await load(aFile(...lines.slice(0, 2)), { checkOnly: true, fromLine: 2 });
+  expect(later.problems).toEqual([{ line: 2, problem: expect.stringMatching(/no category 1/) as string }]);
+  expect([await exported(), await audited()]).toEqual([[], before]);
+});
+
+it('An import whose COMMIT is not answered writes every line once', async () => {
+  const { pool } = service.database;
+  await pool.query(`CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER held AFTER INSERT ON pets DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW WHEN (NEW.name = 'Pet 20') EXECUTE FUNCTION hold()`);
+  const proxy = await TcpProxy.start(service.database.url);
+  const behind = await startService({ database: service.database, databaseUrl: proxy.url });
+  const holder = await pool.connect();
+  try {
+    await holder.query('SELECT pg_advisory_lock(7)');
+    const file = aFile(aCategory(1), ...Array.from({ length: 30 }, (_none, n) => aPetLine(`Pet ${n}`, 1)));
+    const importing = behind.app.get(ImportCatalogue).importFrom(Readable.from([Buffer.from(file)]));
+    const waits = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted`;
+    await until(async () => (await holder.query(waits)).rowCount === 1);
+    proxy.fallSilent();
+    await holder.query('SELECT pg_advisory_unlock(7)');
+    await until(async () => (await holder.query('SELECT FROM pets')).rowCount === 30);
+    await proxy.restore();
+    const { created, error } = await importing;
+    expect({ created, error }).toEqual({ created: { categories: 1, pets: 30 }, error: undefined });
+    expect((await holder.query('SELECT FROM pets')).rowCount).toBe(30);
+  } finally {
+    holder.release();
+    await behind.close();
+    await proxy.close();
+    await pool.query('DROP FUNCTION hold CASCADE');
+  }
 });
 
 describe('seeding', () => {

@@ -1,5 +1,5 @@
 import { ApiError } from '#libs/http';
-import { parseLine } from '../../../../src/modules/catalogue/catalogue-format';
+import { lineOf, parseObject } from '../../../../src/modules/catalogue/catalogue-format';
 
 const category = { kind: 'category', id: 3, name: 'Dogs', description: 'Loyal.' };
 const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quantity: 1 };
@@ -7,7 +7,7 @@ const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quan
 /** The record of a line, or what is wrong with it. */
 function readText(text: string) {
   try {
-    return { record: parseLine(Buffer.from(text)) };
+    return { record: lineOf(parseObject(Buffer.from(text))) };
   } catch (error) {
     if (error instanceof ApiError) return { problem: error.message };
     throw error;
