@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** A program that no npm package brings. */
@@ -7,10 +7,17 @@ export interface Program {
   /** Under any of these names. */
   names: string[];
   debianPackage: string;
+  /** A folder with one for each version, outside of the PATH. */
+  versions?: string;
 }
 
 export const REDIS: Program = { names: ['redis-server'], debianPackage: 'redis-server' };
 export const HAPROXY: Program = { names: ['haproxy'], debianPackage: 'haproxy' };
+export const POSTGRESQL: Program = {
+  names: ['initdb'],
+  debianPackage: 'postgresql',
+  versions: '/usr/lib/postgresql',
+};
 export const PGBOUNCER: Program = { names: ['pgbouncer'], debianPackage: 'pgbouncer' };
 export const PROMTOOL: Program = { names: ['promtool'], debianPackage: 'prometheus' };
 export const CURL: Program = { names: ['curl'], debianPackage: 'curl' };
@@ -24,8 +31,15 @@ export const CHROMIUM: Program = {
 };
 
 /** @returns the program's path, or undefined where it is not on the PATH */
-export function findProgram({ names }: Pick<Program, 'names'>): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
+export function findProgram({
+  names,
+  versions = '',
+}: Pick<Program, 'names' | 'versions'>): string | undefined {
+  const installed = existsSync(versions) ? readdirSync(versions) : [];
+  const folders = [
+    ...installed.map((version) => join(versions, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ];
   return names
     .flatMap((name) => folders.map((folder) => join(folder, name)))
     .find((path) => existsSync(path));

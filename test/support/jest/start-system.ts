@@ -1,8 +1,18 @@
-import { CHROMIUM, CURL, HAPROXY, PGBOUNCER, PROMTOOL, PYTHON, REDIS, ensurePrograms } from '../programs';
+import {
+  CHROMIUM,
+  CURL,
+  HAPROXY,
+  PGBOUNCER,
+  POSTGRESQL,
+  PROMTOOL,
+  PYTHON,
+  REDIS,
+  ensurePrograms,
+} from '../programs';
 import startHttp from './start-http';
 
 /** What the tests of whole processes need in addition: other programs. */
 export default async function start(): Promise<void> {
-  ensurePrograms(REDIS, HAPROXY, PGBOUNCER, PROMTOOL, CHROMIUM, CURL, PYTHON);
+  ensurePrograms(REDIS, HAPROXY, PGBOUNCER, POSTGRESQL, PROMTOOL, CHROMIUM, CURL, PYTHON);
   await startHttp();
 }

@@ -66,12 +66,27 @@ it('The backup keeps the newest 14 dumps, and removes what killed runs have left
   const script = container!.args![0]!.replaceAll('/backups', folder);
   const old = Array.from({ length: 15 }, (_, day) => `2026-01-${10 + day}T021700.dump`);
   [...old, '2026-01-09T021700.dump.partial'].forEach((name) => writeFileSync(join(folder, name), ''));
-  const withDump = `pg_dump() { echo dumped > "$3"; }\n${script}`;
   const [shell, option] = container!.command!;
-  execFileSync(shell!, [option!, withDump], { env: { ...process.env, DATABASE_URL: 'postgres://x' } });
+  const run = (server: number) => {
+    const tools = `psql() { echo ${server}; }
+      pg_dump() { if [ "$1" = --version ]; then echo 'pg_dump (PostgreSQL) 18.4 (Debian)'; else echo dumped > "$3"; fi; }`;
+    const env = { ...process.env, DATABASE_URL: 'postgres://x' };
+    execFileSync(shell!, [option!, `${tools}\n${script}`], { env, stdio: 'pipe' });
+  };
+  run(18);
   const left = readdirSync(folder);
   expect(left).toEqual([...old.slice(2), expect.stringMatching(/^20\d\d-[-\dT]+\.dump$/)]);
   expect(readFileSync(join(folder, left.at(-1)!), 'utf8')).toBe('dumped\n');
+  expect(() => run(15)).toThrow('The server has the major version 15: set the image to postgres:15.');
+});
+
+it('Text and images agree on the tools of the server: its own major version', () => {
+  const { services } = readYaml<{ services: Record<string, { image: string }> }>('docker/compose.yaml')[0]!;
+  const [backup] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
+  const [, major] = /^postgres:(\d+)\./.exec(services.postgres!.image)!;
+  expect(backup!.image).toBe(`postgres:${major}`);
+  expect(read('docker/README.md')).toContain(`with PostgreSQL ${major} and Valkey`);
+  expect(read('docs/operations/database.md')).toMatch(/use the tools of the server's own major version/);
 });
 
 it('The settings are settings of the service', () => {
