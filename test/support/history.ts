@@ -1,0 +1,163 @@
+/** A request that wrote or read a value. Times count sends and answers, so that no clock is involved. */
+export interface Operation {
+  kind: 'read' | 'write';
+  /** The value that was written or read. No two writes of a register write the same, but for deletions. */
+  value: string;
+  /** Of a conditional write: the value that it replaced. */
+  replaced?: string | undefined;
+  sent: number;
+  /** Null if the outcome is unknown: the write may or may not have happened, at any time after it was sent. */
+  answered: number | null;
+}
+
+/** A resource with one value at a time; the last operation is a read after all others. */
+export interface Register {
+  initial: string;
+  operations: Operation[];
+}
+
+/** The stock of a pet that is ordered. */
+export interface Stock {
+  initial: number;
+  final: number;
+  adjustments: { by: number; isUnknown: boolean }[];
+  /** The ids of the orders that were acknowledged for a request, which may have been sent repeatedly with one Idempotency-Key. */
+  acknowledged: Record<string, number[]>;
+  /** Orders whose outcome is unknown. */
+  unknownOrders: number;
+  orders: { id: number; quantity: number; isCancelled: boolean }[];
+}
+
+export interface History {
+  seed: number;
+  registers: Record<string, Register>;
+  stocks: Record<string, Stock>;
+}
+
+/** Says why no order of the operations explains what was acknowledged; an empty list if one does. */
+export function contradictionsIn({ registers, stocks }: History): string[] {
+  return [
+    ...Object.entries(registers).flatMap(([name, one]) => ofRegister(one).map((text) => `${name}: ${text}`)),
+    ...Object.entries(stocks).flatMap(([name, one]) => ofStock(one).map((text) => `${name}: ${text}`)),
+  ];
+}
+
+interface Write extends Operation {
+  reads: Operation[];
+  /** The conditional writes that replaced its value. */
+  next: Write[];
+}
+
+function ofRegister({ initial, operations }: Register): string[] {
+  const found: string[] = [];
+  const writes = new Map<string, Write>();
+  const first: Operation = { kind: 'write', value: initial, sent: -1, answered: -1 };
+  // A deletion may have been sent more than once: the one that was answered, or else the first, comes last here, and counts.
+  const sorted = operations.toSorted((one, other) => endOf(other) - endOf(one) || other.sent - one.sent);
+  for (const write of [first, ...sorted.filter(({ kind }) => kind === 'write')]) {
+    writes.set(write.value, { ...write, reads: [], next: [] });
+  }
+  for (const read of operations.filter(({ kind }) => kind === 'read')) {
+    const write = writes.get(read.value);
+    if (write === undefined) found.push(`${read.value} was read, and never written`);
+    write?.reads.push(read);
+  }
+  const happened = new Set<Write>();
+  const follow = (write: Write): void => {
+    if (happened.has(write)) return;
+    happened.add(write);
+    if (write.replaced === undefined) return;
+    const before = writes.get(write.replaced);
+    if (before === undefined) {
+      found.push(`${write.value} replaced ${write.replaced}, which was never written`);
+    } else {
+      before.next.push(write);
+      // What it replaced has happened, even if nobody was told.
+      follow(before);
+    }
+  };
+  [...writes.values()].filter((write) => write.answered !== null || write.reads.length > 0).forEach(follow);
+  for (const { value, next } of writes.values()) {
+    if (next.length > 1) {
+      found.push(`${next.map((one) => one.value).join(' and ')} both replaced ${value}: an update is lost`);
+    }
+  }
+  if (found.length > 0) return found;
+
+  // A conditional write follows the one whose value it replaced, with nothing in between but reads: such chains are put in order.
+  const chains = [...happened].filter((write) => write.replaced === undefined).map(chainFrom);
+  for (const chain of chains) {
+    let latest = -1;
+    for (const step of chain) {
+      const early = step.find((one) => endOf(one) < latest);
+      if (early !== undefined) {
+        found.push(`${early.kind} of ${early.value}, answered at ${endOf(early)}, is out of date`);
+      }
+      latest = Math.max(latest, ...step.map(({ sent }) => sent));
+    }
+  }
+  return [...found, ...disorderOf(chains.map((chain) => chain.flat()))];
+}
+
+/** Operations that were answered before another was sent come before the other one. */
+function disorderOf(chains: Operation[][]): string[] {
+  let left = chains.map((chain) => ({
+    chain,
+    firstAnswer: Math.min(...chain.map(endOf)),
+    lastSent: Math.max(...chain.map(({ sent }) => sent)),
+  }));
+  while (left.length > 0) {
+    const next = left.find((one) =>
+      left.every((other) => other === one || other.firstAnswer >= one.lastSent),
+    );
+    if (next === undefined) {
+      return [`these cannot be put in order: ${left.map(({ chain }) => chain[0]!.value).join(', ')}`];
+    }
+    left = left.filter((one) => one !== next);
+  }
+  return [];
+}
+
+/** The write, its reads, the write that replaced its value, and so on. */
+function chainFrom(first: Write): Operation[][] {
+  const chain: Operation[][] = [];
+  for (let write: Write | undefined = first; write !== undefined; write = write.next[0]) {
+    chain.push([write], write.reads);
+  }
+  return chain;
+}
+
+function endOf({ answered }: Operation): number {
+  return answered ?? Infinity;
+}
+
+function ofStock({ initial, final, adjustments, acknowledged, unknownOrders, orders }: Stock): string[] {
+  const found: string[] = [];
+  const placed = new Map<number, string>();
+  for (const [request, ids] of Object.entries(acknowledged)) {
+    if (new Set(ids).size > 1) found.push(`the request ${request} placed the orders ${ids.join()}`);
+    const other = placed.get(ids[0]!);
+    if (other !== undefined) found.push(`the requests ${other} and ${request} placed one order`);
+    placed.set(ids[0]!, request);
+  }
+  const missing = [...placed.keys()].filter((id) => !orders.some((order) => order.id === id));
+  if (missing.length > 0) found.push(`the orders ${missing.join()} are lost`);
+  const more = orders.length - placed.size + missing.length;
+  if (more > unknownOrders) {
+    found.push(`${more} orders were not acknowledged, and ${unknownOrders} may have been placed`);
+  }
+  const open = orders.filter(({ isCancelled }) => !isCancelled);
+  const known = adjustments.filter(({ isUnknown }) => !isUnknown);
+  const sum =
+    initial +
+    known.reduce((total, { by }) => total + by, 0) -
+    open.reduce((total, one) => total + one.quantity, 0);
+  let possible = new Set([sum]);
+  for (const { by } of adjustments.filter(({ isUnknown }) => isUnknown)) {
+    possible = new Set([...possible].flatMap((one) => [one, one + by]));
+  }
+  if (final < 0 || !possible.has(final)) {
+    found.push(`${final} units are left instead of ${[...possible].join(' or ')}`);
+  }
+  return found;
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { type History, type Operation, type Stock, contradictionsIn } from '../../support/history';
+
+type Step = [kind: 'read' | 'write', value: string, sent: number, answered: number | null, replaced?: string];
+
+function ofRegister(...steps: Step[]): string[] {
+  const operations = steps.map(([kind, value, sent, answered, replaced]): Operation => ({
+    kind,
+    value,
+    sent,
+    answered,
+    replaced,
+  }));
+  return contradictionsIn({ seed: 0, registers: { category: { initial: 'a', operations } }, stocks: {} });
+}
+
+it.each<[what: string, ...steps: Step[]]>([
+  ['conditional writes', ['write', 'b', 0, 3, 'a'], ['write', 'c', 1, 4, 'b'], ['read', 'c', 5, 6]],
+  ['writes at the same time', ['write', 'b', 0, 3], ['write', 'c', 1, 2], ['read', 'b', 4, 5]],
+  ['a read of the old value meanwhile', ['write', 'b', 0, 3, 'a'], ['read', 'a', 1, 2], ['read', 'b', 4, 5]],
+  [
+    'an unknown write that happened',
+    ['write', 'b', 0, null, 'a'],
+    ['write', 'c', 1, 2, 'b'],
+    ['read', 'c', 3, 4],
+  ],
+  ['one that did not', ['write', 'b', 0, null, 'a'], ['write', 'c', 1, 2, 'a'], ['read', 'c', 3, 4]],
+])('A history is explained: %s', (_what, ...steps) => {
+  expect(ofRegister(...steps)).toEqual([]);
+});
+
+it.each<[what: string, contradiction: string, ...steps: Step[]]>([
+  [
+    'a lost update',
+    'b and c both replaced a',
+    ['write', 'b', 0, 2, 'a'],
+    ['write', 'c', 1, 3, 'a'],
+    ['read', 'c', 4, 5],
+  ],
+  ['one without a condition', 'cannot be put in order', ['write', 'b', 0, 1], ['read', 'a', 2, 3]],
+  [
+    'one that is seen between',
+    'cannot be put in order',
+    ['write', 'b', 0, 1],
+    ['write', 'c', 2, 3, 'a'],
+    ['read', 'c', 4, 5],
+  ],
+  [
+    'a read of an old value',
+    'out of date',
+    ['write', 'b', 0, 1, 'a'],
+    ['read', 'a', 2, 3],
+    ['read', 'b', 4, 5],
+  ],
+  ['a value from nowhere', 'never written', ['read', 'z', 0, 1]],
+  ['an update that follows nothing', 'never written', ['write', 'b', 0, 1, 'z'], ['read', 'b', 2, 3]],
+])('A history contradicts itself: %s', (_what, contradiction, ...steps) => {
+  expect(ofRegister(...steps)).toEqual([expect.stringContaining(contradiction)]);
+});
+
+const STOCK: Stock = {
+  initial: 10,
+  final: 8,
+  adjustments: [{ by: 1, isUnknown: false }],
+  acknowledged: { 'key 1': [1, 1], 'key 2': [2] },
+  unknownOrders: 0,
+  orders: [
+    { id: 1, quantity: 3, isCancelled: false },
+    { id: 2, quantity: 4, isCancelled: true },
+  ],
+};
+
+it.each<[expected: string | undefined, change: Partial<Stock>]>([
+  [undefined, {}],
+  [
+    undefined,
+    {
+      final: 9,
+      adjustments: [
+        { by: 1, isUnknown: false },
+        { by: 1, isUnknown: true },
+      ],
+    },
+  ],
+  ['9 units are left instead of 8', { final: 9 }],
+  ['the request key 1 placed the orders 1,2', { acknowledged: { 'key 1': [1, 2] }, unknownOrders: 1 }],
+  [
+    'the requests key 1 and key 2 placed one order',
+    { acknowledged: { 'key 1': [1], 'key 2': [1] }, unknownOrders: 1 },
+  ],
+  ['the orders 3 are lost', { acknowledged: { a: [1], b: [2], c: [3] } }],
+  ['1 orders were not acknowledged', { acknowledged: { a: [1] } }],
+])('The stock of a pet: %s', (expected, change) => {
+  const found = contradictionsIn({ seed: 0, registers: {}, stocks: { pet: { ...STOCK, ...change } } });
+  expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
+});
+
+// HISTORY=file npx jest test/unit/support/history.spec.ts
+const { HISTORY } = process.env;
+if (HISTORY !== undefined) {
+  it('The saved history is explained', () => {
+    expect(contradictionsIn(JSON.parse(readFileSync(HISTORY, 'utf8')) as History)).toEqual([]);
+  });
+}
