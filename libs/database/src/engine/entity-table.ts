@@ -62,13 +62,24 @@ export class EntityTable<Row extends object> {
       many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
     };
     this.byId = this.reader('');
-    this.isReferenced = this.referenced(
-      dataSource.entityMetadatas.flatMap(({ tableName, foreignKeys }) =>
-        foreignKeys
-          .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)
-          .map(({ columnNames: [column] }) => [tableName, column!] as const),
-      ),
-    );
+    // Not EXISTS, for which the planner may read the whole table.
+    const references = dataSource.entityMetadatas
+      .flatMap(({ foreignKeys }) => foreignKeys)
+      .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)
+      .map(
+        ({ entityMetadata, columnNames }) =>
+          `(SELECT true FROM ${entityMetadata.tableName} WHERE ${columnNames[0]} = wanted.id LIMIT 1)`,
+      );
+    const referenced: Statement = {
+      text: `SELECT coalesce(${[...references, 'false'].join(', ')})
+        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) ORDER BY place`,
+    };
+    this.isReferenced = {
+      name: `what refers to ${name}`,
+      isUnderLocks: true,
+      callFor: (ids) => ({ statement: referenced, values: [ids] }),
+      resultsOf: (rows) => rows.map(([isFound]) => isFound as boolean),
+    };
     const nextId = `SELECT nextval('${name}_${id}_seq')`;
     const newId: Statement = { text: nextId };
     const newIds: Statement = { text: `${nextId} FROM generate_series(1, $1::int)` };
@@ -76,26 +87,6 @@ export class EntityTable<Row extends object> {
       callFor: ({ length }) =>
         length === 1 ? { statement: newId } : { statement: newIds, values: [length] },
       resultsOf: (rows) => rows.map(([next]) => next as number),
-    };
-  }
-
-  /** @param references the columns that refer to this table, each with its table */
-  private referenced(
-    references: readonly (readonly [table: string, column: string])[],
-  ): Lookup<number, boolean> {
-    // Not EXISTS, for which the planner may read the whole table.
-    const found = references.map(
-      ([table, column]) => `(SELECT true FROM ${table} WHERE ${column} = wanted.id LIMIT 1)`,
-    );
-    const statement: Statement = {
-      text: `SELECT coalesce(${[...found, 'false'].join(', ')})
-        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) ORDER BY place`,
-    };
-    return {
-      name: `what refers to ${this.name}`,
-      isUnderLocks: true,
-      callFor: (ids) => ({ statement, values: [ids] }),
-      resultsOf: (rows) => rows.map(([isFound]) => isFound as boolean),
     };
   }
 
