@@ -32,7 +32,7 @@ it.each<[what: string, ...steps: Step[]]>([
 it.each<[what: string, contradiction: string, ...steps: Step[]]>([
   [
     'a lost update',
-    'b and c both replaced a',
+    'both replaced a: an update is lost',
     ['write', 'b', 0, 2, 'a'],
     ['write', 'c', 1, 3, 'a'],
     ['read', 'c', 4, 5],
