@@ -1,16 +1,18 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
-import { URL_OPTION, keyInEnvironment, noService, serviceUrl, urlOf } from '../../cli/api.command';
+import { URL_OPTION, keyInEnvironment, noService, urlOf } from '../../cli/api.command';
 import type { SubcommandDeclaration } from '../../cli/command/command';
-import { OperatorError } from '../../operator-error';
+import { OperatorError, UsageError } from '../../operator-error';
 import { print } from '../../cli/command/output';
 import { formatError, printable, printableJson } from '../../runtime/messages';
 import type { EventType } from '../events';
 import { typesOption } from '../events/events.command';
+import { AddressPolicy } from './delivery/address-policy';
+import { Sender, deliveryHeaders } from './delivery/sender';
 
-/** The most that a receiver may take, as in the service. */
-const ANSWER_MS = 15_000;
+/** A receiver in development may be anywhere. */
+const EVERYWHERE = new AddressPolicy(['0.0.0.0/0', '::/0']);
 /** Retries that follow each other within this time are one outage. */
 const OUTAGE_MS = 60_000;
 
@@ -37,12 +39,20 @@ created, and what the receiver does not accept is not sent again.`,
     command
       .summary(SUMMARY)
       .addOption(typesOption(command))
-      .option('--forward-to <url>', 'send each event there, signed', serviceUrl)
+      .option('--forward-to <url>', 'send each event there, signed', receiverUrl)
       .option('--json', 'one JSON object per event')
       .option(...URL_OPTION),
   takesJson: false,
   withoutStore: true,
 };
+
+function receiverUrl(text: string): string {
+  const objection = EVERYWHERE.objection(text);
+  if (objection !== undefined) {
+    throw new UsageError(`--forward-to ${objection}.`);
+  }
+  return text;
+}
 
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
@@ -50,13 +60,16 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   // Who knows it cannot tell the key.
   const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
+  const sender = new Sender(EVERYWHERE);
+  signal.addEventListener('abort', () => sender.close());
   const pages = follow({ ...options, apiKey, baseUrl: await urlOf(options) }, signal);
   // The first page is empty. Whoever reads it has a key.
   await pages.next();
   process.stderr.write(`Listening until Ctrl-C. The secret of these webhooks is ${secret}\n`);
   for await (const page of pages) {
     for (const event of page) {
-      const outcome = forwardTo === undefined ? undefined : await forward(event, forwardTo, signer, signal);
+      const outcome = forwardTo === undefined ? undefined : await forward(event, forwardTo, signer, sender);
+      signal.throwIfAborted();
       print(json ? printableJson({ event, ...outcome }) : lineOf(event, outcome));
     }
   }
@@ -108,40 +121,23 @@ function warn(message: string): void {
 }
 
 /** Sends an event as the service sends deliveries. Without a response, the status is null. */
-async function forward(event: StoreEvent, url: string, signer: Webhook, signal: AbortSignal) {
+async function forward(event: StoreEvent, url: string, signer: Webhook, sender: Sender) {
   const now = new Date();
   const body = JSON.stringify(event);
-  const headers = {
-    'Content-Type': 'application/json',
-    'webhook-id': event.id,
-    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
-    'webhook-signature': signer.sign(event.id, now, body),
-  };
+  const headers = deliveryHeaders(event.id, now, signer.sign(event.id, now, body));
   const begin = performance.now();
-  const request = { method: 'POST', headers, body, redirect: 'manual' } as const;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-  const answer = await fetch(url, { ...request, signal: limit }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return { status: response.status, error: undefined };
-    },
-    (error: Error) => ({ status: null, error: reasonOf(error) }),
-  );
-  signal.throwIfAborted();
-  return { ...answer, milliseconds: Math.round(performance.now() - begin) };
+  const { status, error } = await sender.send({ url, headers, body });
+  return { status, error, milliseconds: Math.round(performance.now() - begin) };
 }
 
-/** `fetch` says why in the cause; where it has tried several addresses, in the code. */
-function reasonOf({ message, cause }: Error): string {
-  const { message: detail, code } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
-  return detail || code || message;
-}
-
-/** `order.placed evt_… → 204 (12 ms)` */
-function lineOf({ type, id, data }: StoreEvent, outcome?: Awaited<ReturnType<typeof forward>>): string {
+/** `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)` */
+function lineOf(
+  { timestamp, type, id, data }: StoreEvent,
+  outcome?: Awaited<ReturnType<typeof forward>>,
+): string {
   if (outcome === undefined) {
-    return `${type} ${id} ${printableJson(data)}`;
+    return `${timestamp} ${type} ${id} ${printableJson(data)}`;
   }
   const { status, error, milliseconds } = outcome;
-  return printable(`${type} ${id} → ${status ?? error} (${milliseconds} ms)`);
+  return printable(`${timestamp} ${type} ${id} → ${status ?? error} (${milliseconds} ms)`);
 }

@@ -4,12 +4,13 @@ import { Command } from 'nest-commander';
 import { CommandGroup, type Commander, Subcommand } from '../../cli/command/command';
 import { untilInterrupted } from '../../cli/command/failure';
 import { OperatorError } from '../../operator-error';
-import { identifier, shortText } from '../../cli/command/option';
+import { identifier, shortText, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, counted, printDone, printMany, printOne } from '../../cli/command/output';
 import { PETSTORE } from '../../runtime/messages';
 import { ClientsService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
 import { shownUrl } from './webhook.entity';
+import type { DeliveryDto } from './webhooks.dto';
 import { type WebhookOverview, WebhooksService } from './webhooks.service';
 
 /** Shown to the client if the operator gives no reason. */
@@ -31,6 +32,18 @@ function describe({ webhook, client, pending, failed }: WebhookOverview, { json 
     pending,
     failed,
   };
+}
+
+/** With null for what does not apply. `nextAttemptAt`: only of pending deliveries of an enabled webhook. */
+function describeDelivery(delivery: DeliveryDto): object {
+  const { id, eventId, type, status, attempts, responseStatus = null, error = null } = delivery;
+  const [createdAt, lastAttemptAt, nextAttemptAt] = [
+    delivery.createdAt,
+    delivery.lastAttemptAt,
+    delivery.nextAttemptAt,
+  ].map((at) => (at === undefined ? null : new Date(at)));
+  const times = { createdAt, lastAttemptAt, nextAttemptAt };
+  return { id, eventId, type, status, attempts, responseStatus, error, ...times };
 }
 
 function declareWebhook(command: Commander): Commander {
@@ -90,21 +103,34 @@ export class WebhooksCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'send a test event, whatever types the webhook has, and show what the receiver answers',
+    description:
+      'send a test event, whatever types the webhook has; fails, with the reason, if it does not arrive',
     examples: ['webhooks test 1'],
     declare: declareWebhook,
   })
   async test(id: number, options: OutputOptions): Promise<void> {
-    const { enabled, clientId } = (await this.existing(id)).webhook;
+    const { clientId } = (await this.existing(id)).webhook;
     const { id: deliveryId, eventId } = await this.webhooks.test(id, { owner: clientId });
-    const attempt = enabled ? await this.attemptOf(deliveryId) : undefined;
-    const { responseStatus = null, error = null } = attempt ?? {};
-    const missing = enabled
-      ? `no service has sent it yet; see ${PETSTORE} status`
-      : 'the webhook is disabled';
-    const outcome = attempt === undefined ? missing : (responseStatus ?? error);
-    const row = { id, event: eventId, status: responseStatus, error };
-    printDone(`${eventId} → ${outcome}`, row, options);
+    const attempt = await this.attemptOf(deliveryId);
+    const { responseStatus: status, error } = attempt ?? {
+      error: `No service has sent it yet; see ${PETSTORE} status.`,
+    };
+    if (error !== null) {
+      throw new OperatorError(`${eventId}: ${error}`, 'delivery_failed');
+    }
+    printDone(`${eventId} → ${status}`, { id, event: eventId, status, error }, options);
+  }
+
+  @Subcommand({
+    description: 'show the last deliveries of a webhook, and when those that are pending are due',
+    examples: ['webhooks deliveries 1', 'webhooks deliveries 1 --limit 100 --json'],
+    declare: (command) =>
+      declareWebhook(command).option('--limit <deliveries>', 'maximum number', wholeNumber(1, 100), 20),
+  })
+  async deliveries(id: number, options: OutputOptions & { limit: number }): Promise<void> {
+    const { clientId } = (await this.existing(id)).webhook;
+    const { entries } = await this.webhooks.listDeliveries(id, clientId, { limit: options.limit });
+    printMany(entries.map(describeDelivery), options, 'There are no deliveries.');
   }
 
   @Subcommand({

@@ -114,12 +114,30 @@ describe('petstore api', () => {
   });
 });
 
-it('petstore webhooks test shows what the receiver answers', async () => {
+it('petstore webhooks test fails as the delivery does, or because the webhook is disabled; deliveries shows what is due when', async () => {
   const receiver = await Receiver.start();
-  receiver.answers(503);
   const { id } = await json<{ id: number }>('POST', '/webhooks', '-f', `url=${receiver.url}`);
-  const { stdout } = await runCommand(['webhooks', 'test', String(id)], { DATABASE_URL: database.url });
-  expect(stdout).toMatch(/^evt_test_\d+ → 503\n$/);
+  const webhooks = (command: string, ...args: string[]) =>
+    runCommand(['webhooks', command, String(id), ...args], { DATABASE_URL: database.url });
+  const passed = await webhooks('test');
+  expect(passed).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^evt_test_\d+ → 204\n$/) as string,
+  });
+  receiver.answers(500);
+  expect(await webhooks('test')).toEqual(complaint(1, /evt_test_\d+: The response was 500\./));
+  const { stdout } = await webhooks('deliveries', '--json');
+  const [failed, delivered] = JSON.parse(stdout) as Record<string, string>[];
+  expect([failed, delivered]).toMatchObject([
+    { status: 'pending', attempts: 1, responseStatus: 500, error: 'The response was 500.' },
+    { status: 'delivered', attempts: 1, responseStatus: 204, error: null, nextAttemptAt: null },
+  ]);
+  const due = failed!.nextAttemptAt!;
+  expect(Date.parse(due) - Date.parse(failed!.lastAttemptAt!)).toBeGreaterThanOrEqual(5_000);
+  const table = await webhooks('deliveries', '--limit', '1');
+  expect(table.stdout).toMatch(/^ *id .* next attempt\n[^\n]*pending[^\n]*The response was 500\.[^\n]*\n$/);
+  await api('PATCH', `/webhooks/${id}`, '-f', 'enabled=false');
+  expect(await webhooks('test')).toEqual(complaint(1, /Webhook \d+ is disabled/));
   expect((await api('DELETE', `/webhooks/${id}`)).code).toBe(0);
   await receiver.stop();
 });
@@ -138,17 +156,24 @@ describe('petstore webhooks listen', () => {
     await Promise.all([listening(printing), listening(forwarding)]);
     await json('POST', '/categories', '-f', 'name=Cats');
     await until(() => printing.stdout.includes('\n') && forwarding.stdout.includes('\n'));
-    const { event } = JSON.parse(printing.stdout) as { event: { id: string; data: object } };
+    const { event } = JSON.parse(printing.stdout) as {
+      event: { id: string; timestamp: string; data: object };
+    };
     expect(event.data).toMatchObject({ name: 'Cats' });
-    expect(forwarding.stdout).toMatch(new RegExp(`^category.created ${event.id} → 503 \\(\\d+ ms\\)\n$`));
-    expect(receiver.received).toMatchObject([{ event }]);
+    expect(forwarding.stdout).toMatch(
+      new RegExp(`^${event.timestamp} category.created ${event.id} → 503 \\(\\d+ ms\\)\n$`),
+    );
+    const headers = { 'user-agent': 'petstore-webhooks/1.0', 'content-type': 'application/json' };
+    expect(receiver.received).toMatchObject([{ event, headers }]);
     // The same secret each time, so that a receiver is set up once.
     expect(isSignedBy(secretOf(printing), receiver.received[0]!)).toBe(true);
     expect(await json('GET', '/webhooks')).toEqual([]);
 
     await receiver.stop();
     await json('POST', '/categories', '-f', 'name=Dogs');
-    await until(() => /→ connect ECONNREFUSED \S+ \(\d+ ms\)\n$/.test(forwarding.stdout));
+    await until(() =>
+      /→ The connection failed: 127\.0\.0\.1 refused the connection\. \(\d+ ms\)\n$/.test(forwarding.stdout),
+    );
     expect(await forwarding.end('SIGINT')).toMatchObject({ code: 0 });
     expect(await printing.end('SIGTERM')).toMatchObject({ code: 143 });
   });
@@ -165,7 +190,7 @@ describe('petstore webhooks listen', () => {
     ];
     const server = await aServer((_request, response) => void answers.shift()?.(response));
     const listener = listen(server.url);
-    await until(() => listener.stdout === 'pet.created evt_1 {}\n');
+    await until(() => listener.stdout === '2026-11-21T09:30:00Z pet.created evt_1 {}\n');
     await until(() => server.requests.length === 6);
     const cursors = server.requests.map(({ url }) => /cursor=(\w+)/.exec(url!)![1]);
     expect(cursors).toEqual(['now', '1', '1', '1', '2', '3']);

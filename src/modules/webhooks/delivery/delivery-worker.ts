@@ -6,7 +6,7 @@ import { Clock } from '#libs/clock';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import type { Attempt } from './retry-schedule';
-import { Sender } from './sender';
+import { Sender, deliveryHeaders } from './sender';
 
 /** An attempt that takes longer is not quick. */
 const QUICK_MS = 1_000;
@@ -123,13 +123,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     if (signature === undefined) {
       return { status: null, error: UNREADABLE };
     }
-    const headers = {
-      'Content-Type': 'application/json',
-      'User-Agent': 'petstore-webhooks/1.0',
-      'webhook-id': delivery.eventId,
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
-      'webhook-signature': signature,
-    };
+    const headers = deliveryHeaders(delivery.eventId, now, signature);
     return this.sender.send({ url: delivery.url, headers, body });
   }
 

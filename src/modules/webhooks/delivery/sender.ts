@@ -43,6 +43,17 @@ interface Message {
   body: string;
 }
 
+/** The header fields of a delivery, by Standard Webhooks 1.0. */
+export function deliveryHeaders(eventId: string, at: Date, signature: string): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'petstore-webhooks/1.0',
+    'webhook-id': eventId,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': signature,
+  };
+}
+
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 @Injectable()
 export class Sender {
