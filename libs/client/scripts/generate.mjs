@@ -1,5 +1,6 @@
 // Writes src/generated, or the given folder, from openapi.yaml: the paths, as openapi-typescript makes them; the schemas as
-// interfaces with names, which editors show in errors; and the path of each operation with a comment for editors.
+// interfaces with names, which editors show in errors; and the path of each operation, and whether it needs a
+// body, with a comment for editors.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -61,10 +62,12 @@ write(
 );
 
 const entries = Object.entries(document.paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, { operationId, summary, description, deprecated }]) => {
-    const mark = deprecated ? '@deprecated ' : '';
-    const comment = `${summary}.\n${mark}${description}`.replaceAll('\n', '\n   * ');
-    return `  /**\n   * ${comment}\n   */\n  ${operationId}: ['${method}', '${path}'],\n`;
-  }),
+  Object.entries(operations).map(
+    ([method, { operationId, summary, description, deprecated, requestBody }]) => {
+      const mark = deprecated ? '@deprecated ' : '';
+      const comment = `${summary}.\n${mark}${description}`.replaceAll('\n', '\n   * ');
+      return `  /**\n   * ${comment}\n   */\n  ${operationId}: ['${method}', '${path}', ${requestBody?.required === true}],\n`;
+    },
+  ),
 );
 write('operations.ts', `export const OPERATIONS = {\n${entries.join('')}} as const;\n`);

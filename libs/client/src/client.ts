@@ -3,7 +3,7 @@ import { NoAnswer, PetStoreError, nextCursor } from './errors.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import type { operations } from './generated/schema.ts';
 import type { StoreEvent } from './generated/types.ts';
-import { type RetryOptions, retryingFetch, sleep } from './retrying-fetch.ts';
+import { type AttemptOptions, type RetryOptions, retryingFetch, sleep } from './retrying-fetch.ts';
 
 export interface PetStoreOptions extends RetryOptions {
   /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
@@ -17,10 +17,18 @@ type OrUndefined<Fields> = {
   [Name in keyof Fields]: Fields[Name] | (object extends Pick<Fields, Name> ? undefined : never);
 };
 
+/** What any call takes as well; what is left out is as in the options of the client. */
+export interface CallOptions extends AttemptOptions {
+  signal?: AbortSignal | undefined;
+  /** Of a POST. Default: a new one for each call. */
+  idempotencyKey?: string | undefined;
+}
+
 /** What an operation takes, by the OpenAPI document: `path`, `query`, `header` and `body`. */
 export type Input<Name extends keyof operations> = {
   [Part in keyof operations[Name]['parameters']]: OrUndefined<operations[Name]['parameters'][Part]>;
-} & RequestBodyOption<operations[Name]> & { signal?: AbortSignal | undefined };
+} & RequestBodyOption<operations[Name]> &
+  CallOptions;
 
 /** One page of a list. */
 export interface Page<Item> {
@@ -48,8 +56,16 @@ export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<
   followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
 };
 
+/** From a page of the feed without anything new to the next one. */
+const MIN_PAUSE_MS = 1_000;
+
 type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
-type AnyInput = { header?: Record<string, string>; body?: unknown; signal?: AbortSignal };
+type AnyInput = CallOptions & {
+  path?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  header?: Record<string, string>;
+  body?: unknown;
+};
 
 /**
  * Creates an SDK client of the Pet Store service. Use one per key, because it holds back calls after a 429.
@@ -61,17 +77,24 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
   const fetch = retryingFetch(retryOptions);
   const headers = { 'X-API-Key': key };
   // The service never redirects, and the key must not follow a foreign redirect.
-  const { request } = createClient({ baseUrl, headers, fetch, redirect: 'manual', querySerializer });
+  const { request } = createClient({ baseUrl, headers, redirect: 'manual', querySerializer });
 
-  const calls = Object.entries(OPERATIONS).map(([name, [method, path]]) => {
-    const call = async ({ body, signal, header, ...params }: AnyInput = {}) => {
+  const calls = Object.entries(OPERATIONS).map(([name, [method, path, needsBody]]) => {
+    const call = async (input: AnyInput = {}) => {
+      const { body, signal, header, path: values, query } = input;
+      for (const [, part = ''] of path.matchAll(/{(\w+)}/g)) {
+        if ((values?.[part] ?? '') === '') throw new TypeError(`${name}: path.${part} is missing.`);
+      }
+      if (needsBody && (body ?? null) === null) throw new TypeError(`${name}: body is missing.`);
       // Browsers offer `crypto.randomUUID` only on secure pages.
       const newKey = crypto.getRandomValues(new Uint32Array(4)).join('-');
-      const idempotencyKey = method === 'post' ? (header?.['Idempotency-Key'] ?? newKey) : undefined;
+      const givenKey = input.idempotencyKey ?? header?.['Idempotency-Key'];
+      const idempotencyKey = method === 'post' ? (givenKey ?? newKey) : undefined;
       const init = {
-        params: { ...params, header: { ...header, 'Idempotency-Key': idempotencyKey } },
+        params: { path: values, query, header: { ...header, 'Idempotency-Key': idempotencyKey } },
         body,
         signal,
+        fetch: (ready: Request) => fetch(ready, input),
       };
       const operation = `${method.toUpperCase()} ${path}`;
       const answered = request(method as never, path as never, init as never) as Promise<AnyAnswer>;
@@ -116,10 +139,15 @@ function querySerializer(query: Record<string, unknown>): string {
   return createQuerySerializer()(Object.fromEntries(given));
 }
 
-/** All entries of a list, a hundred on a page: `all(store.listPets, { query: { status: ['sold'] } })`. */
+/** All entries of a list, a hundred on a page: `all(store.listPets, { query: { status: ['sold'] } })`. @throws the signal's reason */
 export async function* all<
   Item,
-  Given extends [input?: { query?: { limit?: number | undefined; cursor?: string | undefined } }],
+  Given extends [
+    input?: {
+      query?: { limit?: number | undefined; cursor?: string | undefined };
+      signal?: AbortSignal | undefined;
+    },
+  ],
 >(list: (...input: Given) => Promise<Page<Item>>, ...[input]: Given): AsyncGenerator<Item, void, undefined> {
   let cursor: string | undefined;
   let next = input?.query?.cursor;
@@ -127,7 +155,10 @@ export async function* all<
     cursor = next;
     const query = { limit: 100, ...input?.query, cursor };
     const page = await list(...([{ ...input, query }] as unknown as Given));
-    yield* page.data;
+    for (const item of page.data) {
+      input?.signal?.throwIfAborted();
+      yield item;
+    }
     next = page.next;
     // At the end of the feed of events, the next page is the same again.
   } while (next !== undefined && next !== cursor);
@@ -136,25 +167,33 @@ export async function* all<
 /** The pages of the feed. @throws PetStoreError for errors that do not pass; the signal's reason */
 export async function* follow(
   list: (input: Input<'listEvents'>) => Promise<Page<StoreEvent>>,
-  { onRetry, sleep: pause = sleep }: RetryOptions,
-  { query, signal = new AbortController().signal }: Input<'listEvents'>,
+  { onRetry, sleep: pause = sleep, now = () => performance.now() }: RetryOptions,
+  { query, signal = new AbortController().signal, ...options }: Input<'listEvents'>,
 ): AsyncGenerator<Page<StoreEvent>, void, undefined> {
   let cursor = query?.cursor;
   for (;;) {
     // Who breaks off during a wait from `now` would have no cursor to return to.
     const wait = cursor === 'now' ? 0 : (query?.wait ?? 25);
-    const page = await list({ query: { limit: 100, ...query, wait, cursor }, signal }).catch(passing);
+    const input = {
+      maxWaitSeconds: Infinity,
+      ...options,
+      query: { limit: 100, ...query, wait, cursor },
+      signal,
+    };
+    const askedAt = now();
+    const page = await list(input).catch(passing);
     if (page instanceof PetStoreError) {
       const { operation, status, message, retryAfterSeconds: waitSeconds = 1 } = page;
       onRetry?.({ operation, waitSeconds, status, reason: message });
       await pause(waitSeconds * 1_000, signal);
-    } else if (page.data.length > 0 || page.next !== cursor) {
-      cursor = page.next;
-      yield page;
-    } else {
-      // A service that is stopping does not wait for events.
-      await pause(1_000, signal);
+      continue;
     }
+    const isNew = page.data.length > 0 || page.next !== cursor;
+    const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
+    cursor = page.next ?? cursor;
+    if (isNew) yield page;
+    // A service that is stopping does not wait for events, and neither does a proxy that does not know `wait`.
+    if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }
 

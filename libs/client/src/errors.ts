@@ -14,12 +14,14 @@ export class PetStoreError extends Error {
   readonly status: number;
   /** Seconds until the same request would no longer be refused for the same reason. */
   readonly retryAfterSeconds: number | undefined;
+  /** Identifies the request in the service's log. */
+  readonly requestId: string | undefined;
   /** Where to go on in the feed, if the service has lost the events that were read (`events_lost`). */
   readonly next: string | undefined;
 
   /**
    * @param operation method and path of the OpenAPI document: `GET /pets/{petId}`
-   * @param response its body has been read; `X-Request-Id` identifies the request in the service's log
+   * @param response its body has been read. Not printed with the error.
    * @param idempotencyKey sent again with this key and the same body, a POST is executed only once
    */
   constructor(
@@ -37,7 +39,15 @@ export class PetStoreError extends Error {
     this.status = response?.status ?? 0;
     this.code = code ?? (this.status === 304 ? 'not_modified' : unanswered);
     this.retryAfterSeconds = response && retryAfterOf(response.headers);
+    this.requestId = response?.headers.get('x-request-id') ?? undefined;
     this.next = response && nextCursor(response.headers);
+    Object.defineProperty(this, 'response', { enumerable: false });
+  }
+
+  /** For the console of Node: the stack, and the fields in one line. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const { name: _name, ...fields } = this;
+    return `${this.stack}\n    ${JSON.stringify(fields)}`;
   }
 }
 

@@ -12,14 +12,21 @@ export interface Retry {
   reason: string;
 }
 
-export interface RetryOptions {
+/** How long and how often a call tries. */
+export interface AttemptOptions {
   /** Attempts per call, including the first. Default 4. */
   maxAttempts?: number | undefined;
-  /** Total waiting time of one call. Default 90, longer than a minute window. */
+  /**
+   * Total waiting time of one call between its attempts. Default 90, longer than a minute window. A call that a 429 of another
+   * call holds back is not one of its attempts; it fails if that alone would take longer.
+   */
   maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt. Default 30. */
   attemptTimeoutSeconds?: number | undefined;
-  /** Called before each wait, so that a program can say that it is waiting. */
+}
+
+export interface RetryOptions extends AttemptOptions {
+  /** Called before each wait, so that a program can say that it is waiting; for all calls that a 429 holds back, once. */
   onRetry?: ((retry: Retry) => void) | undefined;
   /** Default: the global one, as it is at the time of each call. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -33,74 +40,150 @@ export interface RetryOptions {
 const MAX_CONCURRENT = 10;
 /** Refusals that far apart never add up to a ban, and the plan may be another by then. */
 const MAX_HOLD_MS = 60_000;
+/** A read that waits for events is no burden while it waits. The service limits how many may wait, so they take no place here. */
+const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
+
+/** The time after a 429 in which no other call is sent. */
+interface Hold {
+  response: Response;
+  text: string;
+  since: number;
+  until: number;
+  isReported: boolean;
+}
 
 /** A `fetch` for the requests with one key. It resolves with the last response, and rejects with NoAnswer if there was none. */
-export function retryingFetch(retryOptions: RetryOptions): (request: Request) => Promise<Response> {
-  const { maxAttempts = 4, maxWaitSeconds = 90, onRetry, sleep: pause = sleep } = retryOptions;
-  const attempt = attemptsInTurn(retryOptions);
-  const attempts = async (request: Request): Promise<Response> => {
-    let leftMs = maxWaitSeconds * 1_000;
-    for (let count = 1; ; count += 1) {
-      const outcome = await attempt(request).catch((error: unknown) => new NoAnswer(error));
-      request.signal.throwIfAborted();
-      const response = outcome instanceof NoAnswer ? undefined : outcome;
-      const wait = waitBeforeNext(response, count);
-      leftMs -= wait;
-      if (count >= maxAttempts || leftMs < 0 || !(await isWorthRepeating(request.method, response))) {
-        if (outcome instanceof NoAnswer) throw outcome;
-        return outcome;
+export function retryingFetch(
+  defaults: RetryOptions,
+): (request: Request, ofCall?: AttemptOptions) => Promise<Response> {
+  const { onRetry, sleep: pause = sleep, now = () => performance.now() } = defaults;
+  const { fetch = (request: Request) => globalThis.fetch(request) } = defaults;
+  const enter = placesInOrder(MAX_CONCURRENT);
+  let calls = 0;
+  let hold: Hold | undefined;
+
+  const report = (request: Request, waitMs: number, status: number, reason: string) => {
+    const operation = `${request.method} ${new URL(request.url).pathname}`;
+    onRetry?.({ operation, waitSeconds: waitMs / 1_000, status, reason });
+  };
+
+  /** The present hold, if it applies. With a valid key, `GET /rate-limit` is never refused. */
+  const holdOn = ({ url }: Request, count: number): Hold | undefined =>
+    hold &&
+    now() < Math.min(hold.until, hold.since + MAX_HOLD_MS) &&
+    (count > 1 || !url.endsWith('/rate-limit'))
+      ? hold
+      : undefined;
+
+  /** Sends a request in its turn, which comes after a hold. Where that is too late, resolves with the 429 of the hold. */
+  const attempt = async (
+    request: Request,
+    { turn, count, maxWaitMs, timeoutMs }: Record<'turn' | 'count' | 'maxWaitMs' | 'timeoutMs', number>,
+  ): Promise<{ response: Response; isRefused: boolean }> => {
+    for (;;) {
+      const leave = WAITS_FOR_EVENTS.test(request.url) ? () => undefined : await enter(turn);
+      try {
+        request.signal.throwIfAborted();
+        if (!holdOn(request, count)) {
+          const response = await send(request, fetch, timeoutMs);
+          if (response.status === 429) {
+            const text = await response.clone().text();
+            const since = now();
+            const { until = 0, isReported = false } = holdOn(request, 2) ?? {};
+            hold = {
+              response,
+              text,
+              since,
+              until: Math.max(until, since + waitBeforeNext(response, count)),
+              isReported,
+            };
+          }
+          return { response, isRefused: false };
+        }
+      } finally {
+        leave();
       }
-      const status = response?.status ?? 0;
-      const reason = outcome instanceof NoAnswer ? outcome.message : `the response was ${status}`;
-      const operation = `${request.method} ${new URL(request.url).pathname}`;
-      onRetry?.({ operation, waitSeconds: wait / 1_000, status, reason });
-      await pause(wait, request.signal);
+      const held = holdOn(request, count);
+      if (held) {
+        const waitMs = held.until - now();
+        if (waitMs > maxWaitMs) {
+          const response = new Response(held.text, held.response);
+          response.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+          return { response, isRefused: true };
+        }
+        if (!held.isReported) {
+          held.isReported = true;
+          report(request, waitMs, 429, 'the response was 429');
+        }
+        await pause(waitMs, request.signal);
+      }
     }
   };
-  return (request) =>
+
+  const attempts = async (request: Request, ofCall: AttemptOptions): Promise<Response> => {
+    const maxAttempts = ofCall.maxAttempts ?? defaults.maxAttempts ?? 4;
+    const maxWaitMs = (ofCall.maxWaitSeconds ?? defaults.maxWaitSeconds ?? 90) * 1_000;
+    const timeoutMs = (ofCall.attemptTimeoutSeconds ?? defaults.attemptTimeoutSeconds ?? 30) * 1_000;
+    // A call that was refused comes before calls that are younger.
+    const turn = (calls += 1);
+    let leftMs = maxWaitMs;
+    for (let count = 1; ; count += 1) {
+      const outcome = await attempt(request, { turn, count, maxWaitMs, timeoutMs }).catch(
+        (error: unknown) => new NoAnswer(error),
+      );
+      request.signal.throwIfAborted();
+      const { response, isRefused = false } = outcome instanceof NoAnswer ? {} : outcome;
+      const status = response?.status ?? 0;
+      const waitMs = status === 429 ? hold!.until - now() : waitBeforeNext(response, count);
+      leftMs -= waitMs;
+      const isLast = isRefused || count >= maxAttempts || leftMs < 0;
+      if (isLast || !(await isWorthRepeating(request.method, response))) {
+        if (response) return response;
+        throw outcome;
+      }
+      // The next attempt waits for the end of the hold.
+      if (status === 429) continue;
+      report(
+        request,
+        waitMs,
+        status,
+        outcome instanceof NoAnswer ? outcome.message : `the response was ${status}`,
+      );
+      await pause(waitMs, request.signal);
+    }
+  };
+
+  return (request, ofCall = {}) =>
     new Promise((resolve, reject) => {
       // Ends the call also while it waits for its turn.
       request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), { once: true });
-      attempts(request).then(resolve, reject);
+      attempts(request, ofCall).then(resolve, reject);
     });
 }
 
-/** One attempt, in order and ten at a time. After a 429, others are refused without being sent until it has passed. */
-function attemptsInTurn({
-  fetch = (request) => globalThis.fetch(request),
-  now = () => performance.now(),
-  ...rest
-}: RetryOptions) {
-  const waiting: (() => void)[] = [];
-  let free = MAX_CONCURRENT;
-  let refusal: { response: Response; text: string; at: number; until: number } | undefined;
-  return async (request: Request): Promise<Response> => {
+/** So many may be inside. Of those that wait, the one with the lowest number is next. @returns resolves with how to leave */
+function placesInOrder(free: number): (turn: number) => Promise<() => void> {
+  const waiting: { turn: number; admit: () => void }[] = [];
+  return async (turn) => {
     if (free > 0) free -= 1;
-    else await new Promise<void>((enter) => waiting.push(enter));
-    try {
-      request.signal.throwIfAborted();
-      const heldUntil = refusal ? Math.min(refusal.until, refusal.at + MAX_HOLD_MS) : 0;
-      // With a valid key, `GET /rate-limit` is never refused.
-      if (refusal && now() < heldUntil && !request.url.endsWith('/rate-limit')) {
-        const again = new Response(refusal.text, refusal.response);
-        again.headers.set('Retry-After', String(Math.ceil((refusal.until - now()) / 1_000)));
-        return again;
-      }
-      const response = await send(request, fetch, (rest.attemptTimeoutSeconds ?? 30) * 1_000);
-      if (response.status === 429) {
-        const until = now() + (retryAfterOf(response.headers) ?? 1) * 1_000;
-        refusal = { response, text: await response.clone().text(), at: now(), until };
-      }
-      return response;
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
+    else {
+      await new Promise<void>((admit) => {
+        const later = waiting.findIndex((one) => one.turn > turn);
+        waiting.splice(later < 0 ? waiting.length : later, 0, { turn, admit });
+      });
     }
+    return () => {
+      const next = waiting.shift();
+      if (next) next.admit();
+      else free += 1;
+    };
   };
 }
 
-/** Resolves after this many milliseconds, or rejects with the signal's reason. */
+/** `setTimeout` takes a longer wait for none. */
+const MAX_SLEEP_MS = 2 ** 31 - 1;
+
+/** Resolves after this many milliseconds, 24 days at most, or rejects with the signal's reason. */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -109,7 +192,7 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
       if (signal.aborted) reject(signal.reason as Error);
       else resolve();
     };
-    const timer = setTimeout(end, milliseconds);
+    const timer = setTimeout(end, Math.min(milliseconds, MAX_SLEEP_MS));
     signal.addEventListener('abort', end);
   });
 }

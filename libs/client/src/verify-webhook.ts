@@ -1,10 +1,14 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { WebhookEvent } from './generated/types.ts';
 
-/** Header fields of a request: from Node, from Fetch, or a plain object. */
+/** Header fields of a request: from Node, from Fetch, a plain object, or anything with `get`, which takes names in lower case. */
 export type WebhookHeaders =
-  Iterable<readonly [string, string]> | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | Iterable<readonly [string, string]>
+  | { get(name: string): unknown }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** By Standard Webhooks 1.0. */
+const FIELDS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
 
 /**
@@ -46,12 +50,17 @@ function textOf(body: string | Uint8Array | ArrayBuffer): string {
 }
 
 function fieldsOf(headers: WebhookHeaders): Record<string, string> {
+  const { headers: inside, get } = (headers ?? {}) as { headers?: unknown; get?: unknown };
+  const isGetter = typeof get === 'function';
   const isList = typeof (headers as Partial<Iterable<unknown>>)?.[Symbol.iterator] === 'function';
+  const named = (name: string) => [name, isGetter && (get.call(headers, name) as unknown)] as const;
   const pairs = isList
     ? [...(headers as Iterable<readonly [string, string]>)]
-    : Object.entries(headers ?? {});
+    : isGetter
+      ? FIELDS.map(named)
+      : Object.entries(headers ?? {});
   // A request has its fields in a property; a field of that name would be text.
-  const isRequest = typeof (headers as { headers?: unknown } | undefined)?.headers === 'object';
+  const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');
   }

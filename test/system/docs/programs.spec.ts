@@ -93,6 +93,26 @@ describe('Following the feed', () => {
   });
 });
 
+it.each([
+  ['the same cursor', (_count: number) => 'a'],
+  ['other words for it', (count: number) => `a${count}`],
+])(
+  'Following the feed asks at most once a second where empty pages come at once: %s',
+  async (_name, cursorOf) => {
+    const askedAt: number[] = [];
+    const server = createServer((_request, response) => {
+      const count = askedAt.push(performance.now());
+      response.writeHead(200, { Link: `</events?cursor=${cursorOf(count)}>; rel="next"` }).end('[]');
+    });
+    start(['follow.mjs'], { BASE: `http://127.0.0.1:${await listen(server)}`, KEY: 'psk' });
+    await until(() => askedAt.length > 3);
+    server.close();
+    const pauses = askedAt.slice(1).map((at, index) => at - askedAt[index]!);
+    // A timer may be a little early.
+    expect(Math.min(...pauses)).toBeGreaterThan(990);
+  },
+);
+
 /** They call what a guide shows, each time with headers, a body, a secret and a time, and print the event's type or what is wrong. */
 const CHECKS = {
   'check.mjs': `import { verify } from './verify.mjs';
@@ -145,7 +165,21 @@ it.each(LANGUAGES)(
       [[headers, `${body} `, secret, now], /no signature matches/i],
       [[headers, body, 'whsec_AAAA', now], /no signature matches/i],
       [[headers, body, secret, now + 301], /five minutes/],
-      ...['psk_live_1', '', '"whsec_AAAA"'].map((none) => [[headers, body, none, now], /secret .*whsec_/]),
+      ...['', 'abc', '-1', '1_795_253_400', '１７９５２５３４００', '9'.repeat(5_000)].map((time) => [
+        [{ ...headers, 'webhook-timestamp': time }, body, secret, now],
+        /five minutes/,
+      ]),
+      [[{}, body, secret, now], /five minutes/],
+      ...['', ' ', 'v1,é', 'v1,\ud800', 'v1', '🐕'].flatMap((text) =>
+        ['webhook-signature', 'webhook-id'].map((name) => [
+          [{ ...headers, [name]: text }, body, secret, now],
+          /no signature matches/i,
+        ]),
+      ),
+      ...['psk_live_1', '', '"whsec_AAAA"', 'whsec_é', 'whsec_%%%%'].map((none) => [
+        [headers, body, none, now],
+        /secret .*whsec_/,
+      ]),
     ] as const;
     const { PATH, HOME } = process.env;
     const options = { cwd: folder, env: { PATH, HOME } };

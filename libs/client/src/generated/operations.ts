@@ -4,165 +4,165 @@ export const OPERATIONS = {
    * List pets.
    * Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.
    */
-  listPets: ['get', '/pets'],
+  listPets: ['get', '/pets', false],
   /**
    * Create a pet.
    * The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.
    */
-  createPet: ['post', '/pets'],
+  createPet: ['post', '/pets', true],
   /**
    * Get a pet.
    * @deprecated Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.
    */
-  getPet: ['get', '/pets/{petId}'],
+  getPet: ['get', '/pets/{petId}', false],
   /**
    * Replace a pet.
    * Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
    */
-  replacePet: ['put', '/pets/{petId}'],
+  replacePet: ['put', '/pets/{petId}', true],
   /**
    * Update a pet.
    * Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
    */
-  updatePet: ['patch', '/pets/{petId}'],
+  updatePet: ['patch', '/pets/{petId}', true],
   /**
    * Delete a pet.
    * Deletes a pet that has no open orders.
    */
-  deletePet: ['delete', '/pets/{petId}'],
+  deletePet: ['delete', '/pets/{petId}', false],
   /**
    * List categories.
    * Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
    */
-  listCategories: ['get', '/categories'],
+  listCategories: ['get', '/categories', false],
   /**
    * Create a category.
    * The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.
    */
-  createCategory: ['post', '/categories'],
+  createCategory: ['post', '/categories', true],
   /**
    * Get a category.
    * Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
    */
-  getCategory: ['get', '/categories/{categoryId}'],
+  getCategory: ['get', '/categories/{categoryId}', false],
   /**
    * Replace a category.
    * Replaces name and description. Without a `description` the old one is removed.
    */
-  replaceCategory: ['put', '/categories/{categoryId}'],
+  replaceCategory: ['put', '/categories/{categoryId}', true],
   /**
    * Delete a category.
    * Deletes a category that no pet belongs to.
    */
-  deleteCategory: ['delete', '/categories/{categoryId}'],
+  deleteCategory: ['delete', '/categories/{categoryId}', false],
   /**
    * List orders.
    * Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.
    */
-  listOrders: ['get', '/store/orders'],
+  listOrders: ['get', '/store/orders', false],
   /**
    * Place an order.
    * The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.
    */
-  placeOrder: ['post', '/store/orders'],
+  placeOrder: ['post', '/store/orders', true],
   /**
    * Get an order.
    * Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
    */
-  getOrder: ['get', '/store/orders/{orderId}'],
+  getOrder: ['get', '/store/orders/{orderId}', false],
   /**
    * Update or complete an order.
    * A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.
    */
-  updateOrder: ['patch', '/store/orders/{orderId}'],
+  updateOrder: ['patch', '/store/orders/{orderId}', true],
   /**
    * Cancel an order.
    * Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
    */
-  cancelOrder: ['delete', '/store/orders/{orderId}'],
+  cancelOrder: ['delete', '/store/orders/{orderId}', false],
   /**
    * List stock counts.
    * Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.
    */
-  listInventory: ['get', '/store/inventory'],
+  listInventory: ['get', '/store/inventory', false],
   /**
    * Get the stock count of a pet.
    * Returns the current stock count and status of one pet.
    */
-  getInventory: ['get', '/store/inventory/{petId}'],
+  getInventory: ['get', '/store/inventory/{petId}', false],
   /**
    * Set the stock count of a pet.
    * Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
    */
-  setInventory: ['put', '/store/inventory/{petId}'],
+  setInventory: ['put', '/store/inventory/{petId}', true],
   /**
    * Adjust the stock count of a pet.
    * Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.
    */
-  adjustInventory: ['post', '/store/inventory/{petId}/adjustments'],
+  adjustInventory: ['post', '/store/inventory/{petId}/adjustments', true],
   /**
    * List events.
    * Returns a page of events, oldest first, in one order for everybody; those of a pet, an order or a category are in the order in which they happened. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.
    */
-  listEvents: ['get', '/events'],
+  listEvents: ['get', '/events', false],
   /**
    * List webhooks.
    * Returns your client's webhooks, sorted by id.
    */
-  listWebhooks: ['get', '/webhooks'],
+  listWebhooks: ['get', '/webhooks', false],
   /**
    * Create a webhook.
    * Events are sent to `url` from now on. Only this response contains the signing secret; keep it. Your client may have 10 webhooks.
    */
-  createWebhook: ['post', '/webhooks'],
+  createWebhook: ['post', '/webhooks', true],
   /**
    * Get a webhook.
    * Returns one webhook, without its secret.
    */
-  getWebhook: ['get', '/webhooks/{webhookId}'],
+  getWebhook: ['get', '/webhooks/{webhookId}', false],
   /**
    * Update a webhook.
    * A JSON Merge Patch (RFC 7396). The secret does not change.
    */
-  updateWebhook: ['patch', '/webhooks/{webhookId}'],
+  updateWebhook: ['patch', '/webhooks/{webhookId}', true],
   /**
    * Delete a webhook.
    * Nothing more is sent to it, and its deliveries are deleted.
    */
-  deleteWebhook: ['delete', '/webhooks/{webhookId}'],
+  deleteWebhook: ['delete', '/webhooks/{webhookId}', false],
   /**
    * Rotate the secret.
    * Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
    */
-  rotateWebhookSecret: ['post', '/webhooks/{webhookId}/secret'],
+  rotateWebhookSecret: ['post', '/webhooks/{webhookId}/secret', false],
   /**
    * Send a test event.
    * Sends an event of type `webhook.test`, whatever types the webhook subscribes to. Nothing is sent to a disabled webhook.
    */
-  testWebhook: ['post', '/webhooks/{webhookId}/test'],
+  testWebhook: ['post', '/webhooks/{webhookId}/test', false],
   /**
    * List deliveries.
    * Returns a page of the deliveries of a webhook from the last 30 days, newest first.
    */
-  listDeliveries: ['get', '/webhooks/{webhookId}/deliveries'],
+  listDeliveries: ['get', '/webhooks/{webhookId}/deliveries', false],
   /**
    * Retry a delivery.
    * Sends the event again now, even if it was delivered. If it fails, the retries start over.
    */
-  retryDelivery: ['post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry'],
+  retryDelivery: ['post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', false],
   /**
    * Get your API key.
    * Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.
    */
-  getKey: ['get', '/key'],
+  getKey: ['get', '/key', false],
   /**
    * Get your rate limit status.
    * Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.
    */
-  getRateLimit: ['get', '/rate-limit'],
+  getRateLimit: ['get', '/rate-limit', false],
   /**
    * Get your daily usage.
    * Returns your client's counted requests for each UTC day, up to 90 days back.
    */
-  getUsage: ['get', '/usage'],
+  getUsage: ['get', '/usage', false],
 } as const;

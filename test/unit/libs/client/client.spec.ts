@@ -1,7 +1,13 @@
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { PetStoreError, all, createPetStoreClient } from '#libs/client';
+import {
+  type PetStoreClient,
+  PetStoreError,
+  type PetStoreOptions,
+  all,
+  createPetStoreClient,
+} from '#libs/client';
 import { until } from '../../../support/eventually';
 import { KEY, LOST, NO_PETS, failure, failureOf, json, scriptedClient } from '../../../support/scripted';
 
@@ -58,7 +64,7 @@ describe('A call', () => {
     const { client, waits } = scriptedClient([limited(40_000), page], { onRetry });
     expect((await client.followEvents().next()).value).toMatchObject({ next: 'a' });
     const wait = { operation: 'GET /events', waitSeconds: 40_000, status: 429 };
-    expect(onRetry.mock.calls).toEqual([[{ ...wait, reason: 'It is rate_limit_exceeded.' }]]);
+    expect(onRetry.mock.calls).toEqual([[{ ...wait, reason: 'the response was 429' }]]);
     expect(waits).toEqual([40_000_000]);
   });
 
@@ -174,8 +180,44 @@ describe('A call', () => {
   });
 });
 
+describe('The options of one call', () => {
+  it('win over those of the client: attempts, waiting time, and the Idempotency-Key', async () => {
+    const { client, sent, waits } = scriptedClient([LOST, limited(30), LOST]);
+    await failureOf(client.createPet({ body, maxAttempts: 1, idempotencyKey: 'mine' }));
+    expect(sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['mine']);
+    expect(await failureOf(client.listPets({ maxWaitSeconds: 29 }))).toMatchObject({ status: 429 });
+    expect([sent.length, waits]).toEqual([2, []]);
+  });
+
+  it('win over those of the client: the timeout of an attempt', async () => {
+    const { client, sent } = scriptedClient([silent], { maxAttempts: 1 });
+    const error = await failureOf(client.listPets({ attemptTimeoutSeconds: 0.01 }));
+    expect(error).toMatchObject({ message: 'GET /pets: no answer (silence for 0.01 s).' });
+    expect(new URL(sent[0]!.url).search).toBe('');
+  });
+});
+
+it('An error has the id of its request, and is printed with its fields in one line after the stack', async () => {
+  const { client } = scriptedClient([failure(404, 'pet_not_found', { 'X-Request-Id': 'abc' })]);
+  const error = (await failureOf(client.getPet({ path: { petId: 1 } }))) as PetStoreError;
+  expect(error).toMatchObject({ requestId: 'abc', response: { status: 404 } });
+  const [fields, ...more] = inspect(error).slice(error.stack!.length).trim().split('\n');
+  const operation = 'GET /pets/{petId}';
+  expect(JSON.parse(fields!)).toEqual({ operation, status: 404, code: 'pet_not_found', requestId: 'abc' });
+  expect(more).toEqual([]);
+});
+
 describe('An abort', () => {
   const reason = new Error('enough');
+
+  it('ends all() before the next entry of the page', async () => {
+    const controller = new AbortController();
+    const { client, sent } = scriptedClient([json([PET, PET], { Link: '</pets?cursor=a>; rel="next"' })]);
+    const pets = all(client.listPets, { signal: controller.signal });
+    await pets.next();
+    controller.abort(reason);
+    expect([await failureOf(pets.next()), sent.length]).toEqual([reason, 1]);
+  });
 
   it('ends a call before it is sent', async () => {
     const { client, sent } = scriptedClient([NO_PETS]);
@@ -235,6 +277,21 @@ describe('A mistake of set-up', () => {
     expect(make).not.toThrow(/psk_live/);
   });
 
+  it.each<[string, keyof PetStoreClient, object | undefined]>([
+    ['getPet: path.petId is missing.', 'getPet', undefined],
+    ['retryDelivery: path.deliveryId is missing.', 'retryDelivery', { path: { webhookId: 1 } }],
+    ['createPet: body is missing.', 'createPet', {}],
+    ['updatePet: body is missing.', 'updatePet', { path: { petId: 1 }, body: null }],
+  ])(
+    'in a call is a TypeError that names what is missing, and nothing is sent: %s',
+    async (message, name, input) => {
+      const { client, sent } = scriptedClient([CREATED]);
+      const call = client[name] as unknown as (input: unknown) => Promise<unknown>;
+      expect(await failureOf(call(input))).toMatchObject({ name: 'TypeError', message });
+      expect(sent).toEqual([]);
+    },
+  );
+
   it('in a request is no lost connection: a header that cannot be sent', async () => {
     const { client, sent } = scriptedClient([CREATED]);
     const header = { 'Idempotency-Key': 'Zoë 🐕' };
@@ -290,7 +347,77 @@ describe('After a 429', () => {
   });
 });
 
+describe('Calls that a 429 holds back', () => {
+  /** A client whose waits end, in order, whenever nothing else happens; its service allows 60 requests a minute, and has allowed them. */
+  function inUsedUpMinute(options: Partial<PetStoreOptions> = {}) {
+    let now = 0;
+    let [end, left] = [44_000, 0];
+    const waiting: { until: number; wake: () => void }[] = [];
+    const sleep = (milliseconds: number, signal: AbortSignal) =>
+      new Promise<void>((wake, reject) => {
+        waiting.push({ until: now + milliseconds, wake });
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const onRetry = jest.fn();
+    const answer = () => {
+      if (now >= end) [end, left] = [now + 60_000, 60];
+      left -= 1;
+      return left >= 0 ? (NO_PETS.clone() as Response) : limited(Math.ceil((end - now) / 1_000));
+    };
+    const scripted = scriptedClient([answer], { onRetry, now: () => now, sleep, ...options });
+    const settled = async (calls: Promise<unknown>) => {
+      let isDone = false;
+      void calls.finally(() => (isDone = true)).catch(() => undefined);
+      for (let idle = 0; !isDone; idle += 1) {
+        await new Promise(setImmediate);
+        if (idle > 50 && waiting.length > 0) {
+          waiting.sort((one, other) => one.until - other.until);
+          now = Math.max(now, waiting[0]!.until);
+          waiting
+            .splice(0, waiting.filter(({ until: time }) => time <= now).length)
+            .forEach(({ wake }) => wake());
+          idle = 0;
+        }
+      }
+      return calls;
+    };
+    return { ...scripted, onRetry, settled, seconds: () => now / 1_000 };
+  }
+
+  it('wait for their turn and spend no attempts: 75 at once all succeed in the second window, after one note for each hold', async () => {
+    const { client, sent, onRetry, settled, seconds } = inUsedUpMinute({ maxAttempts: 3 });
+    await settled(Promise.all(Array.from({ length: 75 }, () => client.listPets())));
+    expect([onRetry.mock.calls.length, sent.length, seconds()]).toEqual([2, 95, 104]);
+  });
+
+  it('end at once when they are aborted, and leave their turn to others', async () => {
+    const controller = new AbortController();
+    const { client, sent, settled } = inUsedUpMinute();
+    const calls = Array.from({ length: 15 }, () => client.listPets());
+    const aborted = failureOf(client.listPets({ signal: controller.signal }));
+    await until(() => sent.length === 10);
+    controller.abort(new Error('enough'));
+    expect(await aborted).toEqual(new Error('enough'));
+    await settled(Promise.all(calls));
+    expect(sent.length).toBe(25);
+  });
+});
+
 describe('Requests under way', () => {
+  it('do not wait for followers, however many there are', async () => {
+    const { client, sent } = scriptedClient([
+      (request) => (request.url.includes('/events') ? silent(request) : (NO_PETS.clone() as Response)),
+    ]);
+    const controller = new AbortController();
+    const followers = Array.from({ length: 20 }, () =>
+      failureOf(client.followEvents({ signal: controller.signal }).next()),
+    );
+    await until(() => sent.length === 20);
+    expect((await client.listPets()).data).toEqual([]);
+    controller.abort();
+    await Promise.all(followers);
+  });
+
   const pending = () => {
     const answers: (() => void)[] = [];
     const reply = () =>
@@ -328,6 +455,29 @@ describe('Requests under way', () => {
     answers.forEach((answer) => answer());
     await Promise.all(calls);
   });
+});
+
+it.each([
+  ['the same cursor', () => 'a'],
+  ['other words for it', (count: number) => `a${count}`],
+  ['no cursor', () => undefined],
+])('A follower that gets empty pages at once asks once a second: %s', async (_name, cursorOf) => {
+  let count = 0;
+  const controller = new AbortController();
+  const { client, waits } = scriptedClient([
+    () => {
+      count += 1;
+      const cursor = cursorOf(count);
+      if (count > 5) controller.abort(new Error('enough'));
+      return json([], cursor === undefined ? {} : { Link: `</events?cursor=${cursor}>; rel="next"` });
+    },
+  ]);
+  const pages = client.followEvents({ signal: controller.signal });
+  const reading = async () => {
+    for await (const _page of pages);
+  };
+  expect(await failureOf(reading())).toEqual(new Error('enough'));
+  expect(waits).toEqual(Array(5).fill(1_000));
 });
 
 describe('The pages of a list', () => {

@@ -28,6 +28,7 @@ it.each<[string, WebhookHeaders, (string | Uint8Array | ArrayBuffer)?]>([
   ['bytes that are no Buffer', signed(), new TextEncoder().encode(BODY)],
   ['signatures by two secrets', signed(BODY, [OTHER, SECRET])],
   ['pairs and an ArrayBuffer', Object.entries(signed()), new Uint8Array(Buffer.from(BODY)).buffer],
+  ['anything with get', { get: (name: string) => new Headers(signed()).get(name) }],
   ['a Map', new Map(Object.entries(signed()))],
 ])('Takes %s', (_name, headers, body = BODY) => {
   expect(verifyWebhook(headers, body, SECRET)).toEqual(JSON.parse(BODY));
