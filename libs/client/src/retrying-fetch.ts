@@ -88,15 +88,9 @@ export function retryingFetch(
           const response = await send(request, fetch, timeoutMs);
           if (response.status === 429) {
             const text = await response.clone().text();
-            const since = now();
             const { until = 0, isReported = false } = holdOn(request, 2) ?? {};
-            hold = {
-              response,
-              text,
-              since,
-              until: Math.max(until, since + waitBeforeNext(response, count)),
-              isReported,
-            };
+            const ownUntil = now() + waitBeforeNext(response, count);
+            hold = { response, text, since: now(), until: Math.max(until, ownUntil), isReported };
           }
           return { response, isRefused: false };
         }
@@ -138,8 +132,8 @@ export function retryingFetch(
       leftMs -= waitMs;
       const isLast = isRefused || count >= maxAttempts || leftMs < 0;
       if (isLast || !(await isWorthRepeating(request.method, response))) {
-        if (response) return response;
-        throw outcome;
+        if (outcome instanceof NoAnswer) throw outcome;
+        return outcome.response;
       }
       // The next attempt waits for the end of the hold.
       if (status === 429) continue;
@@ -165,15 +159,13 @@ export function retryingFetch(
 function placesInOrder(free: number): (turn: number) => Promise<() => void> {
   const waiting: { turn: number; admit: () => void }[] = [];
   return async (turn) => {
-    if (free > 0) free -= 1;
-    else {
-      await new Promise<void>((admit) => {
-        const later = waiting.findIndex((one) => one.turn > turn);
-        waiting.splice(later < 0 ? waiting.length : later, 0, { turn, admit });
-      });
+    if (free > 0) {
+      free -= 1;
+    } else {
+      await new Promise<void>((admit) => waiting.push({ turn, admit }));
     }
     return () => {
-      const next = waiting.shift();
+      const [next] = waiting.sort((one, other) => one.turn - other.turn).splice(0, 1);
       if (next) next.admit();
       else free += 1;
     };
