@@ -1,7 +1,8 @@
-// What is served besides operations. All callers get the same buffers, compressed once: no stream and no work per download.
+// What is served besides operations. All callers get the same buffers, compressed once, with their address between the buffers.
 import { extname } from 'node:path';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
@@ -38,8 +39,67 @@ const TYPES: Record<string, string> = {
   '.yaml': 'text/yaml; charset=utf-8',
 };
 
-/** A caller may send any `Host`: only what was made for the latest addresses is kept. */
+/** For so many addresses it is kept how the address is put in. */
 const MAX_ADDRESSES = 8;
+
+/** The start of what is compressed by `deflate` and has neither a name nor a time (RFC 1952, section 2.3). */
+const GZIP_START = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+
+/** A block of `deflate` that is not compressed (RFC 1951, section 3.2.4). */
+function storedBlock(content: Buffer, isLast: boolean): Buffer {
+  const head = Buffer.from([isLast ? 1 : 0, 0, 0, 0, 0]);
+  head.writeUInt16LE(content.length, 1);
+  head.writeUInt16LE(content.length ^ 0xffff, 3);
+  return Buffer.concat([head, content]);
+}
+
+function gzipEnd(content: Buffer[]): Buffer {
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(content.reduce((sum, one) => crc32(one, sum), 0));
+  end.writeUInt32LE(
+    content.reduce((sum, one) => sum + one.length, 0),
+    4,
+  );
+  return Buffer.concat([storedBlock(Buffer.alloc(0), true), end]);
+}
+
+interface Content {
+  plain: Body;
+  compressed: Body;
+}
+
+interface Body {
+  pieces: Buffer[];
+  length: number;
+  tag: string;
+}
+
+/**
+ * Compresses each part once, so that nobody causes a compression by another `Host` each time.
+ * @param parts between which the address stands
+ * @returns what callers at an address get
+ */
+async function prepare(parts: Buffer[]): Promise<(address: string) => Content> {
+  // Each part ends at a whole byte, and refers to nothing before itself.
+  const options = { finishFlush: constants.Z_FULL_FLUSH };
+  const compressedParts: Buffer[] = await Promise.all(
+    parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
+  );
+  const digest = entityTag(Buffer.concat(parts));
+  return (address) => {
+    const text = Buffer.from(address);
+    const put = (between: Buffer, all: Buffer[]) =>
+      all.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
+    const plain = put(text, parts);
+    const compressed = [GZIP_START, ...put(storedBlock(text, false), compressedParts), gzipEnd(plain)];
+    const bodyOf = (pieces: Buffer[], encoding: string): Body => ({
+      pieces,
+      length: pieces.reduce((sum, { length }) => sum + length, 0),
+      tag: entityTag(`${digest} ${encoding} ${address}`),
+    });
+    return { plain: bodyOf(plain, ''), compressed: bodyOf(compressed, 'gzip') };
+  };
+}
 
 /**
  * Answers GET and HEAD of the path; 304 for a client that has the response.
@@ -52,20 +112,20 @@ export function serveContent(
   write: () => string | Promise<string | Buffer>,
   { isFile = false } = {},
 ): void {
-  const fetchMethod = async (address: string) => {
+  const read = async () => {
     const written = await write();
-    const shown = TYPES[extname(path)] === HTML ? escaped(address) : address;
-    const plain = Buffer.from(isFile ? written : String(written).replaceAll(SHOWN_ADDRESS, () => shown));
-    const compressed = await promisify(gzip)(plain);
-    const tagged = (body: Buffer) => ({ body, tag: entityTag(body) });
-    return { plain: tagged(plain), compressed: tagged(compressed) };
+    const parts = isFile ? [written] : String(written).split(SHOWN_ADDRESS);
+    return prepare(parts.map((part) => Buffer.from(part)));
   };
+  let reading: ReturnType<typeof read> | undefined;
+  const fetchMethod = async (address: string) => (await (reading ??= read()))(address);
   const contents = new LRUCache({ max: MAX_ADDRESSES, fetchMethod, ignoreFetchAbort: true });
   pages.get(path, async (request, reply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
     const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
-    const content = await contents.fetch(isFile ? '' : addressOf(request));
-    const { body, tag } = content![isCompressed ? 'compressed' : 'plain'];
+    const address = isFile ? '' : addressOf(request);
+    const content = await contents.fetch(TYPES[extname(path)] === HTML ? escaped(address) : address);
+    const { pieces, tag, length } = content![isCompressed ? 'compressed' : 'plain'];
     const isHeld = isNotModified(request.headers, tag);
     void reply.headers({
       ETag: tag,
@@ -74,6 +134,10 @@ export function serveContent(
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
     });
-    return isHeld ? reply.status(304).send() : reply.type(TYPES[extname(path)]!).send(body);
+    if (isHeld) {
+      return reply.status(304).send();
+    }
+    // The pieces stay shared: nobody who reads slowly has a copy.
+    return reply.type(TYPES[extname(path)]!).header('Content-Length', length).send(Readable.from(pieces));
   });
 }

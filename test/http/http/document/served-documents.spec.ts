@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import zlib from 'node:zlib';
 import { GUIDES, guidePath } from '../../../../src/http/document/pages';
 import type { Answer } from '../../../support/api-client';
 import { exchange, requestText } from '../../../support/raw-http';
@@ -73,6 +77,41 @@ it.each([
       expect([again.status, again.text]).toEqual([304, '']);
     }
     expect(tags.size).toBe(2);
+  },
+);
+
+const GZIP = { 'Accept-Encoding': 'gzip' };
+
+it.each(['/openapi.json', '/docs/openapi.json', '/openapi.yaml', '/llms.txt'])(
+  'Whoever asks under a new address gets %s with it, and causes no compression',
+  async (path) => {
+    const at = async (host: string, more: Record<string, string> = {}) => {
+      const asked = request({
+        port: service.port,
+        path,
+        headers: { Host: host, ...more },
+        agent: false,
+      }).end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      const { statusCode: status, headers } = answer;
+      return { status, headers, body: await buffer(answer) };
+    };
+    const plain = (await at('shop.example')).body.toString();
+    expect(plain).toContain('http://shop.example');
+    const compressions = (['gzip', 'gzipSync', 'deflateRaw', 'deflateRawSync'] as const).map((name) =>
+      jest.spyOn(zlib, name),
+    );
+    for (const host of ['a.example', 'b.example:8080', `${'c'.repeat(60)}.example`]) {
+      const { body, headers } = await at(host, GZIP);
+      const expected = plain.replaceAll('http://shop.example', () => `http://${host}`);
+      expect(zlib.gunzipSync(body).toString()).toBe(expected);
+      expect((await at(host)).headers.etag).not.toBe(headers.etag);
+      expect((await at(host, { ...GZIP, 'If-None-Match': headers.etag! })).status).toBe(304);
+      expect((await at('d.example', GZIP)).headers.etag).not.toBe(headers.etag);
+    }
+    const calls = compressions.map((compression) => compression.mock.calls.length);
+    compressions.forEach((compression) => compression.mockRestore());
+    expect(calls).toEqual([0, 0, 0, 0]);
   },
 );
 
