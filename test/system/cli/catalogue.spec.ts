@@ -60,7 +60,7 @@ describe('import', () => {
     expect((await run('import', '--check', good)).stdout).toBe(
       'Checked 1 category and 1 pet; nothing was imported.\n',
     );
-    const bad = write('half.ndjson', aCategory('Newts'), aPet('Nia', 9), aPet('Ada'));
+    const bad = write('bad-too.ndjson', aCategory('Newts'), aPet('Nia', 9), aPet('Ada'));
     const { code, stderr } = await run('import', '--check', bad, '--json');
     const lines = ['line 2: categoryId 9 is not the id of a category above.'];
     const error = { code: 'bad_lines', message: '1 line is bad. Nothing was imported.', lines };
