@@ -8,23 +8,27 @@ import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import type { CopiedFile } from '../feature';
 import { FEATURES } from '../features';
+import { QuotasService } from '../modules/quotas';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../runtime/database-url';
 import { PETSTORE } from '../runtime/messages';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
-import { CommandGroup, Subcommand, openStore } from './command/command';
+import { CommandGroup, type ConfirmedOptions, Subcommand, openStore } from './command/command';
 import { interruptible } from './command/failure';
 import { OperatorError, UsageError } from '../operator-error';
 import { typedPath } from './command/files';
-import { withProgress } from './command/operator';
+import { confirm, withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 
+/** The instances run on the source, and the copy is another store. */
+const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 
 @Command({ name: 'db', description: 'manage the database' })
 export class DbCommand extends CommandGroup {
   @Inject() private readonly seeds!: SeedService;
+  @Inject() private readonly quotas!: QuotasService;
 
   @Subcommand({ description: 'apply missing migrations', examples: ['db migrate'], withoutStore: true })
   async migrate(options: OutputOptions): Promise<void> {
@@ -54,6 +58,17 @@ export class DbCommand extends CommandGroup {
     if (!options.json && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
+  }
+
+  @Subcommand({
+    description: 'make this store another one for Redis, if it was made from a dump of a store that goes on',
+    examples: ['db renew-identity', 'db renew-identity --yes'],
+    takesYes: true,
+  })
+  async 'renew-identity'(options: ConfirmedOptions): Promise<void> {
+    await confirm('Begin with new counts and bans in Redis?', options.yes);
+    const id = await this.quotas.renewStoreIdentity();
+    printDone(`The store is ${id} now. Restart its instances if any are running.`, { id }, options);
   }
 
   @Subcommand({
@@ -109,7 +124,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
           bar.setTotal(total);
           bar.update(count, { count });
         };
-        return copyDatabase(source, target, { signal, leftOut: ['instances'], onRows });
+        return copyDatabase(source, target, { signal, leftOut: NOT_COPIED, onRows });
       }),
     );
   } catch (error) {

@@ -7,6 +7,7 @@ import { collationOf, detectPooler, giveUpSilentConnection, migrate } from '#lib
 import { type FoundData, findData, startEmbeddedPostgres, unavailability } from '#libs/embedded-postgres';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
+import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
 import { StartError } from './failures';
@@ -18,7 +19,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** In the order of their names, which end with their times; a test compares them with the folder. */
-export const MIGRATIONS = [Schema1797000000000, MovableStore1797100000000];
+export const MIGRATIONS = [Schema1797000000000, MovableStore1797100000000, StoreIdentity1797200000000];
 
 export function dataSourceOptions(
   url: string,

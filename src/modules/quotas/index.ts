@@ -12,7 +12,7 @@ import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import { MemoryStore } from './stores/memory-store';
-import { QuotaRecords, USAGE_DAYS, UsageDay } from './stores/quota-records';
+import { QuotaRecords, StoreIdentity, USAGE_DAYS, UsageDay } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
@@ -47,7 +47,7 @@ const QUOTA_STORE: Provider[] = [
 
 /** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
-  imports: [TypeOrmModule.forFeature([UsageDay]), ClientAdministrationModule],
+  imports: [TypeOrmModule.forFeature([UsageDay, StoreIdentity]), ClientAdministrationModule],
   providers: [QuotaRecords, QuotasService],
   exports: [QuotaRecords, QuotasService],
 })

@@ -13,6 +13,9 @@ function warning(refusalsLeft: number, banMs: number): string {
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
+/** Instead of the warning: refusals by a share count towards no ban. */
+const OF_SHARE = ' That is the share of one instance, which counts alone for the moment.';
+
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 
 const limitError = (code: string, window: 'minute' | 'day', hint: string, seconds: number) =>
@@ -21,8 +24,8 @@ const limitError = (code: string, window: 'minute' | 'day', hint: string, second
     status: 429,
     everywhere: 'operations',
     when: `The limit of requests per ${window} is reached. Wait for \`Retry-After\` seconds${hint}.`,
-    message: (seconds: number, warning: string) =>
-      `The limit of requests per ${window} is reached. Try again in ${seconds} seconds.${warning}`,
+    message: (seconds: number, remark: string) =>
+      `The limit of requests per ${window} is reached. Try again in ${seconds} seconds.${remark}`,
     headers: retryAfter,
     example: [seconds, warning(31, 120_000)],
   });
@@ -47,7 +50,7 @@ const ApiKeyBannedError = defineError({
 
 /** The error for a request that is not allowed. */
 export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
-  const { windows, acceptedAt, decidedAt, refusalsBeforeBan } = decision;
+  const { windows, acceptedAt, decidedAt, refusalsBeforeBan, isLocal } = decision;
   const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
   // Rounded up, so that waiting this long is always enough.
   const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));
@@ -55,6 +58,9 @@ export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStat
     return new ApiKeyBannedError(seconds, ban!.byOperator);
   }
   const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
+  if (isLocal) {
+    return new LimitError(seconds, OF_SHARE);
+  }
   // Addresses are never banned.
   return new LimitError(seconds, ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt)));
 }

@@ -66,8 +66,23 @@ export class QuotasService {
         `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
         [clientId, new Date(now)],
       );
-      await transaction.update(UsageDay, { clientId, day }, { forgiven: () => 'requests', refunds: 0 });
+      await transaction.update(
+        UsageDay,
+        { clientId, day },
+        { forgiven: () => 'requests', refunds: 0, minuteStart: null },
+      );
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
+    });
+  }
+
+  /** Makes another store of this one, for what it shares with others. Instances use the new identity from their next start. */
+  renewStoreIdentity(): Promise<string> {
+    return this.database.transaction(async (transaction) => {
+      const [[row]] = await transaction.query<[{ id: string }[]]>(
+        'UPDATE store_identity SET id = gen_random_uuid() RETURNING id',
+      );
+      await this.trail.record(transaction, { action: 'store.identity_renewed', details: {} });
+      return row!.id;
     });
   }
 

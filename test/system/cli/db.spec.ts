@@ -48,6 +48,20 @@ it('db seed fills an empty store, issues a key, and does nothing the second time
   expect(await count('clients', migrated)).toBe(1);
 });
 
+it('db renew-identity makes another store of it, after a confirmation, and a copy is another store by itself', async () => {
+  const [store, target] = [await database(), await database('template1')];
+  const identity = async ({ pool }: TestDatabase) =>
+    (await pool.query<{ id: string }>('SELECT id FROM store_identity')).rows.map(({ id }) => id);
+  const before = await identity(store);
+  expect(await run('db renew-identity', store)).toMatchObject({ code: 2, stdout: '' });
+  expect(await identity(store)).toEqual(before);
+  const { id } = await json<{ id: string }>('db renew-identity --yes', store);
+  expect([await identity(store), before]).toEqual([[id], [expect.not.stringContaining(id)]]);
+  await run(`db copy --to ${target.url}`, store);
+  expect(await identity(target)).toEqual([expect.not.stringContaining(id)]);
+  expect(await identity(store)).toEqual([id]);
+});
+
 const secret = 'not-to-be-seen';
 
 function onServer(change: Partial<URL>): string {

@@ -131,6 +131,8 @@ export interface QuotaState {
   limits: Limits;
   /** What the plan allows in a minute. */
   perMinute: number;
+  /** True if the limits are the share of an instance that counts alone: a refusal then counts towards no ban. */
+  isShare?: boolean;
   now: number;
 }
 
@@ -161,7 +163,7 @@ export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
 
 /** Changes the state in one step: first the ban is checked, then both windows, then a refusal is counted. */
 export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
-  const { windows, ban, limits, perMinute, now } = state;
+  const { windows, ban, limits, perMinute, isShare, now } = state;
   if (step === 'read') return statusOf(state, 'unchanged');
   if (step === 'refund') {
     const isOfDay = refund(windows, limits, takenAt, now).includes('day');
@@ -170,7 +172,7 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   if (ban !== null && isBanned(ban, now)) return statusOf(state, 'banned');
   const exhausted = take(windows, limits, now);
   if (exhausted === null) return statusOf(state, 'allowed');
-  const isNewlyBanned = ban !== null && countRefusal(ban, now, exhausted.resetAt, perMinute);
+  const isNewlyBanned = ban !== null && !isShare && countRefusal(ban, now, exhausted.resetAt, perMinute);
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 

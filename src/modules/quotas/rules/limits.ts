@@ -153,6 +153,14 @@ function statusOf(name: WindowName, window: Window, limit: number, now: number, 
   return { name, limit, remaining, resetAt: (isOver ? start : window.start) + WINDOW_MS[name] };
 }
 
+/** Raises what a window has counted to the count of another one of the same length, unless that one is over. */
+export function raise(window: Window, other: Window, lengthMs: number, now: number): void {
+  if (now >= other.start + lengthMs) return;
+  if (now >= window.start + lengthMs) Object.assign(window, { start: other.start, count: 0, refunds: 0 });
+  window.count = Math.max(window.count, other.count);
+  window.refunds = Math.max(window.refunds, other.refunds);
+}
+
 /** What each instance may allow while the instances cannot share their counts; at least one request. */
 export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
   const part = (limit: number) => Math.max(1, Math.floor(limit / instances));

@@ -10,7 +10,16 @@ import {
   type Step,
   type TakenRequest,
 } from '../rules/decision';
-import { copyOf, MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
+import {
+  copyOf,
+  MINUTE_MS,
+  newWindows,
+  raise,
+  shareOf,
+  shareOfRest,
+  type Window,
+  type Windows,
+} from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitedClient, QuotaStore } from './quota-store';
 
@@ -34,6 +43,11 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
+  /**
+   * What this instance has allowed by its share in a minute, by tracker. The end of an outage is not the end of that minute:
+   * otherwise every outage within it would allow another share.
+   */
+  private readonly allowedAlone: LRUCache<string, Window>;
   private readonly sweeper: NodeJS.Timeout;
 
   constructor(
@@ -41,6 +55,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     private readonly clock: Clock,
     /** Number of instances that count separately; each allows its share. */
     private readonly instances = 1,
+    /** True if this one counts only while Redis is unavailable. */
+    private readonly isShare = false,
   ) {
     super(records);
     // `performance` is the default, but looked up when the module is loaded, before a test replaces it.
@@ -60,7 +76,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     });
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
     this.addresses = new LRUCache<string, Windows>({ ...bounds, memoMethod: newWindows });
-    const caches = [this.clients, this.bans, this.addresses];
+    this.allowedAlone = new LRUCache<string, Window>({ ...bounds, memoMethod: () => newWindows().minute });
+    const caches = [this.clients, this.bans, this.addresses, this.allowedAlone];
     this.sweeper = setInterval(() => caches.forEach((cache) => cache.purgeStale()), SWEEP_MS).unref();
   }
 
@@ -74,17 +91,33 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     // From here to the end is one step: nobody else changes the state meanwhile.
     const ban = key && this.bans.memo(key.id);
     const isRead = step === 'read';
+    const now = this.clock.now();
+    const current = isRead ? copyOf(windows) : windows;
+    // A reset is the end of that minute, too.
+    const allowed = this.isShare ? this.allowedAlone.memo(`${tracker} ${key?.resetAt ?? 0}`) : null;
+    if (allowed !== null) {
+      raise(current.minute, allowed, MINUTE_MS, now);
+    }
+    const before = current.minute.count;
     const state = {
-      windows: isRead ? copyOf(windows) : windows,
+      windows: current,
       ban: isRead ? ban && { ...ban } : ban,
       limits: shareOf(limits, this.instances),
       perMinute: limits.perMinute,
-      now: this.clock.now(),
+      isShare: this.isShare,
+      now,
     };
     if (key !== null) {
       applyStoredBan(state.ban!, key.ban);
     }
-    return applyStep(state, step, taken?.takenAt ?? 0);
+    const status = applyStep(state, step, taken?.takenAt ?? 0);
+    if (allowed !== null && status.outcome === 'allowed') {
+      if (now >= allowed.start + MINUTE_MS) Object.assign(allowed, { start: current.minute.start, count: 0 });
+      allowed.count += 1;
+    } else if (allowed !== null && step === 'refund' && current.minute.count < before) {
+      allowed.count = Math.max(0, allowed.count - 1);
+    }
+    return status;
   }
 
   /** What the instances have counted together: a count of this one alone would begin there, with its share of what is left. */
@@ -97,7 +130,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /** The instances count together again, so what this one has counted alone is over. */
+  /** The instances count together again: what this one has counted alone is over, but for what it has allowed in the minute. */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();

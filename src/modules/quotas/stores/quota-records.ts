@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Column, Entity, Index, LessThanOrEqual, PrimaryColumn, Repository } from 'typeorm';
+import { Check, Column, Entity, Index, LessThanOrEqual, PrimaryColumn, Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
@@ -43,6 +43,17 @@ export class UsageDay {
 
   @Column('int', { name: 'minute_refunds', default: 0 })
   minuteRefunds!: number;
+}
+
+/** A single row: what tells this store from others that use the same Redis. */
+@Entity('store_identity')
+@Check('store_identity_one_check', 'one')
+export class StoreIdentity {
+  @PrimaryColumn('boolean', { default: true })
+  one!: true;
+
+  @Column('uuid')
+  id!: string;
 }
 
 const INTERVAL_MS = 1_000;
@@ -90,6 +101,12 @@ export class QuotaRecords implements OnApplicationShutdown {
     private readonly trail: AuditTrail,
   ) {}
 
+  /** The identity of the store. */
+  async storeId(): Promise<string> {
+    const [row] = await this.usage.manager.find(StoreIdentity);
+    return row!.id;
+  }
+
   /**
    * @param windows as they are now
    * @param requests negative for a refund, 0 for one of the minute alone
@@ -133,6 +150,11 @@ export class QuotaRecords implements OnApplicationShutdown {
     return windows;
   }
 
+  /** Writes what is pending without waiting for the next second: other instances, which count alone as well, see it sooner. */
+  flushSoon(): void {
+    this.counts.flushSoon();
+  }
+
   /** Writes what is pending. Never rejects. */
   async flush(): Promise<void> {
     await Promise.all([this.counts.flush(), this.bansEarned.flush()]);
@@ -152,8 +174,15 @@ export class QuotaRecords implements OnApplicationShutdown {
        CROSS JOIN jsonb_to_record(minute) AS in_minute (start bigint, count int, refunds int)
        ORDER BY "clientId", day
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
-         refunds = usage_days.refunds + excluded.refunds, minute_start = excluded.minute_start,
-         minute_requests = excluded.minute_requests, minute_refunds = excluded.minute_refunds`,
+         refunds = usage_days.refunds + excluded.refunds,
+         (minute_start, minute_requests, minute_refunds) = (
+           -- Instances write the same minute in any order, and with starts that differ by the time of a call: the one that has
+           -- taken more requests, refunded ones included, is the newer.
+           SELECT start, count, refunded FROM (VALUES
+             (usage_days.minute_start, usage_days.minute_requests, usage_days.minute_refunds),
+             (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS minute (start, count, refunded)
+           ORDER BY start > greatest(usage_days.minute_start, excluded.minute_start) - interval '30 seconds' DESC NULLS LAST,
+             count + refunded DESC, refunded DESC LIMIT 1)`,
       [JSON.stringify(counts.map((counted) => ({ ...counted, day: utcDate(counted.day) })))],
     );
   }

@@ -43,21 +43,29 @@ local function load(name)
   return packed and cmsgpack.unpack(packed)
 end
 
-local windows = load(KEYS[1])
-local is_restored = key and not windows
-if not windows then
-  windows = given.windows
-  if not windows then return false end
-  windows.resetAt = key and key.resetAt
-  windows.minute.start = windows.minute.start + ahead
+local windows, stored = load(KEYS[1]), given.windows
+if not windows and not stored then return false end
+if windows then windows.day.start = windows.day.start + ahead end
+if stored then
+  stored.resetAt = key and key.resetAt
+  stored.minute.start, stored.day.start = stored.minute.start + ahead, stored.day.start + ahead
 end
-windows.day.start = windows.day.start + ahead
+local is_given = key and stored
+windows = windows or stored
 
 local ban, stored_ban, ban_changed
 if key then
   if key.resetAt > windows.resetAt then
     for _, name in ipairs(NAMES) do windows[name] = {start = 0, count = 0, refunds = 0} end
     windows.resetAt = key.resetAt
+  end
+  -- Redis may have come back with an older file: the larger count holds.
+  for _, name in ipairs(NAMES) do
+    local window, other = windows[name], stored and stored.resetAt >= windows.resetAt and stored[name]
+    if other and now < other.start + LENGTHS[name] then
+      if now >= window.start + LENGTHS[name] then window.start, window.count, window.refunds = other.start, 0, 0 end
+      window.count, window.refunds = max(window.count, other.count), max(window.refunds, other.refunds)
+    end
   end
   stored_ban = load(KEYS[2])
   ban = stored_ban
@@ -123,7 +131,7 @@ end
 
 windows.day.start = windows.day.start - ahead
 local writes = given.step ~= 'read'
-if writes or is_restored then
+if writes or is_given then
   redis.call('SET', KEYS[1], cmsgpack.pack(windows), 'PX', key and 2 * LENGTHS.day or LENGTHS.minute)
 end
 if writes and ban_changed then
@@ -143,7 +151,10 @@ export interface Given {
   /** For a refund, on the clock of Redis. */
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** For an address, and for a client whose usage was read from the database: where to begin, on the clock of the instance. */
+  /**
+   * For an address, where to begin. For a client, what the database has: where to begin, or what Redis must have counted at
+   * least. On the clock of the instance.
+   */
   windows?: Windows;
 }
 

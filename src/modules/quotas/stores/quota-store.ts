@@ -29,6 +29,7 @@ export abstract class QuotaStore {
     const status = await this.step(client, 'take');
     if (client.key !== null && status.outcome === 'allowed') {
       this.records.count(client.key.clientId, status.counted, 1);
+      if (status.isLocal) this.records.flushSoon();
     } else if (client.key !== null && status.isNewlyBanned) {
       this.records.saveBan(client.key.id, status.ban!, status.decidedAt);
     }

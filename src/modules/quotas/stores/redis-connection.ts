@@ -32,6 +32,8 @@ type Scripted = Client & { quotaStep: (first: string, second: string, argument: 
 
 /** Runs the script of a step in Redis. A URL of one node of a cluster, or of several, means the cluster. */
 export class RedisConnection {
+  /** Called at each new connection, which may lead to a Redis that has lost counts. */
+  onConnect: () => void = () => undefined;
   private connection: Promise<Scripted> | null = null;
   private isCluster: boolean;
   private readonly patienceMs: number;
@@ -82,8 +84,11 @@ export class RedisConnection {
     client.defineCommand('quotaStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
     const connection = connected(client).then(async () => {
       await this.inTime(selectDatabase(client));
+      this.onConnect();
       return client;
     });
+    // A node of a cluster that is new, or has been away.
+    client.on('+node', () => this.onConnect());
     const forget = () => {
       client.disconnect();
       if (this.connection === connection) this.connection = null;

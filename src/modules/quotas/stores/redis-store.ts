@@ -1,12 +1,13 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
-import { newWindows } from '../rules/limits';
+import { newWindows, type Windows } from '../rules/limits';
 import { MemoryStore } from './memory-store';
 import type { QuotaRecords } from './quota-records';
 import { type Given, toStatus } from './quota-script';
-import { type LimitedClient, QuotaStore } from './quota-store';
+import { type LimitedClient, type LimitedKey, QuotaStore } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
 /** How often Redis is probed while it works, and while it does not. A request that fails is followed by a probe at once. */
@@ -17,6 +18,8 @@ const RETRY_MS = 250;
  * to a machine that is gone: neither ends it.
  */
 const PROBES_OF_A_CONNECTION = 4;
+/** Clients that are remembered as compared with the database; for others that is done again. */
+const MAX_COMPARED = 200_000;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
@@ -26,6 +29,13 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
 export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
+  /** Part of every key: stores may share a Redis. */
+  private storeId = '';
+  /**
+   * The counts that the database has of a client, until Redis has been given them; then null. A Redis that was away may have
+   * come back with an older file.
+   */
+  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_COMPARED });
   private failedProbes = 0;
   /** Also of requests that Redis answered too late, without an outage. */
   private hasCountedAlone = false;
@@ -42,11 +52,13 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     private readonly instances: number,
   ) {
     super(records);
-    this.local = new MemoryStore(records, clock, instances);
+    this.local = new MemoryStore(records, clock, instances, true);
+    connection.onConnect = () => this.stored.clear();
   }
 
   /** Resolves when Redis is used, or is known to be unavailable. */
   async onModuleInit(): Promise<void> {
+    this.storeId = await this.records.storeId();
     await this.prober.start().runNow();
   }
 
@@ -82,11 +94,24 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
         this.prober.wake();
         return undefined;
       });
-    let answer = await ask();
+    const stored = client.key && this.storedOf(client.key);
+    let answer = await ask(stored?.windows ? await stored.windows : undefined);
     if (answer === null) {
       answer = await ask(await this.records.windowsOf(client.key!));
     }
+    if (answer && stored) stored.windows = null;
     return answer ? toStatus(answer, client, this.clock.now()) : null;
+  }
+
+  /** Reads once for all requests of the client until Redis is away again. */
+  private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
+    const known = this.stored.get(key.clientId);
+    if (known !== undefined) return known;
+    const windows = this.records.windowsOf(key);
+    const stored = { windows };
+    this.stored.set(key.clientId, stored);
+    windows.catch(() => this.stored.delete(key.clientId));
+    return stored;
   }
 
   /** @returns an `Answer`, or null if it has to be given the windows of the client, as the database has them */
@@ -105,7 +130,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       windows,
     };
     // The braces are a hash tag, so that all keys of a client are on one node of a cluster.
-    const prefix = `petstore:{${tracker}}`;
+    const prefix = `petstore:${this.storeId}:{${tracker}}`;
     const keys: [string, string] = [`${prefix}:counts`, `${prefix}:ban:${key?.id}`];
     return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
   }
@@ -122,6 +147,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       }
       if (this.hasCountedAlone) {
         this.local.clear();
+        this.stored.clear();
       }
       this.hasCountedAlone = false;
       this.isDegraded = false;
@@ -134,6 +160,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
         const reason = (error as Error).message.replace(/\.$/, '');
         const share = `this instance counts alone, with 1/${this.instances} of every limit`;
         this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
+        this.records.flushSoon();
       }
       this.isDegraded = true;
     }

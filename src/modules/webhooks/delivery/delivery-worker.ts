@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter } from 'prom-client';
 import { RepeatingTask } from '#libs/background';
@@ -19,6 +19,7 @@ const BACKLOG_MS = 5_000;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
+const BROKEN = 'The delivery could not be sent.';
 const EXPIRED = 'The event is older than 30 days.';
 
 /** Makes deliveries of new events, and sends what is due: in batches, whose attempts run concurrently. */
@@ -32,6 +33,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     registers: [],
   });
 
+  private readonly logger = new Logger('Webhooks');
   private isAwaited = false;
   /** With the ends of their attempts. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
@@ -102,7 +104,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<void> {
-    delivery.attempt = await this.send(delivery);
+    delivery.attempt = await this.send(delivery).catch((error: unknown) => {
+      this.logger.error(`An attempt failed: ${String(error)}`);
+      return { status: null, error: BROKEN };
+    });
     delivery.quick = this.isQuick(delivery);
     this.attempts.inc({ result: delivery.attempt.error === null ? 'delivered' : 'failed' });
     this.sending.wake();
@@ -112,7 +117,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return this.clock.now() - startedAt.getTime() <= QUICK_MS;
   }
 
-  /** Never rejects. */
   private async send(delivery: LeasedDelivery): Promise<Attempt> {
     const { body } = delivery;
     if (body === null) {

@@ -1,12 +1,13 @@
 import { QuotasService } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
-import type { ApiClient } from '../../../support/api-client';
+import type { ApiClient, ErrorBody } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
-import { COUNTED, HOUR, MINUTE, earnBan, standing, statuses } from '../../../support/limits';
+import { COUNTED, HOUR, MINUTE, call, earnBan, standing, statuses } from '../../../support/limits';
 import { RedisServer } from '../../../support/redis-server';
 import { startService } from '../../../support/service';
 import { tally } from '../../../support/spread';
 import { TcpProxy } from '../../../support/tcp-proxy';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { Pair } from './support/pair';
 
 const LIMIT = 60;
@@ -134,26 +135,75 @@ test('repeated short outages of Redis give no client more than its daily limit',
   expect(total).toBeGreaterThan(80);
 });
 
-test('a restarted Redis is empty, but the day and the bans are kept, also a ban earned without it', async () => {
+test('a restarted Redis is empty, but the day and the bans are kept, and without Redis none is earned', async () => {
   const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 5 });
   expect(await allowed(callers[0]!, 6)).toBe(5);
-  const offenders = await Promise.all([1, 2].map(() => pair.client({ perMinute: 2, perDay: 1_000 })));
-  const [before, during] = offenders.map((one) => one.callers) as [ApiClient[], ApiClient[]];
+  const { callers: before } = await pair.client({ perMinute: 2, perDay: 1_000 });
+  const { callers: during } = await pair.client({ perMinute: 2, perDay: 1_000 });
   await statuses(before[0]!, 2);
   await earnBan(before[0]!, ...pair.services);
   await flush();
-  await statuses(during[0]!, 1);
 
   await redis.stop();
   await until(() => pair.degraded.every(Boolean));
-  await statuses(during[0]!, 1);
-  await earnBan(during[0]!, ...pair.services);
+  await statuses(during[0]!, 2);
+  pair.advance(2_000);
+  const refused = await call<ErrorBody>(during[0]!, 20);
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+  const ofShare =
+    'The limit of requests per minute is reached. Try again in 58 seconds. That is the share of one instance, which counts alone for the moment.';
+  expect(refused.at(-1)!.body.message).toBe(ofShare);
   await redis.start();
   await until(() => !pair.degraded.some(Boolean));
   pair.advance(2_000);
   expect(await statuses(callers[0]!, 1)).toEqual([429]);
   await bothAnswer(before, 403);
-  await bothAnswer(during, 403);
+  expect(await statusesOf(during)).not.toContain(403);
+});
+
+test('a Redis that comes back with an older file gives nothing back: neither of the minute, nor of the day', async () => {
+  const { callers: ofMinute } = await pair.client({ plan: 'free' });
+  const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
+  const both = [ofMinute, ofDay] as [ApiClient[], ApiClient[]];
+  const allow = (each: number) => Promise.all(both.flat().map((caller) => allowed(caller, each)));
+  expect(await allow(5)).toEqual([5, 5, 5, 5]);
+  await redis.call('SAVE');
+  expect(await allow(20)).toEqual([20, 20, 20, 20]);
+  await flush();
+  await redis.stop();
+  await until(() => pair.degraded.every(Boolean));
+  await redis.start();
+  await until(() => !pair.degraded.some(Boolean));
+  const left = await Promise.all([allowed(ofMinute[0]!, LIMIT), allowed(ofDay[1]!, 100)]);
+  expect(left).toEqual([LIMIT - 50, 50]);
+});
+
+test('however often Redis flaps, a minute allows at most two minutes of the plan, and a day no more than the day', async () => {
+  const { callers: ofMinute } = await pair.client({ plan: 'free' });
+  const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
+  const stranger = pair.services.map((service) => service.anonymous());
+  const total = { minute: 0, day: 0, address: 0 };
+  const spend = async () => {
+    for (const instance of [0, 1]) {
+      total.minute += await allowed(ofMinute[instance]!, LIMIT / 4);
+      total.day += await allowed(ofDay[instance]!, 20);
+      const refused = await statuses(stranger[instance]!, LIMIT / 4);
+      total.address += refused.filter((status) => status === 401).length;
+    }
+  };
+  for (let flap = 0; flap < 6; flap += 1) {
+    await withoutRedis(spend);
+    pair.advance(1_000);
+    await spend();
+  }
+  expect(total.minute).toBeLessThanOrEqual(2 * LIMIT);
+  expect(total.minute).toBeGreaterThanOrEqual(LIMIT);
+  expect(total.address).toBeLessThanOrEqual(2 * LIMIT);
+  expect(total.day).toBeLessThanOrEqual(100);
+  expect(total.day).toBeGreaterThan(90);
+  // Its refusals by Redis have banned it for two minutes.
+  pair.advance(3 * MINUTE);
+  expect(await allowed(ofMinute[0]!, LIMIT + 1)).toBe(LIMIT);
 });
 
 test('a ban, an unban and a reset that an operator makes while Redis is away apply when it is back', async () => {
@@ -181,4 +231,33 @@ test('a service whose Redis is unreachable starts, and says at once that it coun
   expect(await ready.json()).toMatchObject({ details: { limits: { degraded: true } } });
   expect(ready.status).toBe(200);
   await service.close();
+});
+
+test('two stores on one Redis share neither counts nor bans, also if one was made from a dump of the other', async () => {
+  // Both are clones of one database, in which ids begin anew.
+  const stores = [await createTestDatabase(), await createTestDatabase()] as const;
+  const start = (database: TestDatabase, redisUrl?: string) =>
+    startService({ database, settings: { redisUrl } });
+  for (const store of stores) {
+    const administration = await start(store);
+    await administration.app.get(QuotasService).renewStoreIdentity();
+    await administration.close();
+  }
+  const services = [await start(stores[0], redis.url), await start(stores[1], redis.url)] as const;
+  try {
+    const [first, second] = [
+      await services[0].issueKey({ plan: 'free' }),
+      await services[1].issueKey({ plan: 'free' }),
+    ];
+    expect(second.keyId).toBe(first.keyId);
+    const callers = [services[0].callerWith(first.key), services[1].callerWith(second.key)] as const;
+    expect(await allowed(callers[0], LIMIT + 1)).toBe(LIMIT);
+    expect(await allowed(callers[1], LIMIT + 1)).toBe(LIMIT);
+    services.forEach(({ clock }) => clock.advance(2_000));
+    expect((await statuses(callers[0], 31)).at(-1)).toBe(403);
+    expect(await statuses(callers[1], 1)).toEqual([429]);
+  } finally {
+    for (const service of services) await service.close();
+    for (const database of stores) await database.drop();
+  }
 });

@@ -16,6 +16,8 @@ const clock = new ManualClock(START);
 const FORGETFUL = {
   count: () => undefined,
   saveBan: () => undefined,
+  flushSoon: () => undefined,
+  storeId: () => Promise.resolve('store'),
   windowsOf: () => Promise.resolve(newWindows()),
 } as unknown as QuotaRecords;
 
@@ -164,7 +166,7 @@ test('Redis and this process decide every history alike, whether the clock of Re
   }
 });
 
-test('what was counted alone because Redis was late is no part of the next outage', async () => {
+test('what was allowed alone because Redis was late counts in the next outage of that minute, and not in the next minute', async () => {
   const store = new RedisStore(connection, FORGETFUL, clock, 1);
   const client = aClient({ perMinute: 60, perDay: 100 });
   const takeWithoutRedis = async () => {
@@ -177,6 +179,8 @@ test('what was counted alone because Redis was late is no part of the next outag
   try {
     await store.onModuleInit();
     expect(await takeWithoutRedis()).toEqual([true, false, 59]);
+    expect(await takeWithoutRedis()).toEqual([true, false, 58]);
+    clock.advance(60_000);
     expect(await takeWithoutRedis()).toEqual([true, false, 59]);
   } finally {
     await store.onApplicationShutdown();
