@@ -1,17 +1,13 @@
 'use strict';
 
-// The database of DATABASE_URL for TypeORM's command line, as `npm run build` has compiled its entities:
+// The database of DATABASE_URL for TypeORM's command line, with the entities that the built application declares:
 // docs/development/how-to.md says how a migration is generated.
-const { join } = require('node:path');
-const { DataSource } = require('typeorm');
+require('reflect-metadata');
+const { DataSource, getMetadataArgsStorage } = require('typeorm');
 const { dataSourceOptions } = require('../dist/src/runtime/data-source.js');
-
-const COMPILED = join(__dirname, '../dist');
+require('../dist/src/app.module.js');
 
 exports.dataSource = new DataSource({
   ...dataSourceOptions(process.env.DATABASE_URL, 1),
-  entities: [
-    join(COMPILED, 'src/modules/**/{*.entity,audit-trail,deprecated-calls,idempotency-records}.js'),
-    join(COMPILED, 'src/runtime/presence.js'),
-  ],
+  entities: getMetadataArgsStorage().tables.map(({ target }) => target),
 });
