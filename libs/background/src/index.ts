@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 
 /**
- * For work that nobody awaits. Logs its rejection, which would otherwise end the process.
+ * Takes over work that no caller awaits, and logs if the work fails: an unhandled rejection would end the process.
  * @param name for the log, as the subject of a sentence: `Sending metrics`
  */
 export function inBackground(name: string, work: Promise<unknown>): void {

@@ -1,6 +1,6 @@
 // Writes src/generated, or the given folder, from openapi.yaml: the paths, as openapi-typescript makes them; the schemas as
-// interfaces with names, which editors show in errors; and the path of each operation, and whether it needs a
-// body, with a comment for editors.
+// interfaces with names, which editors show in errors; and the method and path of each operation, whether the operation needs
+// a body, and a comment for editors.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';

@@ -17,10 +17,10 @@ type OrUndefined<Fields> = {
   [Name in keyof Fields]: Fields[Name] | (object extends Pick<Fields, Name> ? undefined : never);
 };
 
-/** What any call takes as well; what is left out is as in the options of the client. */
+/** The options that every call takes. An option that is left out has the value of the client's own options. */
 export interface CallOptions extends AttemptOptions {
   signal?: AbortSignal | undefined;
-  /** Of a POST. Default: a new one for each call. */
+  /** Sent with a POST. Default: a new key for each call. */
   idempotencyKey?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<
   followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
 };
 
-/** From a page of the feed without anything new to the next one. */
+/** The least time between two requests for the feed, if the first one returned no events. */
 const MIN_PAUSE_MS = 1_000;
 
 type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
@@ -172,7 +172,7 @@ export async function* follow(
 ): AsyncGenerator<Page<StoreEvent>, void, undefined> {
   let cursor = query?.cursor;
   for (;;) {
-    // Who breaks off during a wait from `now` would have no cursor to return to.
+    // The first request, from `now`, does not wait: a caller who stops during the wait would have no cursor to continue from.
     const wait = cursor === 'now' ? 0 : (query?.wait ?? 25);
     const input = {
       maxWaitSeconds: Infinity,
@@ -192,7 +192,7 @@ export async function* follow(
     const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
     cursor = page.next ?? cursor;
     if (isNew) yield page;
-    // A service that is stopping does not wait for events, and neither does a proxy that does not know `wait`.
+    // A service that is stopping, or a proxy that does not know `wait`, responds immediately. The pause keeps requests apart.
     if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }

@@ -12,13 +12,13 @@ export interface Retry {
   reason: string;
 }
 
-/** How long and how often a call tries. */
+/** How often a call is attempted, and how long the call waits. */
 export interface AttemptOptions {
   /** Attempts per call, including the first. Default 4. */
   maxAttempts?: number | undefined;
   /**
-   * Total waiting time of one call between its attempts. Default 90, longer than a minute window. A call that a 429 of another
-   * call holds back is not one of its attempts; it fails if that alone would take longer.
+   * Total waiting time of one call between its attempts. Default 90, longer than a minute window. The time for which a 429 of
+   * another call holds this call back does not count, but if that time alone is longer than the maximum, this call fails.
    */
   maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt. Default 30. */
@@ -26,7 +26,7 @@ export interface AttemptOptions {
 }
 
 export interface RetryOptions extends AttemptOptions {
-  /** Called before each wait, so that a program can say that it is waiting; for all calls that a 429 holds back, once. */
+  /** Called before each wait, so that a program can say that it is waiting. Called once for all calls that a 429 holds back. */
   onRetry?: ((retry: Retry) => void) | undefined;
   /** Default: the global one, as it is at the time of each call. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -38,9 +38,9 @@ export interface RetryOptions extends AttemptOptions {
 
 /** More at once could be refused together after the last request that a limit allows, and eleven refusals are a ban. */
 const MAX_CONCURRENT = 10;
-/** Refusals that far apart never add up to a ban, and the plan may be another by then. */
+/** A 429 holds back calls for a minute at most: refusals so far apart add up to no ban, and the plan may have changed. */
 const MAX_HOLD_MS = 60_000;
-/** A read that waits for events is no burden while it waits. The service limits how many may wait, so they take no place here. */
+/** Reads that wait for events take no place among the concurrent requests: the service itself limits the number of such reads. */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
 /** The time after a 429 in which no other call is sent. */
@@ -67,7 +67,7 @@ export function retryingFetch(
     onRetry?.({ operation, waitSeconds: waitMs / 1_000, status, reason });
   };
 
-  /** The present hold, if it applies. With a valid key, `GET /rate-limit` is never refused. */
+  /** The present hold, if it applies to this attempt. The service refuses no `GET /rate-limit` with a valid key. */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
     now() < Math.min(hold.until, hold.since + MAX_HOLD_MS) &&
@@ -75,7 +75,7 @@ export function retryingFetch(
       ? hold
       : undefined;
 
-  /** Sends a request in its turn, which comes after a hold. Where that is too late, resolves with the 429 of the hold. */
+  /** Sends a request once a place is free and no hold applies. If a hold takes longer than `maxWaitMs`, resolves with its 429. */
   const attempt = async (
     request: Request,
     { turn, count, maxWaitMs, timeoutMs }: Record<'turn' | 'count' | 'maxWaitMs' | 'timeoutMs', number>,
@@ -118,7 +118,7 @@ export function retryingFetch(
     const maxAttempts = ofCall.maxAttempts ?? defaults.maxAttempts ?? 4;
     const maxWaitMs = (ofCall.maxWaitSeconds ?? defaults.maxWaitSeconds ?? 90) * 1_000;
     const timeoutMs = (ofCall.attemptTimeoutSeconds ?? defaults.attemptTimeoutSeconds ?? 30) * 1_000;
-    // A call that was refused comes before calls that are younger.
+    // A later attempt keeps the turn, so that a call that was refused is sent before younger calls.
     const turn = (calls += 1);
     let leftMs = maxWaitMs;
     for (let count = 1; ; count += 1) {
@@ -155,7 +155,7 @@ export function retryingFetch(
     });
 }
 
-/** So many may be inside. Of those that wait, the one with the lowest number is next. @returns resolves with how to leave */
+/** Admits callers as long as there are free places, the lowest turn first. Resolves with a function that frees the place. */
 function placesInOrder(free: number): (turn: number) => Promise<() => void> {
   const waiting: { turn: number; admit: () => void }[] = [];
   return async (turn) => {
@@ -172,7 +172,7 @@ function placesInOrder(free: number): (turn: number) => Promise<() => void> {
   };
 }
 
-/** `setTimeout` takes a longer wait for none. */
+/** With a longer delay than this, `setTimeout` fires immediately. */
 const MAX_SLEEP_MS = 2 ** 31 - 1;
 
 /** Resolves after this many milliseconds, 24 days at most, or rejects with the signal's reason. */

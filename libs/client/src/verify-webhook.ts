@@ -7,7 +7,7 @@ export type WebhookHeaders =
   | { get(name: string): unknown }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** By Standard Webhooks 1.0. */
+/** The header fields that Standard Webhooks 1.0 defines. */
 const FIELDS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
 

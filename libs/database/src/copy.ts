@@ -144,7 +144,10 @@ async function copyTable(
 const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
-/** Those of the target, as with tables. Sequences ignore transactions: read after the rows, they are past all ids. */
+/**
+ * Copies the sequences that the target has. Sequences ignore transactions: they are read after the rows, so that their values
+ * are past all copied ids.
+ */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {
     const [state] = await reading.query<{ last: number; called: boolean }[]>(

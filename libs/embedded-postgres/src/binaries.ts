@@ -102,7 +102,7 @@ export function reasonIn(output: string): string {
   return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
 }
 
-/** What to do about a reason: the first one whose pattern it has. */
+/** What the operator can do about the reason of a failure. The first pattern that matches the reason counts. */
 const REMEDIES: [pattern: RegExp, remedy: string][] = [
   [/invalid permissions/, 'run chmod 700 on it'],
   [/wrong ownership/, 'run this as its owner'],
@@ -154,7 +154,7 @@ export function messageOf(error: unknown): string {
 
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
-  // Without a code of the system, somebody has ended the start.
+  // An error without a code of the system means that the caller has ended the start: nothing needs a remedy.
   const reason = errorCodeOf(error) === '' ? messageOf(error) : withRemedy(messageOf(error));
   return new EmbeddedPostgresError(`cannot ${doing}: ${reason}`, { cause: error });
 }

@@ -15,7 +15,7 @@ import {
 
 export interface Entry {
   command: Command;
-  /** A row that another transaction has locked: the command waits for it, and no command without this need does. */
+  /** A row that another transaction has locked. The command waits for the row, together with commands that have the same need. */
   heldRow?: RowNeed | undefined;
 }
 
@@ -82,7 +82,10 @@ export async function runBatch(
   }
 }
 
-/** The needs, with one for each row: its strongest lock. A second, weaker one would read a row that the first had to skip. */
+/**
+ * Keeps one need of each row, the one with the strongest lock. A second statement with a weaker lock could return a row that the
+ * first one had to skip, with values that another transaction is about to replace.
+ */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();
   for (const need of needs.filter(isRow)) {
@@ -95,8 +98,8 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * A row that was skipped is absent, or another transaction holds it. In the second case a weaker lock may be available, and some
- * commands need no more. Lookups that belong to the locks are read again.
+ * Looks once more for the rows that were not found: such a row is absent, or another transaction has locked the row. In the
+ * second case a weaker lock may be available, which is enough for some commands. Lookups that belong to the locks are read again.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -111,7 +114,7 @@ async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Pr
 /** A need, or a row that is looked for without a lock. */
 type Wanted = Need | { row: Entity; id: number };
 
-/** How something is loaded. */
+/** How a wanted row or value is loaded. */
 interface Source {
   read: SharedRead<unknown, unknown>;
   /** Statements run in the order of their places. */
@@ -144,7 +147,7 @@ async function load(
   });
 }
 
-/** The row that is awaited comes before all others, so that the transaction holds none while it waits. */
+/** The awaited row is locked before all other rows, so that the transaction holds no row while it waits. */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;
   if ('lookup' in wanted) {
@@ -162,7 +165,7 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // Without a lock only the absence of a row is certain, and with SKIP LOCKED only its presence.
+    // A read without a lock proves only that a row is absent. A read with SKIP LOCKED proves only that a row is there.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);
@@ -206,9 +209,8 @@ function writesOf({ tables, state }: Transaction): Call[] {
 
 /** The rows that a command shares with no other batch of the process. */
 export function exclusiveRowsOf({ needs }: Command): string[] {
-  return needs
-    .filter((need) => isRow(need) && need.lock !== 'FOR KEY SHARE')
-    .map((need) => nameOf(need as RowNeed));
+  const rows = needs.filter(isRow);
+  return rows.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(nameOf);
 }
 
 function isRow(need: Need): need is RowNeed {

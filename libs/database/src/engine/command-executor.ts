@@ -41,7 +41,7 @@ export interface WriteModel {
 /** Commands that share a transaction. */
 interface Batch {
   entries: QueuedCommand[];
-  /** The row that it waits for. */
+  /** The row that the batch waits for, if another transaction has locked one. */
   awaited: RowNeed | undefined;
   /** No other batch works on these. */
   rows: ReadonlySet<string>;
@@ -102,7 +102,7 @@ export class CommandExecutor {
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH) : [];
   }
 
-  /** Commands that wait for the same lock of the same row do so together, and for no other. */
+  /** Takes commands that wait for the same lock of the same row. Their batch waits for no other row. */
   private takeHeld(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited !== undefined);
     let first: RowNeed | undefined;

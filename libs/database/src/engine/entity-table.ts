@@ -26,7 +26,7 @@ export class EntityTable<Row extends object> {
   readonly names: string;
   /** Reads rows by id; null for one that does not exist. */
   readonly byId: SharedRead<number, Row | null>;
-  /** Whether rows of other tables refer to a row. A deletion would find out by locking one of them. */
+  /** Whether rows of other tables refer to a row. The foreign key would find out at a deletion, but locks a referring row. */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
   /** The new ids for as many keys. Unused ones are lost. */
@@ -62,7 +62,7 @@ export class EntityTable<Row extends object> {
       many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
     };
     this.byId = this.reader('');
-    // Not EXISTS, for which the planner may read the whole table.
+    // A LIMIT instead of EXISTS, because for EXISTS the planner may read the whole table.
     const references = dataSource.entityMetadatas
       .flatMap(({ foreignKeys }) => foreignKeys)
       .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)
@@ -211,7 +211,7 @@ export function GeneratedId(): PropertyDecorator {
   return PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' });
 }
 
-/** For a column with a technical text: it compares by its bytes, so that its index stays right when the database's own collation changes. */
+/** A column with a technical text, compared by its bytes: its index stays valid if the database's own collation changes. */
 export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
 
 /** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */

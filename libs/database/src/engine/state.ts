@@ -17,7 +17,7 @@ export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
 export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
 
-/** For a lock that is held, if there is one. */
+/** True if a lock is held and includes the other lock. */
 export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
@@ -87,7 +87,7 @@ interface Cell {
   value: unknown;
   /** As the database has it. */
   readonly stored: unknown;
-  /** The lock that the batch holds on the row. Commands that need a stronger one do not decide on it. */
+  /** The lock that the batch holds on the row. A command that needs a stronger lock is not decided in the batch. */
   readonly lock?: RowLock | undefined;
 }
 
@@ -219,7 +219,7 @@ export class State {
     this.change(cell, [...(cell.value as Entry[]), entry]);
   }
 
-  /** @throws Error without a lock that the statement would otherwise have to wait for */
+  /** @throws Error if the batch does not hold the lock, for which the statement would have to wait */
   private locked(row: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(row, id);
     if (!this.has({ row, id, lock })) {
