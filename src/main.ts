@@ -15,7 +15,7 @@ process.nextTick(() => kept.push(executionAsyncResource()));
 /** Otherwise V8 would allocate objects of requests in the old generation, as most survive at first: a seventh of a page's time. */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** Otherwise, on a machine with much memory, V8 would let a flood of requests quadruple the heap before it frees what is closed. */
+/** Otherwise, on a machine with much memory, a flood of requests could quadruple the heap before V8 frees closed connections. */
 setFlagsFromString('--heap-growing-percent=40');
 
 /**
@@ -53,7 +53,7 @@ async function fail(error: unknown): Promise<never> {
   process.exit(1);
 }
 
-// Node's own report would show all fields of an error, and those of the database repeat rows.
+// Node's own report would show all fields of an error, and some fields of the database's errors repeat rows.
 process.on('uncaughtException', (error) => {
   fail(error).catch(() => process.exit(1));
 });

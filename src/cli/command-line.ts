@@ -20,7 +20,7 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
   // What a library prints, as ioredis does of a password that it needs not, is no part of a command's output.
   Object.assign(console, { warn: () => undefined });
-  // Node's own report would show all fields of an error, and those of the database repeat rows.
+  // Node's own report would show all fields of an error, and some fields of the database's errors repeat rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   // If the event loop is empty before the command has finished, that is no success.
   process.once('beforeExit', () => process.exit(1));

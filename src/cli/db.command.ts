@@ -21,7 +21,7 @@ import { typedPath } from './command/files';
 import { confirm, withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 
-/** The instances run on the source, and the copy is another store. */
+/** Tables that are not copied: the instances run on the source, and the copy gets an identity of its own. */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 
@@ -61,14 +61,18 @@ export class DbCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'make this store another one for Redis, if it was made from a dump of a store that goes on',
+    description: 'give a store that was made from a dump counts and bans of its own in Redis',
     examples: ['db renew-identity', 'db renew-identity --yes'],
     takesYes: true,
   })
   async 'renew-identity'(options: ConfirmedOptions): Promise<void> {
-    await confirm('Begin with new counts and bans in Redis?', options.yes);
+    await confirm('Leave the counts and bans in Redis to the original store?', options.yes);
     const id = await this.quotas.renewStoreIdentity();
-    printDone(`The store is ${id} now. Restart its instances if any are running.`, { id }, options);
+    printDone(
+      `The new identity is ${id}. If instances of the store are running, restart them.`,
+      { id },
+      options,
+    );
   }
 
   @Subcommand({

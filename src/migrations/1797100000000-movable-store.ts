@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Names are stored in the composed form, in which requests ask for them. A name that would be too long in it stays. */
+/** Converts names to the composed form, in which requests now search for names. A name that would become too long stays. */
 const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
   ([table, max]) => `UPDATE ${table} SET name = normalize(name)
     WHERE name IS NOT NFC NORMALIZED AND char_length(normalize(name)) <= ${max}`,
@@ -11,7 +11,7 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
  * another version of the C library or of ICU: keys become unknown, and repeated requests run again.
  */
 const BYTEWISE = [
-  // Without its index, which may already be such a one: then a name has several rows, and the first response is the right one.
+  // The index is dropped first, because it may be wrong already. Then a name may have several rows, and the earliest one is kept.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,
@@ -21,7 +21,7 @@ const BYTEWISE = [
   `ALTER TABLE deprecated_calls ALTER operation TYPE text COLLATE "C"`,
 ];
 
-/** The functions of the feed find its sequence whatever the search path is, as pg_restore empties it, and whatever the schema is called. */
+/** The functions of the feed find the sequence in any schema and with any search path: pg_restore empties the search path. */
 const FEED = [
   `CREATE OR REPLACE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
@@ -69,8 +69,6 @@ export class MovableStore1797100000000 implements MigrationInterface {
   }
 
   down(): Promise<void> {
-    return Promise.reject(
-      new Error('The texts and functions before cannot be moved: restore a backup instead.'),
-    );
+    return Promise.reject(new Error('This migration cannot be undone: restore a backup instead.'));
   }
 }

@@ -11,13 +11,13 @@ const REQUEST_BYTES = 6 * 1024;
 const FIELD_BYTES = 64;
 /** A part of a body, besides its content. */
 const PART_OVERHEAD = 400;
-/** Each byte of a header section that is not complete yet: the shortest field has four bytes, and takes this much for each. */
+/** A byte of a header section that is not complete yet. The shortest field has four bytes, each of which takes this much. */
 const UNFINISHED_FACTOR = 9;
 
 /** Parts of a body that are shorter are joined to parts of this length. */
 const PART_BYTES = 4_096;
 
-/** Whose connections count together. */
+/** A caller whose connections count together. */
 export interface Owner {
   connections: number;
   /** Estimated memory, in bytes. */
@@ -41,7 +41,7 @@ export class AccountedRequest extends IncomingMessage {
   /** Estimated memory, in bytes; 0 once the request is answered. */
   held = 0;
   private bodyBytes = 0;
-  /** What was joined, and not pushed yet. */
+  /** Small parts that were joined, and not pushed yet. */
   private joined: Buffer | undefined;
   private joinedBytes = 0;
 
@@ -65,7 +65,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // A body that is too long is refused, and the rest of the body is not kept.
+    // If a body is too long, the request is refused, and nothing more of the body is kept.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       accounts.get(this.socket)?.hold(this, PART_OVERHEAD + part.length);
     }
@@ -81,7 +81,7 @@ export class Connection {
   brokenBy?: ApiError;
   /** How many requests wait for the response to the request before. */
   waiting = 0;
-  /** In which waiting requests start, or each would run in the context of the request before. */
+  /** Waiting requests start in this context: otherwise each would run in the context of the request before it. */
   readonly context = new AsyncResource('Connection');
   /** Estimated memory, in bytes. */
   held = 0;
@@ -164,7 +164,7 @@ export class Connection {
     });
   }
 
-  /** Node keeps the fields of a header section to itself until the section is complete, so their bytes are accounted. */
+  /** Accounts bytes that belong to no request yet: Node keeps header fields to itself until their section is complete. */
   private noteRead({ parser, bytesRead }: ParsedSocket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
     if (isRefused || parser?.duration() === 0) {

@@ -10,7 +10,7 @@ import { JSON_TYPE } from './representation';
 const MAX_WAITING = 16;
 /** How much memory unanswered requests may take, in bytes, by estimate. Those of one owner may take half of it. */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
-/** How much of it is freed if it is exceeded, so that the next request does not exceed it again. */
+/** The part of the maximum that is freed once the maximum is exceeded, so that the next request does not exceed it again. */
 const FREED_PART = 1 / 32;
 
 /** How many connections may be open. Each can leave one response unread, for a minute. */
@@ -40,7 +40,7 @@ export class Connections {
     ownerOf: (address: string) => string | undefined,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
-    // Who closes only the sending side still reads.
+    // A client that closes only its sending side still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
       const name = ownerOf(socket.remoteAddress ?? '');
@@ -79,7 +79,7 @@ export class Connections {
   }
 
   /**
-   * Closes the connections that hold most if more is held than the maximum.
+   * If more memory is held than the maximum, closes the connections that hold most.
    * @param sum what an owner's connections hold, or all
    * @param changed the connection that is being read
    */
@@ -118,7 +118,7 @@ export class Connections {
       if (previous !== undefined) {
         connection.release(previous.req);
       }
-      // Otherwise its last request says so.
+      // If the connection has a later request, the response to that one announces the end.
       if (this.ending && connection.newest === response) {
         response.shouldKeepAlive = false;
       }
@@ -172,7 +172,7 @@ export class Connections {
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting > 0) {
-      // It waits for us. If it never becomes complete, the connection is closed when it makes no progress.
+      // The request waits for the service. If the request never becomes complete, the connection is closed for lack of progress.
       return;
     }
     if (isTimedOut && !hasBegun(socket)) {
@@ -194,7 +194,7 @@ export class Connections {
       await once(newest, 'close');
     }
     const headers = await headersOf();
-    // It is not if a response has ended it, to a request whose body is still arriving.
+    // A response to a request whose body is still arriving may have ended the socket.
     if (socket.writable) {
       endSoon(socket, messageOf(error, headers));
     }
@@ -239,7 +239,7 @@ export class Connections {
   }
 }
 
-/** Later, because the reader of the body of a request that has just begun does not listen yet. A request without one has no reader. */
+/** Reports an error to the reader of a body, if there is one: later, because the reader of a new request does not listen yet. */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {
     if (!request.socket.destroyed && request.listenerCount('error') > 0) {

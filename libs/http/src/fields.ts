@@ -119,7 +119,7 @@ interface TextOptions extends FieldOptions {
   min?: number;
   max: number;
   notBlank?: boolean;
-  /** It is a name, or the beginning of one: converted to the composed form before anything else. */
+  /** For a name, or the beginning of a name: the value is converted to the composed form (NFC) before it is validated. */
   isName?: boolean;
 }
 

@@ -16,7 +16,10 @@ export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders
   return values;
 }
 
-/** The text without the spaces and tabs around it (RFC 9110, section 5.6.3). `trim` would also remove a U+00A0, which is a character. */
+/**
+ * The text without the spaces and tabs around it (RFC 9110, section 5.6.3). `trim` would also remove a U+00A0, which is a
+ * character. A regular expression could take quadratic time.
+ */
 export function trimmed(text: string): string {
   const isSpace = (index: number): boolean => text[index] === ' ' || text[index] === '\t';
   let [start, end] = [0, text.length];

@@ -215,8 +215,8 @@ export function assertConditions(conditions: Conditions, resource: object | null
 }
 
 /**
- * Checks the conditions of a change on a path without an ETag. A path that nobody can GET has no representation, and so nothing
- * that `If-None-Match` could match.
+ * Checks the conditions of a change on a path without an ETag. A path without a GET operation has no representation, so that
+ * nothing can match `If-None-Match`.
  * @throws PreconditionFailedError
  */
 export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {

@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** The route takes no query parameter, and ignores any: probes and pages may be called with some that are not ours. */
+/** The route ignores query parameters instead of refusing them: a program that checks the health may add parameters. */
 export function IgnoresQuery(): MethodDecorator {
   return AddRouteConfig({ ignoresQuery: true });
 }
@@ -161,15 +161,15 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
 
 type CompiledField = ReturnType<typeof compile>;
 
-/** Of the rule of a name. */
+/** The name of the rule for a field with a name. */
 export const IS_NAME = 'isName';
 
-/** A name in Unicode's composed form (NFC): systems type the same word in different forms. */
+/** Converts a name to Unicode's composed form (NFC), because systems write the same word in different forms. */
 export function composed(name: string): string {
   return name.normalize('NFC');
 }
 
-/** `fromQuery` reads a query parameter as the type of the field. What cannot be read so stays as it is. */
+/** `fromQuery` converts a query parameter to the type of the field. A value that cannot be converted stays text. */
 function compile(metadata: ValidationMetadata[]) {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
   const conditions = metadata

@@ -19,7 +19,7 @@ function assertComplete(path: string): void {
   }
 }
 
-/** Where a path leads that somebody typed: a link is followed, also to what is not there yet. */
+/** Resolves a path that an operator typed. A link is followed, even if its target does not exist yet. */
 export async function typedPath(path: string): Promise<string> {
   assertComplete(path);
   try {

@@ -39,10 +39,10 @@ const TYPES: Record<string, string> = {
   '.yaml': 'text/yaml; charset=utf-8',
 };
 
-/** For so many addresses it is kept how the address is put in. */
+/** For how many addresses the prepared content is kept. */
 const MAX_ADDRESSES = 8;
 
-/** The start of what is compressed by `deflate` and has neither a name nor a time (RFC 1952, section 2.3). */
+/** The header of gzip data without a name and a time (RFC 1952, section 2.3). */
 const GZIP_START = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /** A block of `deflate` that is not compressed (RFC 1951, section 3.2.4). */
@@ -75,7 +75,7 @@ interface Body {
 }
 
 /**
- * Compresses each part once, so that nobody causes a compression by another `Host` each time.
+ * Compresses each part once: otherwise a caller could cause a compression with every request, by a new `Host` each time.
  * @param parts between which the address stands
  * @returns what callers at an address get
  */
@@ -129,7 +129,7 @@ export function serveContent(
     const isHeld = isNotModified(request.headers, tag);
     void reply.headers({
       ETag: tag,
-      // A copy is revalidated after five minutes. The next caller may have another address.
+      // A copy is revalidated after five minutes. No shared cache keeps an address: the next caller may use another one.
       'Cache-Control': `${isFile ? 'public' : 'private'}, max-age=300`,
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
@@ -137,7 +137,7 @@ export function serveContent(
     if (isHeld) {
       return reply.status(304).send();
     }
-    // The pieces stay shared: nobody who reads slowly has a copy.
+    // All responses share the pieces, so that a caller who reads slowly takes no memory for a copy.
     return reply.type(TYPES[extname(path)]!).header('Content-Length', length).send(Readable.from(pieces));
   });
 }

@@ -75,7 +75,7 @@ export class QuotasService {
     });
   }
 
-  /** Makes another store of this one, for what it shares with others. Instances use the new identity from their next start. */
+  /** Gives the store a new identity, and so counts and bans of its own in Redis. Instances read the identity when they start. */
   renewStoreIdentity(): Promise<string> {
     return this.database.transaction(async (transaction) => {
       const [[row]] = await transaction.query<[{ id: string }[]]>(
