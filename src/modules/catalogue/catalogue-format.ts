@@ -43,7 +43,7 @@ export function exampleLines(): string[] {
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-/** Parses the JSON object of a line as bodies of requests are parsed. @throws ApiError if the line is none */
+/** Parses a line as bodies of requests are parsed. @throws ApiError if the line is not a JSON object */
 export function parseObject(bytes: Buffer): object {
   const line = parseJson(bytes);
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {

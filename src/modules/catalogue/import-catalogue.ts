@@ -17,7 +17,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/** How often a line is sent again whose outcome is unknown, and the pause before the next time. */
+/** How many attempts are made for a line whose outcome is unknown, and the pause between two attempts. */
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
@@ -51,7 +51,7 @@ export interface ImportOutcome {
   problems: { line: number; problem: string }[];
   /** A line of the file was a JSON object. */
   isNdjson: boolean;
-  /** After a failure of the database, this line and those before it from `nextLine` on may be in the store. */
+  /** After a failure of the database, the lines from `nextLine` to this one may be in the store. */
   unknownTo?: number;
   /** Why it has ended early: it was interrupted, must not go on, or the database has failed. */
   error?: Error;
@@ -98,13 +98,13 @@ interface NamedCategory {
   count: number;
 }
 
-/** Why a category of an earlier line is not known. */
+/** The message for a category of an earlier line whose name does not identify the category in the store. */
 function ambiguity(line: number, name: string, count: number): string {
   const where =
-    count > 1 ? `the store has ${count} categories of that name` : 'a line above has the name, too';
+    count > 1 ? `the store has ${count} categories of that name` : 'a line above has the same name';
   return (
-    `Which category of the store line ${line} ("${name}") is, cannot be told: ${where}. ` +
-    'Give each a name of its own, in the store and in the file.'
+    `Line ${line}: "${name}" does not identify a category of the store, because ${where}. ` +
+    'Give each category a different name, in the store and in the file.'
   );
 }
 
@@ -118,11 +118,11 @@ class ImportRun {
     problems: [],
     isNdjson: false,
   };
-  /** A line that is sent again, because its reply was lost, is created once: it has the key that it had. */
+  /** Part of every line's idempotency key. A line that is sent again, because its reply was lost, is therefore created once. */
   private readonly key = randomUUID();
   /** The categories by the ids that the file has for them; with those of the store once they are there. */
   private readonly categoryIds = new Map<number, number | undefined>();
-  /** The categories that it has made itself: a file may have a name twice. */
+  /** The categories that this import has created: a file may have a name twice. */
   private readonly createdIds = new Set<number>();
   /** The names of the categories of earlier lines. */
   private readonly earlierNames = new Set<string>();
@@ -261,7 +261,7 @@ class ImportRun {
     }
   }
 
-  /** Creates a line unless an earlier attempt has created it, whose reply was lost. The end of one that still runs is waited for. */
+  /** Creates a line unless an attempt whose reply was lost has created it. If that attempt still runs, waits for its end. */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
       try {
@@ -277,7 +277,7 @@ class ImportRun {
     }
   }
 
-  /** The operator is no client. */
+  /** A line is created by the service, because the operator is no client, and once for its number in this run. */
   private originOf({ number }: NumberedLine): Origin {
     const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.key} ${number}`, String(number), 201);
     return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };

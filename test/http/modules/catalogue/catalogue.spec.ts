@@ -184,11 +184,11 @@ describe('an import that goes on', () => {
       const { error, created } = await load(aFile(...lines), { fromLine: 4 });
       expect([error?.message, created.pets]).toEqual([expect.stringMatching(reason), 0]);
     };
-    const inStore = /^Which category of the store line 1 \("Dogs"\) is, cannot be told: the store has 2 /;
+    const inStore = /^Line 1: "Dogs" does not identify a category of the store, because the store has 2 /;
     await refuses(inStore, ...twoOfAName);
     expect(await petNames()).toEqual(['Rex']);
     await service.database.pool.query('DELETE FROM categories WHERE id = 2');
-    await refuses(/ line 2 .* a line above has the name, too\./, ...twoOfAName);
+    await refuses(/^Line 2: .* a line above has the same name\./, ...twoOfAName);
     // What a caller has made meanwhile is no category of the file.
     await service.database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
     const [dogs, , ...others] = twoOfAName;
