@@ -44,7 +44,7 @@ const redisUrl = taking(
   '…',
 );
 
-/** As browsers and the web views of packaged apps (`capacitor://localhost`) send it. A pattern would match nothing. */
+/** True for an origin as browsers and the web views of packaged apps (`capacitor://localhost`) send one. */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z\d+.-]*:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/.test(text) || !URL.canParse(text)) {
     return false;
@@ -164,7 +164,7 @@ export function readSettings(environment: Environment): Settings {
   return isTracingOff(environment) ? { ...settings, tracesUrl: undefined } : settings;
 }
 
-/** OpenTelemetry's own variables that turn tracing off, although there is a collector. */
+/** True if a variable of OpenTelemetry turns tracing off, even if the address of a collector is set. */
 function isTracingOff(environment: Environment): boolean {
   const isDisabled = textIn(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';

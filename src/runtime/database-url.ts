@@ -27,8 +27,8 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'
 type Refusal = (expected: string, given: string) => EnvironmentError;
 
 /**
- * Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password, but name a wrong parameter:
- * not where it may be the rest of a password.
+ * Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password. They name a wrong parameter,
+ * unless the name may be the rest of a password.
  */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {

@@ -160,7 +160,7 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    // By number: what stands before a first equals sign may be a part of a secret that takes several lines.
+    // The message has line numbers instead of names: a name may be part of a secret that spans several lines.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => line.startsWith(name)) + 1}`);
     const message = `.env: ignored, because they set none of the settings: ${places.join(', ')}.`;

@@ -32,7 +32,7 @@ import { WorkerProcesses } from './worker-processes';
 /** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/** The most descriptors, beside the pool's, that are not for callers: of webhooks' receivers, Redis, files and the metrics. */
+/** The most descriptors that the process uses itself, beside the pool's: for webhooks' receivers, Redis, files and metrics. */
 const OTHER_DESCRIPTORS = 1_200;
 
 /** How long open requests may take once the service has stopped listening. */
@@ -105,8 +105,8 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
 }
 
 /**
- * With one address for the name in HOST, the IPv4 one if there is a choice. For the name `localhost` Fastify would open a second
- * server, which lacks all that is added to the first one.
+ * Replaces a name in HOST by one of its addresses, by an IPv4 address if there is one. For the name `localhost` Fastify would
+ * open a second server, which would lack everything that is added to the first one.
  */
 async function withOneAddress(settings: Settings): Promise<Settings> {
   const { host, port } = settings;
@@ -114,7 +114,7 @@ async function withOneAddress(settings: Settings): Promise<Settings> {
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/** Keeps descriptors for everything else: callers could take all of the process, and not even a health check would be answered. */
+/** Limits connections so that the process keeps descriptors for itself: otherwise even health checks could go unanswered. */
 function limitConnections(server: Server, { databasePool }: Settings, logger: Logger): void {
   // Otherwise the report looks up the names of open connections.
   Object.assign(process.report, { excludeNetwork: true });

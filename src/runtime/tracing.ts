@@ -36,7 +36,7 @@ const MAX_REPORTED = 100;
 /** The variables of OpenTelemetry that have an effect. */
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
-/** What other variables may ask for, because the service does just that. */
+/** The values that other variables may have without a warning, because the service works in this way anyway. */
 const GIVEN: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_METRICS_EXPORTER: 'none',

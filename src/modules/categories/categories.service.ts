@@ -63,7 +63,7 @@ export class CategoriesService {
     });
   }
 
-  /** While the category is locked, only a command of the same batch can add a pet: the foreign key refuses the deletion then. */
+  /** While the category is locked, only a command of the same batch can add a pet. Then the foreign key refuses the deletion. */
   delete(id: number, origin: Origin): Promise<void> {
     const { isReferenced } = this.database.table(Category);
     return this.commands.execute(origin, {

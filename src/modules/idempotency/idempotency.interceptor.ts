@@ -93,7 +93,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
-    // What was kept may not be readable any more.
+    // An error of another kind is no replay: for example, a kept secret could not be decrypted.
     const reportRefusal = (error: unknown) => {
       if (error instanceof ApiError) report();
     };
@@ -104,7 +104,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     );
   }
 
-  /** If the key has a kept response, that is the answer, and not an error from before a command was sent, such as a bad value. */
+  /** If an error occurred before a command was sent, such as a bad value, the kept response of the key takes precedence. */
   private refuse(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
       throw error;

@@ -131,8 +131,8 @@ export class KeyedRequest {
   ) {}
 
   /**
-   * The command, decided once: its result or error is kept in its own transaction, and whoever repeats the key gets that.
-   * Commands of one batch see what those before them have kept.
+   * The command, decided once. The result or error is kept in the transaction of the command, and a later request with the same
+   * key gets the kept response. A command also sees the responses that earlier commands of its batch have kept.
    */
   once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;

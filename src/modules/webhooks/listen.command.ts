@@ -57,7 +57,7 @@ function receiverUrl(text: string): string {
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
-  // Who knows it cannot tell the key.
+  // The secret does not reveal the key that it is derived from.
   const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
   const sender = new Sender(EVERYWHERE);

@@ -142,7 +142,7 @@ export function withWebhookKey(settings: Settings): Settings {
     return settings;
   }
   const file = join(settings.dataDirectory, KEY_FILE);
-  // A link that leads nowhere may lead to a key that is only away.
+  // A link without a target counts as a file: the target may be on a disk that is not mounted, and no new key may replace it.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
     // In one piece, and on disk before a secret is encrypted with it.

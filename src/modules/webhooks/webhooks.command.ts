@@ -34,7 +34,7 @@ function describe({ webhook, client, pending, failed }: WebhookOverview, { json 
   };
 }
 
-/** With null for what does not apply. `nextAttemptAt`: only of pending deliveries of an enabled webhook. */
+/** A field that does not apply is null. Only pending deliveries of an enabled webhook have a `nextAttemptAt`. */
 function describeDelivery(delivery: DeliveryDto): object {
   const { id, eventId, type, status, attempts, responseStatus = null, error = null } = delivery;
   const [createdAt, lastAttemptAt, nextAttemptAt] = [

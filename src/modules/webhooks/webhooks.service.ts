@@ -51,7 +51,7 @@ const COUNT_WEBHOOKS = {
     FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`,
 };
 
-/** Of a client, who is locked before. */
+/** The number of a client's webhooks. The client is locked before. */
 const COUNT: Lookup<number, number> = {
   name: 'the number of webhooks',
   isUnderLocks: true,
@@ -124,7 +124,7 @@ export class WebhooksService {
         secrets: [{ sealed, until: null }],
         createdAt: state.now,
       };
-      // The webhooks of a client who is deleted meanwhile are gone with the client.
+      // If the client was deleted meanwhile, nothing is stored: a deletion ends all webhooks of the client.
       if (ClientOperations.exists(state, clientId)) {
         state.insert(Webhook, id, webhook);
         state.note(COUNT, clientId, count + 1);

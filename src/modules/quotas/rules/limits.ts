@@ -153,7 +153,7 @@ function statusOf(name: WindowName, window: Window, limit: number, now: number, 
   return { name, limit, remaining, resetAt: (isOver ? start : window.start) + WINDOW_MS[name] };
 }
 
-/** Raises what a window has counted to the count of another one of the same length, unless that one is over. */
+/** Raises the counts of a window to those of another window of the same length, unless the other window is over. */
 export function raise(window: Window, other: Window, lengthMs: number, now: number): void {
   if (now >= other.start + lengthMs) return;
   if (now >= window.start + lengthMs) Object.assign(window, { start: other.start, count: 0, refunds: 0 });

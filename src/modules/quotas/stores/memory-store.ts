@@ -44,8 +44,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
   /**
-   * What this instance has allowed by its share in a minute, by tracker. The end of an outage is not the end of that minute:
-   * otherwise every outage within it would allow another share.
+   * What this instance has allowed by its share in a minute, by tracker. The end of an outage does not clear these counts:
+   * otherwise each outage within the same minute would allow another share.
    */
   private readonly allowedAlone: LRUCache<string, Window>;
   private readonly sweeper: NodeJS.Timeout;
@@ -55,7 +55,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     private readonly clock: Clock,
     /** Number of instances that count separately; each allows its share. */
     private readonly instances = 1,
-    /** True if this one counts only while Redis is unavailable. */
+    /** True if this store counts only while Redis is unavailable. */
     private readonly isShare = false,
   ) {
     super(records);
@@ -93,7 +93,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;
-    // A reset is the end of that minute, too.
+    // The time of the client's last reset is part of the key, because a reset begins a new share.
     const allowed = this.isShare ? this.allowedAlone.memo(`${tracker} ${key?.resetAt ?? 0}`) : null;
     if (allowed !== null) {
       raise(current.minute, allowed, MINUTE_MS, now);
@@ -130,7 +130,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /** The instances count together again: what this one has counted alone is over, but for what it has allowed in the minute. */
+  /** Forgets the counts of this instance when the instances count together again, but not what it has allowed in the minute. */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();

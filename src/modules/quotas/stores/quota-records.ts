@@ -45,7 +45,7 @@ export class UsageDay {
   minuteRefunds!: number;
 }
 
-/** A single row: what tells this store from others that use the same Redis. */
+/** The only row has the identity by which stores that use the same Redis keep their counts apart. */
 @Entity('store_identity')
 @Check('store_identity_one_check', 'one')
 export class StoreIdentity {
@@ -150,7 +150,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return windows;
   }
 
-  /** Writes what is pending without waiting for the next second: other instances, which count alone as well, see it sooner. */
+  /** Writes pending counts without waiting for the next second, so that other instances that count alone can read the counts. */
   flushSoon(): void {
     this.counts.flushSoon();
   }

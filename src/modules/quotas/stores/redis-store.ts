@@ -18,7 +18,7 @@ const RETRY_MS = 250;
  * to a machine that is gone: neither ends it.
  */
 const PROBES_OF_A_CONNECTION = 4;
-/** Clients that are remembered as compared with the database; for others that is done again. */
+/** For so many clients it is remembered that Redis has been given the database's counts. Other clients are compared again. */
 const MAX_COMPARED = 200_000;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
@@ -32,7 +32,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   /** Part of every key: stores may share a Redis. */
   private storeId = '';
   /**
-   * The counts that the database has of a client, until Redis has been given them; then null. A Redis that was away may have
+   * The database's counts of a client, or null once Redis has been given these counts. A Redis that was unavailable may have
    * come back with an older file.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_COMPARED });
@@ -103,7 +103,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return answer ? toStatus(answer, client, this.clock.now()) : null;
   }
 
-  /** Reads once for all requests of the client until Redis is away again. */
+  /** Reads the database's counts of a client once, for all requests until the next connection to Redis. */
   private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
     const known = this.stored.get(key.clientId);
     if (known !== undefined) return known;

@@ -53,8 +53,9 @@ export function systemLookup(
 }
 
 /**
- * The addresses that a new connection may try, and no others: this prevents DNS rebinding.
- * @param host a name, or an address. Rejects with the code EFORBIDDEN as well.
+ * The addresses that a new connection may try. The connection does not look up the name again, which prevents DNS rebinding.
+ * Rejects with the code EFORBIDDEN if no address is allowed.
+ * @param host a name or an address
  */
 export async function allowedAddresses(
   host: string,

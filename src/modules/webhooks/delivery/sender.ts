@@ -125,7 +125,7 @@ export class Sender {
   }
 }
 
-/** What failed: the lookup, the connection to which addresses, the TLS handshake, or the response. */
+/** Says which step failed: the lookup, the connection to each address, the TLS handshake, or the response. */
 function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefined): string {
   const { code = '', message } = error;
   if (error instanceof NoConnectionError) {
@@ -140,7 +140,7 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
 /** Rejects with an error that has a code. */
 async function attemptOf(request: ClientRequest, body: string): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
-  // Without a socket the agent still connects, which has a deadline of its own.
+  // Without a socket, the agent is still connecting, and `connect` has a deadline of its own.
   const deadline = setTimeout(() => request.socket && fail('ESILENT'), TIMEOUT_MS);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
