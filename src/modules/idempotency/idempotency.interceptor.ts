@@ -83,7 +83,10 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: owner } = keyOf(request);
-    const keyed = new KeyedRequest(`${owner} ${key}`, fingerprintOf(request), reply.statusCode);
+    const fingerprint = fingerprintOf(request, composedInOrder);
+    // Older versions have stored the digest of the names as they were sent.
+    const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
+    const keyed = new KeyedRequest(`${owner} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
       throw new IdempotencyInProgressError();
     }
@@ -151,9 +154,9 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 }
 
 /** The same for the same operation, path parameters and JSON value, however the URL and the body are spelled. */
-function fingerprintOf(request: FastifyRequest): string {
+function fingerprintOf(request: FastifyRequest, replacer: Replacer): string {
   const { method, params, body } = request;
-  const value = body === undefined ? '' : jsonOf(body);
+  const value = body === undefined ? '' : jsonOf(body, replacer);
   return hash(
     'sha256',
     `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`,
@@ -161,19 +164,23 @@ function fingerprintOf(request: FastifyRequest): string {
   );
 }
 
-function jsonOf(body: unknown): string {
+/** As `JSON.stringify` takes it. */
+type Replacer = (name: string, value: unknown) => unknown;
+
+function jsonOf(body: unknown, replacer: Replacer): string {
   try {
-    return JSON.stringify(body, inOrder);
+    return JSON.stringify(body, replacer);
   } catch {
     // Thousands of arrays in each other can be parsed, but not written.
     throw new ValidationFailedError('The body is nested too deeply.');
   }
 }
 
-function inOrder(name: string, value: unknown): unknown {
-  if (name === 'name' && typeof value === 'string') {
-    return composed(value);
-  }
+function composedInOrder(name: string, value: unknown): unknown {
+  return name === 'name' && typeof value === 'string' ? composed(value) : inOrder(name, value);
+}
+
+function inOrder(_name: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;

@@ -123,11 +123,13 @@ export class KeyedRequest {
   /**
    * @param name of the key: keys are per client
    * @param status of the response, if it succeeds
+   * @param isSame whether a kept fingerprint is that of this request
    */
   constructor(
     readonly name: string,
     private readonly fingerprint: string,
     private readonly status: number,
+    private readonly isSame = (kept: string): boolean => kept === fingerprint,
   ) {}
 
   /**
@@ -175,7 +177,7 @@ export class KeyedRequest {
   }
 
   private replay({ fingerprint, status, body }: StoredResponse): unknown {
-    if (fingerprint !== this.fingerprint) {
+    if (!this.isSame(fingerprint)) {
       throw new IdempotencyKeyReusedError();
     }
     this.isReplayed = true;

@@ -187,14 +187,22 @@ describe('an error under an Idempotency-Key', () => {
     expect([corrected.status, corrected.headers.has('idempotent-replayed')]).toEqual([201, false]);
   });
 
-  it('400 that an older version has stored is replayed', async () => {
+  const refusal = { code: 'validation_failed', message: 'name must be 1 to 200 characters.', status: 400 };
+  it.each([
+    ['400', '', 'KH3s7FoRBUHvZ3pGLFSeN8EXCNFjDZNOu4LV7pty1Ok', refusal],
+    [
+      '201 with a decomposed name',
+      'Cafe\u0301',
+      'hmVv0S58rl0GMRuvQkF9LnFodXTcWS12X_24UdsC4ho',
+      { id: 7, name: 'Cafe\u0301' },
+    ],
+  ])('%s that an older version has stored is replayed', async (response, name, fingerprint, body) => {
     const { key, client } = await service.issueKey();
     const { rows } = await service.database.pool.query('SELECT id FROM clients WHERE name = $1', [client]);
     const { id } = rows[0] as { id: string };
-    const message = 'name must be 1 to 200 characters.';
-    const stored = JSON.stringify({ code: 'validation_failed', message, status: 400 });
-    await service.database.pool.query('INSERT INTO idempotency_records VALUES ($1, $2, 400, $3)', [
-      ...[`${id} of an older version`, 'KH3s7FoRBUHvZ3pGLFSeN8EXCNFjDZNOu4LV7pty1Ok', stored],
+    const [status, stored] = [parseInt(response), JSON.stringify(body)];
+    await service.database.pool.query('INSERT INTO idempotency_records VALUES ($1, $2, $3, $4)', [
+      ...[`${id} of an older version`, fingerprint, status, stored],
     ]);
     // Not by a caller, which would miss the header field in the document of this version.
     const again = await fetch(`${service.url}/categories`, {
@@ -203,9 +211,9 @@ describe('an error under an Idempotency-Key', () => {
         ...{ 'X-API-Key': key, 'Idempotency-Key': 'of an older version' },
         'Content-Type': 'application/json',
       },
-      body: '{"name":""}',
+      body: JSON.stringify({ name }),
     });
-    expect([again.status, await again.text()]).toEqual([400, stored]);
+    expect([again.status, await again.text()]).toEqual([status, stored]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
