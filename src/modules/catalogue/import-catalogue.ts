@@ -309,18 +309,15 @@ class ImportRun {
 }
 
 /**
- * Lines without their ends, a character for each byte: a line may be cut anywhere, and must be UTF-8 as a whole. The last one
- * may be longer than a line may be: what follows it is not read.
+ * Lines without their ends, a character for each byte: a line may be cut anywhere, and must be UTF-8 as a whole. One that is
+ * too long is cut, and still too long.
  */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of source) {
     const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = lines.pop()!;
+    rest = lines.pop()!.slice(0, MAX_LINE_BYTES + 1);
     yield* lines;
-    if (rest.length > MAX_LINE_BYTES) {
-      break;
-    }
   }
   if (rest !== '') {
     yield rest;

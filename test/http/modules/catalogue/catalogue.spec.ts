@@ -113,11 +113,13 @@ describe('an import', () => {
     expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex', 'Kim', 'Ada']);
   });
 
-  it('reports an id that is there twice, a line that never ends, and at most twenty lines', async () => {
+  it('reports an id that is there twice, a line that never ends, what follows one that is too long, and at most twenty lines', async () => {
     const twice = await load(aFile(aCategory(1), aCategory(1)));
     expect(twice.problems).toEqual([{ line: 2, problem: 'id 1 is the id of a category above.' }]);
     const endless = await load(aFile(aCategory(1), aCategory(2)) + 'x'.repeat(200_000));
     expect(endless.problems).toEqual([{ line: 3, problem: 'must be at most 65536 bytes long.' }]);
+    const long = await load(aFile('x'.repeat(200_000), aCategory(1), '{'), { checkOnly: true });
+    expect(long.problems.map(({ line }) => line)).toEqual([1, 3]);
     const { badLines, problems } = await load(aFile(...Array.from({ length: 50 }, () => '{')));
     expect([badLines, problems.length]).toEqual([50, 20]);
   });
