@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandFactory, CommandRunnerService } from 'nest-commander';
-import { isDecoded, loadEnvironmentFile, removeDriverVariables } from '../runtime/environment';
+import { isDecoded, loadEnvironmentFile } from '../runtime/environment';
 import { PETSTORE, VERSION } from '../runtime/messages';
 import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
@@ -32,7 +32,6 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
 }
 
 async function executeCommand(): Promise<void> {
-  removeDriverVariables(process.env);
   loadEnvironmentFile(settingNames());
   if (!process.argv.every(isDecoded)) {
     throw new UsageError('an argument is not UTF-8.');

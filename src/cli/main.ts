@@ -1,6 +1,8 @@
+import { removeDriverVariables } from '../runtime/environment';
 import { listenToStopSignals } from '../runtime/stop-signals';
 
 const signals = listenToStopSignals();
+removeDriverVariables(process.env);
 import('./command-line.js')
   .then(({ runCommandLine }) => runCommandLine(signals))
   .catch((error: unknown) => {

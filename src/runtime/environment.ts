@@ -136,8 +136,12 @@ function decodeText(bytes: Uint8Array): string {
 /** The variables of libpq that complete a URL. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
-/** Removes all other variables of libpq: the driver would apply each to every connection, also to the embedded server. */
+/**
+ * Removes all other variables of libpq: the driver would apply each to every connection, also to the embedded server. Called
+ * before the driver is loaded, which would load another one in its place, `pg-native`, if its own variable is set.
+ */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
+  delete environment.NODE_PG_FORCE_NATIVE;
   for (const name of Object.keys(environment)) {
     if (name.startsWith('PG') && !OF_LIBPQ.includes(name)) delete environment[name];
   }

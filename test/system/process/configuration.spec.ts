@@ -115,6 +115,7 @@ it('of the variables of libpq only those count that complete the URL, and none f
       PGCONNECT_TIMEOUT: 'x',
       PGCLIENT_ENCODING: 'LATIN1',
       PGSERVICE: 'none',
+      NODE_PG_FORCE_NATIVE: '1',
     },
   };
   const { hostname, port, username, password, pathname } = new URL(database.url);
