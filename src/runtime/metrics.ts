@@ -20,7 +20,15 @@ import {
 } from 'prom-client';
 import { inBackground } from '#libs/background';
 import { Database } from '#libs/database';
-import { Connections, JSON_TYPE, type ParserError, RouteNotFoundError } from '#libs/http';
+import {
+  AccountedRequest,
+  type ApiError,
+  BadRequestError,
+  Connections,
+  JSON_TYPE,
+  type ParserError,
+  RouteNotFoundError,
+} from '#libs/http';
 import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
@@ -191,13 +199,17 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
       },
     );
   };
-  // Node's own responses, also to an unknown `Expect`, have no body.
-  const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer);
+  const server = createServer({ IncomingMessage: AccountedRequest, requireHostHeader: false });
   const connections = new Connections(server, () => undefined);
   server.maxConnections = MAX_CONNECTIONS;
-  server.on('clientError', (error: ParserError, socket: Socket) => {
-    connections.refuse(socket, error, () => Promise.resolve({})).catch(() => socket.destroy());
-  });
+  const begin: RequestListener<typeof AccountedRequest> = (request, response) =>
+    connections.takeTurn(request, response, () => answer(request, response));
+  const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
+    connections.refuse(socket, failure, () => Promise.resolve({})).catch(() => socket.destroy());
+  };
+  // Node's own responses, also to an unknown `Expect`, have no body, and none to CONNECT.
+  server.on('request', begin).on('checkExpectation', begin).on('clientError', refuse);
+  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 

@@ -24,14 +24,27 @@ export interface Owner {
   held: number;
 }
 
+interface Parser {
+  socket: Socket;
+  /** `HTTPParser.kOnMessageBegin`: Node calls the function at the first byte of each message. Node itself sets none. */
+  0: (this: Parser) => void;
+}
+
 interface ParsedSocket extends Socket {
-  /** `duration()` is 0 only between two messages. */
-  parser?: { duration(): number } | null;
+  parser: Parser;
   /** Node calls it after everything that was read or written. */
   _unrefTimer(): void;
 }
 
 const accounts = new WeakMap<Socket, Connection>();
+
+/** One function for all connections: Node keeps a parser for later connections, and would keep what the function refers to. */
+function noteMessageBegin(this: Parser): void {
+  const connection = accounts.get(this.socket);
+  if (connection !== undefined) {
+    connection.isArriving = true;
+  }
+}
 
 /**
  * A request whose body is accounted to its connection as it arrives. Small parts of the body are joined, because Node makes a
@@ -45,9 +58,14 @@ export class AccountedRequest extends IncomingMessage {
   private joined: Buffer | undefined;
   private joinedBytes = 0;
 
+  /** @param chunk null at the end of the message */
   override push(chunk: Buffer | null): boolean {
+    const connection = accounts.get(this.socket);
+    if (chunk === null && connection !== undefined) {
+      connection.isArriving = false;
+    }
     if (chunk !== null) {
-      accounts.get(this.socket)?.attribute(chunk.length);
+      connection?.attribute(chunk.length);
       const isFirst = this.bodyBytes === 0;
       this.bodyBytes += chunk.length;
       const isAllowed = this.bodyBytes <= MAX_BODY_BYTES;
@@ -89,6 +107,8 @@ export class Connection {
   private unfinished = 0;
   /** How many of the bytes that were read belong to requests. */
   private attributed = 0;
+  /** Whether a message has begun to arrive, and not ended. */
+  isArriving = false;
   private isDestroyed = false;
   private readonly ended = new AbortController();
 
@@ -100,9 +120,10 @@ export class Connection {
   ) {
     const parsed = socket as ParsedSocket;
     accounts.set(socket, this);
+    parsed.parser[0] = noteMessageBegin;
     parsed._unrefTimer = () => {
       (Socket.prototype as ParsedSocket)._unrefTimer.call(socket);
-      this.noteRead(parsed);
+      this.noteRead(socket);
     };
     socket.once('end', () => this.ended.abort());
     socket.once('close', () => {
@@ -165,9 +186,9 @@ export class Connection {
   }
 
   /** Accounts bytes that belong to no request yet: Node keeps header fields to itself until their section is complete. */
-  private noteRead({ parser, bytesRead }: ParsedSocket): void {
+  private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
-    if (isRefused || parser?.duration() === 0) {
+    if (isRefused || !this.isArriving) {
       this.attributed = bytesRead;
     }
     const unfinished = Math.max(0, bytesRead - this.attributed) * UNFINISHED_FACTOR;

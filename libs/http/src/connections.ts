@@ -175,7 +175,7 @@ export class Connections {
       // The request waits for the service. If the request never becomes complete, the connection is closed for lack of progress.
       return;
     }
-    if (isTimedOut && !hasBegun(socket)) {
+    if (isTimedOut && !connection.isArriving) {
       // A client may open a connection in advance, and send empty lines. A later request would take a response for its own.
       socket.destroy();
       return;
@@ -246,11 +246,6 @@ function failBody(request: IncomingMessage, error: ApiError): void {
       request.emit('error', error);
     }
   });
-}
-
-/** Whether a message has begun to arrive: only then Node's parser minds that it ends here. */
-function hasBegun(socket: Socket & { parser?: { finish(): Error | undefined } }): boolean {
-  return socket.parser?.finish() !== undefined;
 }
 
 /**
