@@ -3,7 +3,10 @@
 // The import rules. test/unit/architecture/dependencies.spec.ts enforces them and plants a violation of each.
 // `npx depcruise --config .dependency-cruiser.cjs src libs` checks them on the command line.
 
-/** Each domain module with the modules that it may import. Controllers may also import auth and idempotency, for their decorators; the import of a catalogue sends commands as keyed requests do. */
+/**
+ * Each domain module with the modules that it may import. Controllers may also import auth and idempotency, for their decorators.
+ * The import of a catalogue sends its commands as keyed requests.
+ */
 const MAY_IMPORT = {
   orders: ['inventory', 'pets', 'audit'],
   inventory: ['pets'],
@@ -46,7 +49,7 @@ const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
       ...[module, ...allowed].map((name) => `^src/modules/${name}/`),
       ...(REPORT_EVENTS.includes(module) ? ['^src/modules/events/'] : []),
       ...(READ_SETTINGS.includes(module) ? ['^src/settings\\.ts$'] : []),
-      // Rules of their own say who may import these.
+      // Separate rules restrict the imports of these paths.
       '^src/modules/(auth|idempotency)/',
       '^src/(feature|operator-error)\\.ts$',
       '^src/cli/',

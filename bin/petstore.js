@@ -25,7 +25,7 @@ if (isWorkingDirectoryGone()) {
   fail('it is not built yet. Run npm start, or npm run build for a command.');
 } else {
   fail(
-    'it is not built yet, and what builds it is not installed. Run npm ci (without --omit=dev), then npm start.',
+    'it is not built yet, and the tools that build it are not installed. Run npm ci (without --omit=dev), then npm start.',
   );
 }
 
