@@ -37,11 +37,10 @@ function describe({ webhook, client, pending, failed }: WebhookOverview, { json 
 /** A field that does not apply is null. Only pending deliveries of an enabled webhook have a `nextAttemptAt`. */
 function describeDelivery(delivery: DeliveryDto): object {
   const { id, eventId, type, status, attempts, responseStatus = null, error = null } = delivery;
-  const [createdAt, lastAttemptAt, nextAttemptAt] = [
-    delivery.createdAt,
-    delivery.lastAttemptAt,
-    delivery.nextAttemptAt,
-  ].map((at) => (at === undefined ? null : new Date(at)));
+  const timeOf = (at: string | undefined) => (at === undefined ? null : new Date(at));
+  const createdAt = timeOf(delivery.createdAt);
+  const lastAttemptAt = timeOf(delivery.lastAttemptAt);
+  const nextAttemptAt = timeOf(delivery.nextAttemptAt);
   const times = { createdAt, lastAttemptAt, nextAttemptAt };
   return { id, eventId, type, status, attempts, responseStatus, error, ...times };
 }
