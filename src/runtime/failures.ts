@@ -81,6 +81,9 @@ function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
   return { code: 'database_unavailable', message: `The database ${outcome}: ${message.trim() || code}.` };
 }
 
+/** The calls of the operating system that fail because of the address. */
+const ADDRESS_CALLS = ['listen', 'getaddrinfo'];
+
 /** Opens an address to listen on. @throws StartError that names its variables */
 export async function explainAddress<Opened>(
   variables: string,
@@ -91,8 +94,8 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Nest initializes its modules in listen(), so other errors can occur here.
-    if (syscall === undefined) {
+    // Nest initializes its modules in listen(), so an error of the database can occur here, too.
+    if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }
     const isMetrics = variables === 'METRICS_PORT';

@@ -2,7 +2,7 @@ import { QueryFailedError } from 'typeorm';
 import { OperatorError } from '../../../src/operator-error';
 import { writeUsageError } from '../../../src/cli/command/failure';
 import { formatError } from '../../../src/runtime/messages';
-import { describeFailure } from '../../../src/runtime/failures';
+import { describeFailure, explainAddress } from '../../../src/runtime/failures';
 
 const HOSTILE = 'a\u001b[2J\u009b31m\r\nb\u202ec\u2028';
 const ESCAPED = 'a\\u001b[2J\\u009b31m\\u000d\\u000ab\\u202ec\\u2028';
@@ -55,4 +55,14 @@ test.each([
   const line = `petstore: The database could not complete the request: ${message}.\n`;
   expect(describeFailure(failure(code, message))).toBe(line);
   expect(describeFailure(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
+});
+
+test('a connection of the database that breaks while the service begins to listen is no fault of the address', async () => {
+  const broken = Object.assign(failure('ECONNRESET', 'read ECONNRESET'), { syscall: 'read' });
+  const open = explainAddress('HOST and PORT', { host: '127.0.0.1', port: 3000 }, () =>
+    Promise.reject(broken),
+  );
+  await expect(open).rejects.toBe(broken);
+  const line = 'petstore: The database of DATABASE_URL cannot be reached: read ECONNRESET.\n';
+  expect(describeFailure(broken)).toBe(line);
 });
