@@ -18,7 +18,7 @@ const CLOSE_MS = 1_000;
 /** Runs the command of this process, and ends it. */
 export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
-  // What a library prints, as ioredis does of a password that it needs not, is no part of a command's output.
+  // A command's output has no warnings of libraries, such as that of ioredis about an unneeded password.
   Object.assign(console, { warn: () => undefined });
   // Node's own report would show all fields of an error, and some fields of the database's errors repeat rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));

@@ -146,7 +146,7 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
 }
 
-/** Everything that arrives on a connection begins here: nothing is left that Node would answer or drop by itself. */
+/** Handles everything that arrives on a connection, so that Node answers or drops nothing by itself. */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
   const begin: RequestListener<typeof AccountedRequest> = (request, response) => {

@@ -48,7 +48,7 @@ export function serveDocument(app: NestFastifyApplication): void {
   });
 }
 
-/** Right as an example for a program; on a page, it would be sent by everybody who tries an operation a second time. */
+/** The pages show no examples of these parameters: a page would send such an example with every request that somebody tries. */
 const NOT_PREFILLED = ['If-Match', 'If-None-Match', 'cursor', 'wait'];
 
 function withoutPrefilling(_key: string, value: unknown): unknown {

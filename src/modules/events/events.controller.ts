@@ -16,7 +16,7 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How long the request has waited for events, because its caller asked for that. */
+    /** How long the request has waited for events, as its parameter `wait` asks. */
     waitedMs?: number;
   }
 }
@@ -72,7 +72,7 @@ export class EventsController {
     if (wait === 0 || page.events.length > 0 || page.hasMore) {
       return page;
     }
-    // Also who has closed only the sending side gets what there is, at once.
+    // A caller who has closed only the sending side gets the present events immediately.
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, filter: query, after: page.reached };
     const since = performance.now();

@@ -127,7 +127,7 @@ export class CommandExecutor {
     const rows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
     const batch = { entries, awaited, rows, since: performance.now() };
     this.running.push(batch);
-    // In the trace of the request that it is for, and not of the one whose end made it start.
+    // The batch belongs to the trace of its first request, not of the request whose end has made the batch start.
     await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, awaited));
     this.running = this.running.filter((other) => other !== batch);
     this.start();
