@@ -43,6 +43,11 @@ export const databaseUrl: Reader<string> = (text, variable) => {
     const expected = 'one host; a proxy or a DNS name may lead to the primary of several';
     throw new EnvironmentError(variable, expected, '…');
   }
+  const url = `${scheme}${placed(parameters, user, address, database)}`;
+  if (scheme === undefined || !isWellFormedUrl(url)) {
+    throw new EnvironmentError(variable, WELL_FORMED, '…');
+  }
+  // After the check of the place: in a URL without one, such as `postgres://user:pa?ss`, the name is a part of the password.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'a schema is options=-csearch_path%3Dshop';
@@ -53,10 +58,6 @@ export const databaseUrl: Reader<string> = (text, variable) => {
     if (time !== null && !/^[1-9]\d{0,8}$/.test(time)) {
       throw refusal(`${name} as a whole number of ${unit} from 1`, time);
     }
-  }
-  const url = `${scheme}${placed(parameters, user, address, database)}`;
-  if (scheme === undefined || !isWellFormedUrl(url)) {
-    throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
   return withTls(new URL(url), parameters, refusal).href;
 };

@@ -58,7 +58,7 @@ const TABLE: Row[] = [
       'postgres://db/shop?connect_timeout=0|postgres://db/shop?statement_timeout=-1|postgres://db/shop?statement_timeout=1e3|' +
       'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x|' +
       'postgres://me:p@hunter2?hunter2@db/shop|postgres://me:12/hunter2@db/shop|postgres://db/shop?password=a&hunter2=b|' +
-      'postgres://db/shop?password=a&sslmode=hunter2|postgres://me:a/b?connect_timeout=hunter2@db/shop',
+      'postgres://db/shop?password=a&sslmode=hunter2|postgres://me:a/b?connect_timeout=hunter2@db/shop|postgres://me:p?hunter2%40db/shop',
   ],
   ['DATA_DIR', 'dataDirectory', '.petstore', itself('/var/lib/x'), ''],
   ['DATABASE_POOL', 'databasePool', 10, { 2: 2, 1000: 1_000 }, '0|1|1001|ten|-5'],
