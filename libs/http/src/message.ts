@@ -117,8 +117,11 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
   return (address = '') => known.memo(address);
 }
 
-/** Segments of a path, without an end that links would double. A value that is none could lead links to another host. */
-const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)\/?$/;
+/**
+ * Segments of a path, without an end that links would double. A value that is none could lead links to another host. A colon at
+ * its end would make the address a key of a mapping in the YAML document.
+ */
+const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 
 /** The prefix that a trusted proxy has removed from the path: the last `X-Forwarded-Prefix`. */
 export function prefixOf(

@@ -156,6 +156,8 @@ describe('Behind a trusted proxy that has removed a prefix', () => {
     ['/', ''],
     ['', ''],
     ['shop', ''],
+    ['/a:b', '/a:b'],
+    ['/a:', ''],
     ['//evil.example', ''],
     ['/a>; rel="next", <b', ''],
     ['https://evil.example/', ''],
