@@ -166,13 +166,18 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (others.length > 0) {
     // The message has line numbers instead of names: a name may be part of a secret that spans several lines.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
-    const places = others.map((name) => `line ${lines.findIndex((line) => line.startsWith(name)) + 1}`);
+    const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: ignored, because they set none of the settings: ${places.join(', ')}.`;
     process.stderr.write(formatError(message));
   }
   for (const name of known) {
     if (variables[name] !== undefined) process.env[name] ??= variables[name];
   }
+}
+
+/** Whether the line sets this name, and not a longer one that begins alike. */
+function isSetIn(line: string, name: string): boolean {
+  return line.startsWith(name) && /^\s*=/.test(line.slice(name.length));
 }
 
 function readTrusted(): string {

@@ -268,7 +268,7 @@ class ImportRun {
         return await this.create(line);
       } catch (error) {
         const isOver =
-          !(error instanceof IdempotencyInProgressError) && (left === 1 || !isDatabaseUnavailable(error));
+          !(error instanceof IdempotencyInProgressError) && (left <= 1 || !isDatabaseUnavailable(error));
         if (isOver) {
           throw error;
         }
