@@ -57,6 +57,8 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 @Injectable()
 export class Sender {
+  /** How long the sender waits for a response, in milliseconds. Tests whose receivers hold their responses wait longer. */
+  responseTimeoutMs = TIMEOUT_MS;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
   private readonly closed = new AbortController();
@@ -75,7 +77,7 @@ export class Sender {
     let request: ClientRequest | undefined;
     try {
       request = this.open(message);
-      return await attemptOf(request, message.body);
+      return await attemptOf(request, message.body, this.responseTimeoutMs);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (mayRetry && request?.reusedSocket && code === 'ECONNRESET') {
@@ -138,10 +140,10 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
 }
 
 /** Rejects with an error that has a code. */
-async function attemptOf(request: ClientRequest, body: string): Promise<Attempt> {
+async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
   // Without a socket, the agent is still connecting, and `connect` has a deadline of its own.
-  const deadline = setTimeout(() => request.socket && fail('ESILENT'), TIMEOUT_MS);
+  const deadline = setTimeout(() => request.socket && fail('ESILENT'), timeoutMs);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
   request.once('response', (arrived) => (response = arrived));

@@ -1,5 +1,6 @@
 import type { Delivery } from '#libs/client';
 import { DeliveryQueue } from '../../../../src/modules/webhooks/delivery/delivery-queue';
+import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
 import type { ApiClient } from '../../../support/api-client';
 import { eventually, until } from '../../../support/eventually';
@@ -18,6 +19,8 @@ let caller: ApiClient;
 beforeAll(async () => {
   ({ key } = await first.issueKey());
   caller = first.callerWith(key);
+  // Receivers hold their responses for as long as the test needs on this machine.
+  services.forEach(({ app }) => (app.get(Sender).responseTimeoutMs = 300_000));
 });
 
 const paths: string[] = [];
