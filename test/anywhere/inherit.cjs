@@ -1,8 +1,12 @@
 'use strict';
 
-// Node loads this before everything else (`NODE_OPTIONS`). The service gives its database few variables, and tests give processes
-// few; a machine's time, zone and locale are everywhere, so every child process gets the variables that stand for these.
+// Node loads this file before any other (`NODE_OPTIONS`). The service passes few variables to its database, and tests pass few to
+// processes. But the time, the time zone and the locale of a machine are everywhere, so every child process gets their variables.
+const { basename } = require('node:path');
 const { ChildProcess } = require('node:child_process');
+
+/** Programs that do not start with libfaketime. These have the real time. */
+const WITHOUT_FAKETIME = /^(redis-(server|cli)|chromium)/;
 
 const { spawn } = ChildProcess.prototype;
 
@@ -11,5 +15,8 @@ ChildProcess.prototype.spawn = function spawnAsOnTheMachine(options) {
   const missing = process.env.ANYWHERE_VARIABLES.split(' ')
     .filter((name) => !given.some((pair) => pair.startsWith(`${name}=`)))
     .map((name) => `${name}=${process.env[name]}`);
-  return spawn.call(this, { ...options, envPairs: [...given, ...missing] });
+  const keeps = WITHOUT_FAKETIME.test(basename(options.file))
+    ? (pair) => !pair.startsWith('LD_PRELOAD=')
+    : () => true;
+  return spawn.call(this, { ...options, envPairs: [...given, ...missing].filter(keeps) });
 };

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
 import { COUNTED, statuses } from '../../../support/limits';
@@ -27,7 +28,7 @@ class RedisCluster {
       nodes.push(await RedisServer.start(['--cluster-enabled', 'yes', ...ports, ...timeout]));
     }
     const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-    execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+    await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
     const cluster = new RedisCluster(nodes);
     await cluster.untilWhole();
     return cluster;
