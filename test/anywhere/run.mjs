@@ -39,6 +39,8 @@ const isRoot = process.getuid() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'petstore-anywhere-'));
 // The ordinary user has to reach the clone.
 chmodSync(folder, 0o755);
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 function run(program, args, cwd = folder) {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
@@ -176,6 +178,5 @@ try {
 } finally {
   console.table(rows);
   notes.forEach((note) => console.log(note));
-  rmSync(folder, { recursive: true, force: true });
   process.exitCode = rows.length < chosen.length || rows.some(({ failure }) => failure !== '') ? 1 : 0;
 }
