@@ -19,7 +19,7 @@ import { limitErrorOf, RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
 
-/** Turns every failure into the Error object, with all header fields of a successful response. */
+/** Turns every failure into a response with the Error object and the header fields that successful responses have, too. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -27,12 +27,11 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly limiter: RequestLimiter) {}
 
-  /** Never rejects: Nest does not await filters. */
+  /** Sends the error response. The promise never rejects, because Nest does not await exception filters. */
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.raw.destroyed) {
-      // The caller has disconnected, perhaps in the middle of its body.
       return;
     }
     try {
@@ -49,7 +48,10 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /** What failed before any guard (an unknown path, an unreadable body) is counted here, and refused for limits or key first. */
+  /**
+   * Returns the failure to report. A request that failed before any guard, for example because of an unknown path or an
+   * unreadable body, has not been counted: count the request here, and report a refusal by the limits or the key first.
+   */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
       if (request.client === undefined && !request.isOutsideApi && statusOf(thrown) < 500) {
@@ -57,7 +59,7 @@ export class ErrorFilter implements ExceptionFilter {
         if (decision.outcome !== 'allowed') {
           return limitErrorOf(decision);
         }
-        // An unknown path needs no key.
+        // An unknown path has no access rule. `public` then applies: a 404 needs no key.
         assertMayCall(request, 'public');
       }
       return unknownPathOrMethod(request) ?? thrown;
@@ -78,10 +80,16 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Methods that operations have, for requests about the service as a whole. */
+/**
+ * The methods that operations of the API use, for responses about the service as a whole: the 405 for `OPTIONS *` and CORS
+ * preflights.
+ */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
-/** The error of an unknown path or method, whatever body the request has; not of one that must not be interpreted. */
+/**
+ * Returns the 404 or 405 error if no route has this path or method. A malformed request keeps its own error: such a request
+ * has a client, but no decision of the limits.
+ */
 function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
   if (!is404 || (client !== undefined && client.decision === undefined)) {
     return null;
@@ -91,7 +99,8 @@ function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): Ap
   }
   const allowed = server.supportedMethods.toSorted().filter((method) => {
     const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
-    // The router finds `/pets/` as a pet without an id.
+    // For `/pets/`, the router finds the route `/pets/:petId` with an empty id. No resource has an empty id, so the route
+    // does not count.
     return found !== null && !Object.values(found.params).includes('');
   });
   return allowed.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(allowed.join(', '));
@@ -100,7 +109,8 @@ function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): Ap
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
-    // Fastify would close the connection after every body that it refuses, even one that has arrived completely.
+    // Fastify sets `Connection: close` whenever it refuses a body. If the body has arrived completely, the connection can
+    // stay open, so the header field is set again.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);
@@ -114,7 +124,8 @@ function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // After several failed attempts because of conflicts, a later request may still succeed.
+  // A transaction that still conflicts with others after several attempts may succeed in a later request, so the response
+  // is 503.
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||
@@ -131,7 +142,7 @@ function toApiError(failure: unknown): ApiError {
     : new InternalError();
 }
 
-/** Errors of Nest and of Fastify name it differently. */
+/** Nest's errors have the HTTP status in `status`, Fastify's errors in `statusCode`. Any other error counts as 500. */
 function statusOf(failure: unknown): number {
   const { status, statusCode = status } = failure as { status?: unknown; statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : 500;

@@ -29,11 +29,13 @@ import { HEADERS } from './document/shared-components';
 import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 
-/** Until 408: for the header fields, and for the whole request. And until a connection without progress is closed. */
+/**
+ * In milliseconds. If the header fields take longer than `headersMs` to arrive, or the whole request longer than
+ * `requestMs`, the response is 408. A connection without any traffic for `standstillMs` is closed.
+ */
 const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 export type ServerTimeouts = typeof TIMEOUTS;
 
-/** The HTTP server. Overrides defaults of Node and Fastify that callers would notice. */
 export function createHttpAdapter(
   settings: Settings,
   logger: FastifyBaseLogger,
@@ -46,11 +48,11 @@ export function createHttpAdapter(
     genReqId: requestIdOf,
     trustProxy: settings.trustProxy.length > 0 && networkMatcher(settings.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
-    // As long as all header fields may be: an overlong identifier is a bad value (400), not an unknown path.
+    // Node limits the request line and all header fields together to 16 KiB. With the same limit here, an overlong
+    // identifier is reported as an invalid value (400), not as an unknown path (404).
     routerOptions: { maxParamLength: 16_384 },
-    // There is no middleware, and its engine would run for every request.
+    // The service has no middleware, and the middleware engine would cost time in every request.
     skipMiddie: true,
-    // While closing, requests on open connections are still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: requestMs,
@@ -59,7 +61,7 @@ export function createHttpAdapter(
       IncomingMessage: AccountedRequest,
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(1_000, headersMs),
-      // Node's own response has no body; `assertReadable` refuses it.
+      // Node's own response to a request without `Host` has no Error body. `assertReadable` refuses such requests instead.
       requireHostHeader: false,
     },
   });
@@ -72,7 +74,10 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : randomUUID();
 }
 
-/** All HTTP behaviour outside of operations. Call it before the routes are registered. */
+/**
+ * Adds all HTTP behaviour that does not depend on the operation: connections, CORS, body parsing, request log. Call this
+ * function before the routes are registered, because Fastify applies `onRoute` hooks only to later routes.
+ */
 export function configureHttp(app: NestFastifyApplication, settings: Settings): Connections {
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
@@ -81,7 +86,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const connections = new Connections(fastify.server, (address) =>
     isProxy(address) ? undefined : countedAddress(address),
   );
-  // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
+  // By default Node drops all header fields after the first thousand, for example a precondition or `X-Forwarded-For`. 0
+  // means no limit.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
   fastify.decorateRequest('prefix', {
@@ -91,7 +97,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Nest's own hooks answer some requests before any hook added here; this one runs before them.
+  // Nest's own hooks answer some requests before the hooks that are added below. A hook that is set by this method runs
+  // before Nest's hooks.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();
@@ -105,7 +112,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
       done(error as Error);
       return;
     }
-    // Fastify would judge it even where there is no body; our parser reads what was sent.
+    // Fastify would refuse an unsupported `Content-Type` even if the request has no body. The parser of bodies checks the
+    // raw header field instead.
     request.headers['content-type'] = undefined;
     const { origin, 'access-control-request-method': method } = request.headers;
     if (request.method === 'OPTIONS' && origin !== undefined && method !== undefined) {
@@ -120,9 +128,12 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the path, with any method, is a page, a document or a health check: without key, limits or count. */
+    /**
+     * True if the path belongs to a page, a document or a health check, whatever the method. Requests for such paths need
+     * no key and are never limited or counted.
+     */
     readonly isOutsideApi: boolean;
-    /** The request's trace id, 32 hexadecimal digits; set only if tracing is on. */
+    /** The id of the request's trace, as 32 hexadecimal digits. Undefined unless tracing is on. */
     traceId?: string;
   }
 }
@@ -134,7 +145,8 @@ function watchRoutes(fastify: FastifyInstance): void {
       outside.add(route.url);
     }
     if (route.method === 'HEAD') {
-      // Node omits the body by itself. Fastify's own way gives a 304 the length 0 (RFC 9110, section 8.6).
+      // Node omits the body of a response to HEAD by itself. Fastify's hook for HEAD routes would set `Content-Length: 0`
+      // on a 304, which is not the length of the resource (RFC 9110, section 8.6).
       route.onSend = undefined;
     }
   });
@@ -146,7 +158,10 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
 }
 
-/** Handles everything that arrives on a connection, so that Node answers or drops nothing by itself. */
+/**
+ * Replaces the server's listeners for requests, `Expect`, malformed requests and CONNECT. Node would otherwise answer some
+ * of these with responses of its own, without the Error body, or drop the request.
+ */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
   const begin: RequestListener<typeof AccountedRequest> = (request, response) => {
@@ -165,12 +180,18 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
   server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
 }
 
-/** Response header fields that scripts of other origins may read; browsers hide all others. `Date` is the clock of the limits. */
+/**
+ * Response header fields that scripts of other origins may read; browsers hide all others. `Date` is readable because the
+ * reset times of the limits refer to the server's clock.
+ */
 const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 
-/** Lets pages of the configured origins read the response. Requests without `Origin` do not need it, but caches must know. */
+/**
+ * Returns the header fields that let pages of the configured origins read the response. Every response has `Vary`, so that
+ * a cache does not use a response without these fields for a request from a page.
+ */
 function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
   const { origin = '' } = headers;
   const isAllowed = allowed.includes('*') || allowed.includes(origin);
@@ -200,9 +221,13 @@ async function answerPreflight(
   void reply.status(204).headers(headers).send();
 }
 
-/** One line per request. It names the operation by its route pattern, because a path or a query may contain secrets. */
+/**
+ * Logs one line per request. The line names the operation by its route pattern, because a path or a query may contain
+ * secrets.
+ */
 function logRequests(fastify: FastifyInstance): void {
-  // A child logger per request costs more than the line, which has the request id itself.
+  // Use the same logger for all requests: a child logger per request costs more than the line, and `log` adds the request
+  // id itself.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });
@@ -214,7 +239,10 @@ function logRequests(fastify: FastifyInstance): void {
   });
 }
 
-/** @param outcome the status and the duration, or that the caller disconnected before the response was sent */
+/**
+ * @param outcome the status and the duration in milliseconds, or `disconnected` if the caller disconnected before the
+ * response was sent
+ */
 function log(request: FastifyRequest, outcome: object): void {
   const key = request.client?.key;
   request.log.info(

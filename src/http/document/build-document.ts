@@ -20,7 +20,10 @@ import { type GuideName, INDEX_PATH, guidePath } from './pages';
 import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './shared-components';
 import { SHOWN_ADDRESS } from './shared-content';
 
-/** The links have the address of the service, because they have to work wherever the OpenAPI document is read. */
+/**
+ * Returns the API's description in Markdown. Links to the guides contain the service's address, so that they also work in
+ * copies of the OpenAPI document.
+ */
 function description(): string {
   const to = (name: GuideName) => SHOWN_ADDRESS + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
@@ -45,10 +48,13 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
 }
 
-/** The tags with operations, in the order in which tags, groups and operations are shown. */
+/** The tags that have operations, in the order in which tags, groups and paths are shown. */
 const TAGS = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
 
-/** `x-parent` is called `parent` in OpenAPI 3.2; the groups say the same to tools that do not support nested tags. */
+/**
+ * Returns the document's tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. The groups express
+ * the same nesting for tools that do not support `x-parent`.
+ */
 function tagParts(): object {
   const sorted = definedTags().toSorted((one, other) => TAGS.indexOf(one.name) - TAGS.indexOf(other.name));
   const names = new Set(sorted.map(({ parent, group = parent }) => group));
@@ -64,7 +70,10 @@ function tagParts(): object {
   return { tags, 'x-tagGroups': named };
 }
 
-/** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
+/**
+ * Options of the YAML document. `compat` quotes texts such as 2026-11-24, which YAML 1.1 parsers would otherwise read as
+ * dates.
+ */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
 export function buildDocument(app: INestApplication): OpenAPIObject {
@@ -84,7 +93,8 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     )
     .addSecurity(BEARER_SCHEME, { type: 'http', scheme: 'bearer', description: 'Your API key.' })
     .build();
-  // A term of the OWASP rules: the API is public, not only for the operator's own systems.
+  // The OWASP rules for OpenAPI documents require `x-internal`. False means that the API is public, not only for the
+  // operator's own systems.
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
@@ -96,7 +106,9 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   return { openapi, info, externalDocs, servers, security, ...tagParts(), paths: inOrder(paths), components };
 }
 
-/** All operations of a path have the same tag. */
+/**
+ * Sorts the paths in the order of their tags. All operations of a path have the same tag, so the first operation is enough.
+ */
 function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const placeOf = (item: object): number => {
     const [{ tags }] = Object.values(item) as [OperationObject];
@@ -106,7 +118,6 @@ function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   return Object.fromEntries(sorted);
 }
 
-/** The OpenAPI document as text for people: indented. */
 export async function documentText(document: OpenAPIObject, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') {
     return `${JSON.stringify(document, null, 2)}\n`;
@@ -122,7 +133,7 @@ type Schemas = Record<string, SchemaObject>;
 
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
 
-/** Turns the notes of the decorators into parameters, responses and header fields of every operation. */
+/** Turns the notes that decorators have made about each operation into parameters, responses and header fields. */
 function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {
     schemas: { ...components.schemas, ...schemas() },
@@ -139,15 +150,18 @@ function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   addTypes(components.schemas as Schemas);
 }
 
-/** What all decorators of the operation have noted of one kind. */
 function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) {
   return operation[NOTES]!.flatMap((notes) => (notes[kind] ?? []) as NonNullable<Notes[Kind]>[number][]);
 }
 
-/** Adds parameters and examples, and forbids additional members of the body, which the service rejects. */
+/**
+ * Completes the parameters and body examples of an operation. The schema of the body forbids additional members, because
+ * the service rejects them.
+ */
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
   const shared = components.parameters!;
-  // Operations share the first parameter of a name, and those that are the same.
+  // The first parameter with a name becomes a shared component. Other operations refer to the component if their parameter
+  // of this name is the same.
   const own = (operation.parameters as ParameterObject[]).map((parameter) => {
     const { name } = parameter;
     shared[name] ??= parameter;
@@ -165,7 +179,10 @@ function completeRequest(operation: NotedOperation, method: string, components: 
   }
 }
 
-/** Adds the errors, 304, and the header fields of every response. Operations share all but what only they have. */
+/**
+ * Adds the errors, the 304 and the header fields to the responses of an operation. Operations share these responses as
+ * components, except operations with header fields of their own (`always`), such as `Deprecation`.
+ */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
   const always = noted(operation, 'always');
   const responses = operation.responses as Responses;
@@ -222,7 +239,10 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
   };
 }
 
-/** `PetNotFound`, `InvalidCursor`; `BadRequest` if these are errors of every operation. */
+/**
+ * Names the component of a response after its errors, for example `PetNotFound`. If every operation can return all of these
+ * errors, the name is that of the status, for example `BadRequest`.
+ */
 function nameOf(errors: ErrorDefinition[]): string {
   const own = errors.filter((error) => errors.length === 1 || error.everywhere !== 'operations');
   const text = own.length === 0 ? STATUS_CODES[errors[0]!.status]! : own.map(({ code }) => code).join(' or ');
@@ -241,7 +261,7 @@ function nameIn($ref: string): string {
   return $ref.split('/').at(-1)!;
 }
 
-/** Scalar needs the type beside `allOf` and `oneOf`. */
+/** Adds the type to schemas and properties that have only `allOf` or `oneOf`, because Scalar needs the type as well. */
 function addTypes(schemas: Schemas): void {
   for (const schema of Object.values(schemas)) {
     schema.type ??= 'object';

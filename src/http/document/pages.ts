@@ -1,4 +1,3 @@
-// The pages: the reference, and the guides of docs/guides.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { HTML, SHOWN_ADDRESS, escaped, rootFrom } from './shared-content';
 
 const INDEX_GUIDE = 'README';
 
-/** In reading order. Each is a file of this name in docs/guides. */
+/** The guides in reading order. Each name is that of a Markdown file in docs/guides. */
 export const GUIDES = [
   INDEX_GUIDE,
   'getting-started',
@@ -30,14 +29,19 @@ export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }
 
-/** The used part of highlight.js. Its own types would add those of browsers to every file. */
+/**
+ * The methods of highlight.js that are used here. The package's own types would add the types of browsers to every file.
+ */
 interface Highlighter {
   registerLanguage(name: string, language: unknown): void;
   getLanguage(name: string): unknown;
   highlight(code: string, options: { language: string }): { value: string };
 }
 
-/** Loaded for the first page: the service itself does not need it. */
+/**
+ * Creates the renderer of Markdown. Its packages are loaded when the first page is requested, because the API does not need
+ * them.
+ */
 async function createRenderer() {
   const load = async <Part>(file: string) =>
     ((await import(`highlight.js/lib/${file}`)) as { default: Part }).default;
@@ -51,7 +55,10 @@ async function createRenderer() {
   return new MarkdownIt({ html: false, highlight });
 }
 
-/** Reads and renders all guides: docs/guides of the checkout or package, one level above the compiled files in dist/. */
+/**
+ * Reads and renders all guides in docs/guides of the checkout or package. Compiled files, in dist/, are one folder deeper
+ * than sources.
+ */
 export async function readGuides() {
   const markdown = await createRenderer();
   const besideSources = join(__dirname, '../../../docs/guides');
@@ -68,23 +75,28 @@ export async function readGuides() {
 }
 
 type Guide = Awaited<ReturnType<typeof readGuides>>[number];
-// The package has different types for require; these are the types of the dynamic import.
+// The type of a Markdown token is taken from the dynamic import, because markdown-it declares different types for
+// `require`.
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
 
-/** Gives anchors to headings and to rows that begin with a code, and leads links to the pages. @returns the headings */
+/**
+ * Adds an anchor to each heading and to each table row that begins with a code, and turns links to Markdown files into
+ * links to pages.
+ * @returns the headings, in the order of the text
+ */
 function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {
   return tokens.flatMap((token, index) => {
     const text = (distance: number) => tokens[index + distance]?.content ?? '';
     const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
     links.forEach((link) => link.attrSet('href', pageOf(String(link.attrGet('href')))));
     if (token.type === 'table_open') {
-      // A wide one can be scrolled with the keyboard.
+      // A wide table scrolls sideways. As a tab stop, the table can be scrolled with the keyboard, too.
       token.attrSet('tabindex', '0');
     } else if (token.type === 'tr_open' && /^`\w+`$/.test(text(2))) {
       token.attrSet('id', text(2).slice(1, -1));
     } else if (token.type === 'heading_open') {
       const title = text(1).replaceAll('`', '');
-      // In the format of code hosts, so that links work in the sources as well.
+      // Use the format of GitHub's anchors, so that the same links work in the Markdown files.
       const anchor = title
         .toLowerCase()
         .replace(/[^\p{L}\p{N} _-]/gu, '')
@@ -96,16 +108,19 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
   });
 }
 
-/** Sources link to `limits.md#bans`, pages to `/docs/guides/limits#bans`. */
+/** Turns a link of a Markdown file (`limits.md#bans`) into the link of the page (`/docs/guides/limits#bans`). */
 function pageOf(address: string): string {
   return address.replace(/^([\w-]+)\.md/, (_all, name: GuideName) => guidePath(name));
 }
 
-/** Without an icon, browsers ask for one at the root of the host. */
+/** The icon of all pages. If a page names no icon, browsers request one from the root of the host. */
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
-/** A page for the path; its links are relative, so that they work below any prefix. */
+/**
+ * Returns the HTML page for a path. Its links are relative, so that they also work if a proxy serves the service below a
+ * prefix.
+ */
 function htmlOf(path: string, title: string, head: string, body: string): string {
   const html = `<!doctype html>
 <html lang="en">
@@ -125,7 +140,10 @@ ${body}
   return html.replace(/(href|src)="\//g, `$1="${rootFrom(path)}`);
 }
 
-/** All operations, by Scalar. It does not know the marker that turns off the panel to try one, but gives each operation an id. */
+/**
+ * Returns the API reference, which Scalar renders. Scalar ignores `x-hideTryItPanel`, so a style hides the "try it" button
+ * of these operations by the id of their section.
+ */
 export function referencePage({ paths }: OpenAPIObject): string {
   const hidden = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, OperationObject>)
@@ -171,7 +189,7 @@ ${html.replace('</h1>', () => contents)}
   return textPage(guidePath(name), name === INDEX_GUIDE ? 'Guides' : title, content);
 }
 
-/** What programs that read for people look for first (llmstxt.org). */
+/** Returns the content of `/llms.txt`: an overview of the documentation for language models (llmstxt.org). */
 export function llmsText(guides: Guide[]): string {
   const pages = guides.map(({ name, title }) => `- [${title}](${SHOWN_ADDRESS}${guidePath(name)})`);
   return `# Pet Store
@@ -186,7 +204,10 @@ ${pages.join('\n')}
 `;
 }
 
-/** A page may load its own files. The libraries write styles into theirs. */
+/**
+ * Returns header fields that let a page load only files of this service.
+ * @param styles allowed sources of styles; Scalar and Swagger UI need inline styles, too
+ */
 function protecting(styles: string) {
   return {
     'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -198,12 +219,15 @@ function protecting(styles: string) {
 export const GUIDE_HEADERS = protecting("'self'");
 export const LIBRARY_HEADERS = protecting("'self' 'unsafe-inline'");
 
-/** Whether a browser requests a page. Programs and scripts in browsers accept anything or JSON. */
+/** True if a browser requests a page. Programs, and scripts in browsers, accept JSON or anything. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') ?? false;
 }
 
-/** Answers a browser that requests an unknown page below `/docs`. @returns whether it did */
+/**
+ * Sends a page instead of the Error object if a browser requests an unknown path below `/docs`.
+ * @returns true if the page was sent
+ */
 export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): boolean {
   if (!request.url.startsWith('/docs/')) {
     return false;

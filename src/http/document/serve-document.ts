@@ -19,14 +19,15 @@ import {
 } from './pages';
 import { rootFrom, serveContent } from './shared-content';
 
-/** Serves the OpenAPI document, its pages and the guides. They need no key and are never counted. */
+/** Serves the OpenAPI document, its pages and the guides. Requests for these need no key and are never counted. */
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);
   serveRoot(fastify, document);
-  // Written once: whoever sends another Host each time must not keep the process busy.
+  // Serialize the document once. Otherwise a caller could keep the process busy by sending a different `Host` with each
+  // request.
   const json = JSON.stringify(document);
-  // A group without operations would be an empty section of a page.
+  // Tags without a description only group other tags. A page would show an empty section for such a tag.
   const tags = document.tags!.filter(({ description }) => description !== undefined);
   const shown = JSON.stringify({ ...document, tags }, withoutPrefilling);
   let yaml: Promise<string> | undefined;
@@ -48,7 +49,10 @@ export function serveDocument(app: NestFastifyApplication): void {
   });
 }
 
-/** The pages show no examples of these parameters: a page would send such an example with every request that somebody tries. */
+/**
+ * The reference pages show no examples of these parameters: a page would send the example with every request that a reader
+ * tries.
+ */
 const NOT_PREFILLED = ['If-Match', 'If-None-Match', 'cursor', 'wait'];
 
 function withoutPrefilling(_key: string, value: unknown): unknown {
@@ -58,7 +62,7 @@ function withoutPrefilling(_key: string, value: unknown): unknown {
     : value;
 }
 
-/** Redirects browsers from `/` to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
+/** Answers `/`: redirects browsers to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   fastify.get('/', (request, reply) => {
     const isPage = wantsPage(request);
@@ -93,7 +97,6 @@ function serveGuides(pages: FastifyInstance): void {
   }
 }
 
-/** Scalar's page. Of its package, only the file for browsers is used. */
 function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
   const library = join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js');
   serveContent(pages, '/docs/scalar.js', () => readFile(library), { isFile: true });
@@ -103,7 +106,10 @@ function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
 const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
-/** Run in the browser: the plugin that loads the document, and one that hides the panel to try some operations. */
+/**
+ * Plugins of Swagger UI, as source text that runs in the browser. The first one loads the document; the second one hides
+ * "Try it out" for operations with `x-hideTryItPanel`.
+ */
 const SWAGGER_UI_PLUGINS = [
   'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
   `() => ({ statePlugins: { spec: { wrapSelectors: {
@@ -112,14 +118,20 @@ const SWAGGER_UI_PLUGINS = [
   } } } })`,
 ];
 
-/** Not exported by @nestjs/swagger, which would serve its page by @fastify/static: with a stream for each file. */
+/**
+ * Functions that @nestjs/swagger does not export. Its public function would serve the page with @fastify/static, which
+ * opens a stream for each file.
+ */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
   buildSwaggerInitJS(document: undefined, options: SwaggerCustomOptions): string;
   getSwaggerAssetsAbsoluteFSPath(): string;
 }
 
-/** The page that @nestjs/swagger generates. Without a document of its own, it loads the one that has its address. */
+/**
+ * Serves the Swagger UI page that @nestjs/swagger generates. The page loads the document from `swaggerUrl` instead of
+ * containing a copy.
+ */
 function serveSwaggerUi(pages: FastifyInstance): void {
   const ui = require(join(dirname(require.resolve('@nestjs/swagger')), 'swagger-ui')) as SwaggerUi;
   const options: SwaggerCustomOptions = {
@@ -127,9 +139,10 @@ function serveSwaggerUi(pages: FastifyInstance): void {
     swaggerUrl: 'docs/openapi.json',
     swaggerOptions: {
       persistAuthorization: true,
-      // Otherwise it shows the document to a host elsewhere.
+      // By default Swagger UI sends the document's address to a validator on another host.
       validatorUrl: null,
-      // @nestjs/swagger writes functions into the page as their text.
+      // @nestjs/swagger writes functions into the page as their text, so each function here returns the source of a plugin
+      // as its text.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
   };

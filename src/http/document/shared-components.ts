@@ -2,7 +2,7 @@ import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagge
 import { errorCatalogue } from '#libs/http';
 import { FEATURES } from '../../features';
 
-/** A header field of a request. Tools send its example as it is. */
+/** Describes a header field of a request. API tools send the example unchanged. */
 function requestHeader(
   name: string,
   description: string,
@@ -12,7 +12,10 @@ function requestHeader(
   return { name, in: 'header', required: false, description, schema, ...(example && { example }) };
 }
 
-/** Limited only together with all other header fields of the request (431). */
+/**
+ * The schema of a header field that has no length limit of its own. Only all header fields of a request together are
+ * limited (431).
+ */
 const ANY_TEXT: SchemaObject = { type: 'string', pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' };
 
 export const REQUEST_HEADERS: Record<string, ParameterObject> = {
@@ -28,7 +31,7 @@ export const REQUEST_HEADERS: Record<string, ParameterObject> = {
     ANY_TEXT,
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
-  // Without an example: a tool that sends two requests of one operation would send the same key.
+  // `Idempotency-Key` has no example: a tool that sends two requests of one operation would send the same key twice.
   'Idempotency-Key': requestHeader(
     'Idempotency-Key',
     'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
@@ -37,14 +40,13 @@ export const REQUEST_HEADERS: Record<string, ParameterObject> = {
 };
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
-/** Unix seconds, until the end of the year 9999. */
+/** The schema of a Unix timestamp in seconds, until the end of the year 9999. */
 const TIME = { type: 'integer', format: 'int64', minimum: 0, maximum: 253_402_300_799 } as const;
 
 function text(pattern: string, maxLength: number): SchemaObject {
   return { type: 'string', pattern, maxLength };
 }
 
-/** A header field that not every response of its kind has. */
 function sometimes(description: string, schema: SchemaObject, example: unknown): HeaderObject {
   return { description, schema, example };
 }
@@ -94,7 +96,6 @@ const OF_EVERY_RESPONSE: Record<string, HeaderObject> = {
 
 export const EVERY_RESPONSE = Object.keys(OF_EVERY_RESPONSE);
 
-/** All header fields of responses, by name. */
 export const HEADERS: Record<string, HeaderObject> = {
   ...OF_EVERY_RESPONSE,
   'Retry-After': sometimes(
@@ -145,7 +146,10 @@ export const HEADERS: Record<string, HeaderObject> = {
   ),
 };
 
-/** Those that belong to no class. The codes are those of the catalogue, which is complete once every module is loaded. */
+/**
+ * Returns the schemas that no class describes. Call this function once every module is loaded, because only then is the
+ * list of error codes complete.
+ */
 export function schemas(): Record<string, SchemaObject> {
   const Error: SchemaObject = {
     type: 'object',

@@ -1,4 +1,5 @@
-// What is served besides operations. All callers get the same buffers, compressed once, with their address between the buffers.
+// Serves pages and documents. All callers get the same buffers, which are compressed once. The service's address, as the
+// caller sees it, is inserted between the buffers.
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -7,12 +8,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 
-/** The address in the texts that are served; each caller sees the one that it used instead. */
+/**
+ * The placeholder for the service's address in documents and pages. Each response contains the address at which the caller
+ * reached the service instead.
+ */
 export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
 
-/** Where the caller reached the service; a `Host` that is none is replaced by the address of the connection. */
+/**
+ * Returns the address at which the caller reached the service. If `Host` is invalid, the address is 127.0.0.1 with the port
+ * of the connection.
+ */
 function addressOf(request: FastifyRequest): string {
   const { protocol, host, prefix, socket } = request;
   const named = `${protocol === 'https' ? 'https' : 'http'}://${host}`;
@@ -20,7 +27,10 @@ function addressOf(request: FastifyRequest): string {
   return (isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`) + prefix;
 }
 
-/** The way from a page to the root of the service, which may have a prefix: links of pages are relative to it. */
+/**
+ * Returns the relative path from a page to the root of the service, for example `../`. Links begin with this path because
+ * the service may be below a prefix.
+ */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
@@ -39,13 +49,13 @@ const TYPES: Record<string, string> = {
   '.yaml': 'text/yaml; charset=utf-8',
 };
 
-/** For how many addresses the prepared content is kept. */
+/** How many variants of a document are cached: one for each address at which callers reach the service. */
 const MAX_ADDRESSES = 8;
 
-/** The header of gzip data without a name and a time (RFC 1952, section 2.3). */
+/** The header of gzip data without a file name and a time (RFC 1952, section 2.3). */
 const GZIP_START = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
-/** A block of `deflate` that is not compressed (RFC 1951, section 3.2.4). */
+/** Returns a block of `deflate` data that contains the content uncompressed (RFC 1951, section 3.2.4). */
 function storedBlock(content: Buffer, isLast: boolean): Buffer {
   const head = Buffer.from([isLast ? 1 : 0, 0, 0, 0, 0]);
   head.writeUInt16LE(content.length, 1);
@@ -75,12 +85,14 @@ interface Body {
 }
 
 /**
- * Compresses each part once: otherwise a caller could cause a compression with every request, by a new `Host` each time.
- * @param parts between which the address stands
- * @returns what callers at an address get
+ * Compresses each part once. Otherwise a caller could cause a compression with every request by sending a different `Host`
+ * each time.
+ * @param parts the content, split where the address of the service belongs
+ * @returns a function that returns the content with an address between the parts
  */
 async function prepare(parts: Buffer[]): Promise<(address: string) => Content> {
-  // Each part ends at a whole byte, and refers to nothing before itself.
+  // A full flush ends each part at a whole byte, and no part refers to bytes before itself. So the compressed parts can be
+  // joined in any way.
   const options = { finishFlush: constants.Z_FULL_FLUSH };
   const compressedParts: Buffer[] = await Promise.all(
     parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
@@ -102,9 +114,10 @@ async function prepare(parts: Buffer[]): Promise<(address: string) => Content> {
 }
 
 /**
- * Answers GET and HEAD of the path; 304 for a client that has the response.
- * @param write what is served; callers see the address at which they reached the service instead of SHOWN_ADDRESS
- * @param isFile everybody gets the same
+ * Answers GET and HEAD requests for the path, with 304 if the caller has the current content.
+ * @param write returns the content; in a response, the address at which the caller reached the service replaces
+ * SHOWN_ADDRESS
+ * @param isFile true if all callers get the same content, without any replacement
  */
 export function serveContent(
   pages: FastifyInstance,
@@ -129,7 +142,8 @@ export function serveContent(
     const isHeld = isNotModified(request.headers, tag);
     void reply.headers({
       ETag: tag,
-      // A copy is revalidated after five minutes. No shared cache keeps an address: the next caller may use another one.
+      // Caches revalidate the content after five minutes. A shared cache may keep files only: a page contains the caller's
+      // address of the service, and the next caller may use another address.
       'Cache-Control': `${isFile ? 'public' : 'private'}, max-age=300`,
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
@@ -137,7 +151,7 @@ export function serveContent(
     if (isHeld) {
       return reply.status(304).send();
     }
-    // All responses share the pieces, so that a caller who reads slowly takes no memory for a copy.
+    // All responses share these buffers, so that a caller who reads slowly causes no copy in memory.
     return reply.type(TYPES[extname(path)]!).header('Content-Length', length).send(Readable.from(pieces));
   });
 }

@@ -1,8 +1,8 @@
-// The one thing on a guide that needs a script: buttons that copy what somebody may want to run.
+// The only script of the guides: adds a button to each code block that copies its text.
 for (const code of document.querySelectorAll('pre > code:not(.language-http, .language-text)')) {
   const copy = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Copy' });
   copy.addEventListener('click', () => {
-    // Also works without TLS, where navigator.clipboard is missing.
+    // navigator.clipboard is missing without TLS, so copy the selection instead.
     getSelection().selectAllChildren(code);
     document.execCommand('copy');
     copy.textContent = 'Copied';

@@ -1,4 +1,4 @@
-// How Scalar shows the reference: from here alone, with requests to the address that served the page.
+// Options of the Scalar page: files come from this service alone, and requests go to the address that served the page.
 const here = new URL('.', location.href).href;
 
 globalThis.Scalar.createApiReference('#reference', {
@@ -8,7 +8,7 @@ globalThis.Scalar.createApiReference('#reference', {
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // What is left: curl, JavaScript, Python and Go.
+  // Hides all languages but curl, JavaScript, Python and Go.
   hiddenClients: {
     ...Object.fromEntries(
       'c clojure csharp dart fsharp http java kotlin objc ocaml php powershell r ruby rust swift'
