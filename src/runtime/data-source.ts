@@ -13,12 +13,17 @@ import { timeIn, withoutStatementTimeout } from './database-url';
 import { StartError } from './failures';
 import { PETSTORE } from './messages';
 
-/** How long a statement may run, and a request may wait for a connection, before the response is 503. */
+/**
+ * In milliseconds: how long a statement may run, how long it may wait for a lock, and how long a request may wait for a
+ * connection. After that the response is 503.
+ */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** In the order of their names, which end with their times; a test compares them with the folder. */
+/**
+ * The migrations, ordered by the time at the end of their names. A test compares this list with the files of the folder.
+ */
 export const MIGRATIONS = [Schema1797000000000, MovableStore1797100000000, StoreIdentity1797200000000];
 
 export function dataSourceOptions(
@@ -27,7 +32,8 @@ export function dataSourceOptions(
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
 ): DataSourceOptions {
   const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
-  // A server that no longer responds does not enforce its own timeouts.
+  // A server that no longer responds does not enforce its own timeouts, so connections that stay silent for longer are
+  // closed here.
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
@@ -35,7 +41,8 @@ export function dataSourceOptions(
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,
-    // Silent; by default a failed migration is written to standard output, whatever `logging` says.
+    // The logger `debug` is silent. TypeORM's default logger writes a failed migration to standard output, whatever
+    // `logging` says.
     logger: 'debug',
     poolSize,
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
@@ -46,38 +53,44 @@ export function dataSourceOptions(
         await Promise.all([client.query(sessionSettings(statementTimeoutMs)), detectPooler(client)]);
       },
       keepAlive: true,
-      // Statements sent in sequence do not wait for each other's results.
+      // Send a statement without waiting for the result of the previous statement.
       pipeline: true,
     },
   };
 }
 
-/** For a command: one connection for a transaction, and one for other queries. It had better be late than fail. */
+/**
+ * Returns the options for a command: one connection for a transaction, and one for other queries. A command waits up to 20
+ * seconds for a connection, because a late result is better than a failure.
+ */
 export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
   return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
 /**
- * For each connection of a pool. Statements, because a pooler refuses most of them as parameters of a connection. One in
- * transaction mode loses them: what keeps writes safe is set in their transactions too, and the rest makes reads faster.
+ * Returns statements that configure a new connection. A connection pooler refuses most of these settings as parameters of a
+ * connection, but not as statements. A pooler in transaction mode loses the settings: transactions that write therefore set
+ * the settings that keep writes safe again, and the others only make reads faster.
  */
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
-    // A process halted in a transaction must not keep its locks: all writes need one of them.
+    // If a process halts within a transaction, the server ends the transaction. Otherwise all writes would wait for its
+    // locks.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    // A row that stays locked fails the commands that need it, before their time in the queue is over.
+    // If a row stays locked, the commands that need this row fail before their time in the queue is over.
     lock_timeout: LOCK_TIMEOUT_MS,
-    // Makes every statement of a request use an index, and in its order. A plan made while a table was small, full of dead
-    // rows or not analysed yet would later scan the whole table, or sort all of it for a page.
+    // Make every statement of a request use an index and return rows in the order of the index. A plan that was made while
+    // a table was small, full of dead rows or not analysed yet would later scan the whole table, or sort the table for a
+    // page.
     enable_seqscan: 'off',
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
     enable_sort: 'off',
     jit: 'off',
-    // One plan for all values of a prepared statement, because planning a page takes longer than reading it.
+    // Use one plan for all values of a prepared statement, because planning a page takes longer than reading the page.
     plan_cache_mode: 'force_generic_plan',
-    // What the code expects, however the database or the role is configured.
+    // The code relies on these values, so they are set whatever the defaults of the database or the role are.
     DateStyle: 'ISO',
     TimeZone: 'UTC',
     default_transaction_isolation: `'read committed'`,
@@ -87,12 +100,14 @@ function sessionSettings(statementTimeoutMs: number): string {
     .join('; ');
 }
 
-/** For work on the database itself, which may take minutes: no entities, and none of the settings of requests. */
+/**
+ * Returns the options for work on the database itself, such as migrations. Such work may take minutes, so the timeouts of
+ * requests do not apply.
+ */
 export function administrationOptions(url: string, connectTimeoutMs?: number): DataSourceOptions {
   return { ...commandOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
 }
 
-/** Connects to a database for work on its tables as they are, which may take minutes. */
 export async function withConnection<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
@@ -106,7 +121,11 @@ export async function withConnection<Result>(
   }
 }
 
-/** On connections of its own. @param report called with a line about what it waits for */
+/**
+ * Runs all pending migrations on a connection of its own.
+ * @param report called with a line of text while another process's migration has to end first
+ * @returns the names of the migrations that were run
+ */
 export function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
   return withConnection(url, (dataSource) => migrate(dataSource, report));
 }
@@ -133,18 +152,24 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
 
 const EMBEDDED_NAME = 'petstore';
 
-/** That of `DATABASE_URL` is never lost, and not stopped. */
+/**
+ * An open database. `lost` resolves with an error if the embedded server has died and cannot be started again. For the
+ * database of `DATABASE_URL`, `lost` never resolves and `stop` does nothing.
+ */
 export type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
-/** Finds the embedded database in `DATA_DIR` without changing anything; undefined if there is none. */
+/**
+ * Finds the embedded database in `DATA_DIR` without starting or changing anything; undefined if `DATA_DIR` has no database.
+ */
 export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
   return findData(dataDirectory, EMBEDDED_NAME);
 }
 
 /**
- * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, starting it if necessary.
- * @param signal ends the wait for a database that recovers
- * @param forServer creates the embedded one if there is none, and has it for itself; a command may share that of a server
+ * Opens the database of `DATABASE_URL`, or the embedded database in `DATA_DIR`, whose server is started if necessary.
+ * @param forServer true for the service, which creates a missing embedded database and allows no second service; a command
+ * may use the server of a running service
+ * @param signal aborts the wait for a database that is recovering
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
@@ -153,7 +178,7 @@ export async function openDatabase(
   signal?: AbortSignal,
 ) {
   const { databaseUrl } = settings;
-  // The first process has started the embedded one for its workers.
+  // The primary process has started the embedded database for its worker processes, so a worker only needs the URL.
   const url = databaseUrl ?? (cluster.isWorker ? findEmbedded(settings)?.url : undefined);
   if (url !== undefined) {
     const isEmbedded = databaseUrl === undefined;

@@ -1,21 +1,27 @@
-// DATABASE_URL takes what libpq takes, and becomes a URL with a host that the driver reads alike.
+// Reads `DATABASE_URL` with libpq's rules, and turns it into a URL that the driver reads in the same way.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
-/** As libpq has it, a user and a password end at the last `@` before the path, or contain `?` and `#` and end at the first one. */
+/**
+ * The parts of a URL. As in libpq, the user and password end at the last `@` before the path. If they contain `?` or `#`,
+ * they end at the first `@`.
+ */
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*|[^/@]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/;
 
-/** These may stand among the parameters, too. */
+/** Parts of the URL that may be given as parameters instead, for example `?host=/run/postgresql`. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
-/** PostgreSQL's units are not among them, because the driver reads `5s` as five milliseconds. */
+/**
+ * The parameters that are times. PostgreSQL's units are not accepted, because the driver would read `5s` as five
+ * milliseconds.
+ */
 const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds' };
-/** Any other would change nothing, and somebody would rely on it. */
+/** All parameters that are accepted. Any other parameter would have no effect, and somebody might rely on it. */
 const PARAMETERS = [
   ...['options', 'application_name', ...Object.keys(TIMES)],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
 ];
-/** Of each file, what fails unless it holds that in PEM. */
+/** The parameters that name a PEM file. Each function throws if the file contains something else. */
 const TLS_FILES: Record<string, (pem: Buffer) => unknown> = {
   sslrootcert: (pem) => new X509Certificate(pem),
   sslcert: (pem) => new X509Certificate(pem),
@@ -23,12 +29,11 @@ const TLS_FILES: Record<string, (pem: Buffer) => unknown> = {
 };
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** The error for a part of the URL. */
 type Refusal = (expected: string, given: string) => EnvironmentError;
 
 /**
- * Reads a URL of PostgreSQL. The errors omit its values, because one of them may be a password. They name a wrong parameter,
- * unless the name may be the rest of a password.
+ * Reads a PostgreSQL URL. Errors never show the whole URL, because it may contain a password. An error shows the name or
+ * value of a wrong parameter, unless this text may be the rest of a password.
  */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
@@ -47,7 +52,8 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
-  // After the check of the place: in a URL without one, such as `postgres://user:pa?ss`, the name is a part of the password.
+  // Check the names after the form of the URL: `postgres://user:pa?ss` has no host, so `ss` is not a parameter but the rest
+  // of the password, which an error must not show.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'a schema is options=-csearch_path%3Dshop';
@@ -62,7 +68,10 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   return withTls(new URL(url), parameters, refusal).href;
 };
 
-/** `user:password@host:port/database`, where parameters win; a socket's folder is a host. */
+/**
+ * Returns `user:password@host:port/database`. Parameters take precedence over the parts of the URL, and the host may be the
+ * folder of a Unix socket.
+ */
 function placed(parameters: URLSearchParams, user = '', address = '', database = ''): string {
   const [, host = '', port = ''] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(address) ?? [];
   const given = Object.fromEntries(
@@ -74,12 +83,13 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
   const secret = password === '' ? '' : `:${password}`;
   const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
   const place = `${server}${given.port || port ? `:${given.port ?? port}` : ''}`;
-  // The driver decodes a name by decodeURI, which leaves these as they are.
+  // The driver decodes the database name with `decodeURI`, which leaves some characters encoded, for example `%2F`. Decode
+  // these here.
   const databaseName = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
   return `${name}${secret}${name || secret ? '@' : ''}${place}/${databaseName}`;
 }
 
-/** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
+/** Makes the driver treat `sslmode` as libpq does. By default the driver would verify the certificate in every mode. */
 function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) {
@@ -99,7 +109,8 @@ function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   if (mode !== null && mode !== 'no-verify') {
     parameters.set('uselibpqcompat', 'true');
   }
-  // Not as a form would have it: the driver and psql read a plus sign differently.
+  // URLSearchParams writes a space as `+`, which the driver reads as a space and psql as a plus sign. Both read `%20` as a
+  // space.
   url.search = parameters.toString().replaceAll('+', '%20');
   return url;
 }
@@ -109,12 +120,15 @@ export function timeIn(url: string, parameter: keyof typeof TIMES): number | und
   return text === null ? undefined : Number(text);
 }
 
-/** A pooler refuses it in the start of a connection; the session sets it. */
+/**
+ * Removes `statement_timeout` from the URL, because a connection pooler refuses this parameter. The session sets the
+ * timeout by a statement instead.
+ */
 export function withoutStatementTimeout(url: string): string {
   return url.replace(/([?&])statement_timeout=\d+&?/, '$1');
 }
 
-/** `host:port/name`, without user and password. */
+/** Returns `host:port/name` of a database URL, without the user and the password. */
 export function locationOf(url: string): string {
   const { host, pathname } = new URL(url);
   return decodeURIComponent(`${host}${pathname}`);

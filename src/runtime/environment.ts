@@ -8,7 +8,7 @@ const MAX_SHOWN = 60;
 
 export class EnvironmentError extends OperatorError {
   constructor(variable: string, expected: string, given: string) {
-    // Escaped and shortened, so that the message stays one line for any value.
+    // Escape and shorten the value, so that the message stays one line.
     const safe = withoutSecrets(given);
     const shown = JSON.stringify(safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN)}…` : safe);
     super(`${variable} takes ${expected}, not ${shown}.`, INVALID);
@@ -17,12 +17,17 @@ export class EnvironmentError extends OperatorError {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Makes a value of the text of a variable. @throws EnvironmentError */
+/**
+ * Turns the text of a variable into a value.
+ * @throws EnvironmentError if the text is not valid
+ */
 export type Reader<Value> = (text: string, variable: string) => Value;
 
 /**
- * @param read returns undefined for what the variable does not take
- * @param shown what an error shows instead of the text, which may contain a password
+ * Makes a Reader.
+ * @param expected the valid values in words, for the error
+ * @param read returns undefined if the text is not valid
+ * @param shown what the error shows instead of the text, if the text may contain a password
  */
 export function taking<Value>(
   expected: string,
@@ -65,7 +70,10 @@ export const path = taking(WRITTEN_OUT, (text) => (isWrittenOut(text) ? text : u
 export const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
-/** A password with a bare `%` parses as a URL, but a client that decodes it fails when it connects. */
+/**
+ * True if the URL can be parsed and its parts can be decoded. A password with a bare `%` can be parsed, but drivers would
+ * fail to decode the password when they connect.
+ */
 export function isWellFormedUrl(text: string): boolean {
   try {
     const { username, password, pathname } = new URL(text);
@@ -76,12 +84,15 @@ export function isWellFormedUrl(text: string): boolean {
   }
 }
 
-/** Whether a text was UTF-8: Node puts this character in place of what is not. */
+/** True if the text was read from valid UTF-8. Node replaces invalid bytes by the character U+FFFD. */
 export function isDecoded(text: string): boolean {
   return !text.includes('\ufffd');
 }
 
-/** The text of a variable; undefined if it is absent or empty. @throws EnvironmentError if it is not UTF-8 */
+/**
+ * Returns the trimmed text of a variable, or undefined if the variable is absent or empty.
+ * @throws EnvironmentError if the text is not UTF-8
+ */
 export function textIn(environment: Environment, variable: string): string | undefined {
   const value = environment[variable]?.trim();
   if (value !== undefined && !isDecoded(value)) {
@@ -91,8 +102,10 @@ export function textIn(environment: Environment, variable: string): string | und
 }
 
 /**
- * The text of a variable, or of the file that `…_FILE` names, as container platforms mount secrets. Whoever names a file wants
- * the secret in it: without it, the service would run on a database or key of its own.
+ * Returns the text of a variable, or of the file that `<variable>_FILE` names, because container platforms mount secrets as
+ * files.
+ * @throws EnvironmentError if the file cannot be read or is empty: without the secret, the service would use a database or
+ * key of its own
  */
 export function secretIn(environment: Environment, variable: string): string | undefined {
   const given = textIn(environment, variable);
@@ -110,7 +123,7 @@ export function secretIn(environment: Environment, variable: string): string | u
   return secretFile(file, ofFile);
 }
 
-/** An error does not show the path, which may be the secret itself. */
+/** The error does not show the path, because somebody may have set the variable to the secret itself. */
 const secretFile = taking(
   'a file that can be read, with text in UTF-8',
   (file) => {
@@ -123,22 +136,22 @@ const secretFile = taking(
   '…',
 );
 
-/** Text in UTF-8, without its byte order mark. */
 function decodeText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
-  // UTF-16 is full of zeros.
+  // Text in UTF-16 contains zero bytes.
   if (text.includes('\0') || !isDecoded(text)) {
     throw new Error('it is not text in UTF-8');
   }
   return text;
 }
 
-/** The variables of libpq that complete a URL. */
+/** The variables of libpq that are supported: the driver uses them to complete a URL that lacks these parts. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
 /**
- * Removes all other variables of libpq: the driver would apply each to every connection, also to the embedded server. Called
- * before the driver is loaded, which would load another one in its place, `pg-native`, if its own variable is set.
+ * Removes all other variables of libpq, because the driver would apply each of them to every connection, also to the
+ * embedded server. Also removes the variable that makes the driver load `pg-native` instead. Call this function before the
+ * driver is loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
@@ -148,8 +161,9 @@ export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Adds the settings in `.env` of the working directory to the environment, unless they are set already. Whoever can write
- * the file must not control more than the settings: with NODE_OPTIONS it would run code in the worker processes.
+ * Adds the settings in the file `.env` of the working directory to the environment, unless they are set already. All other
+ * variables in the file are ignored: with NODE_OPTIONS, for example, whoever can write the file could run code in the
+ * worker processes.
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {
@@ -164,7 +178,8 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    // The message has line numbers instead of names: a name may be part of a secret that spans several lines.
+    // The message has line numbers instead of names, because a supposed name may be part of a secret that spans several
+    // lines.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: ignored, because they set none of the settings: ${places.join(', ')}.`;
@@ -175,14 +190,14 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
 }
 
-/** Whether the line sets this name, and not a longer one that begins alike. */
+/** True if the line sets exactly this name, not a longer name with the same beginning. */
 function isSetIn(line: string, name: string): boolean {
   return line.startsWith(name) && /^\s*=/.test(line.slice(name.length));
 }
 
 function readTrusted(): string {
   try {
-    // A named pipe must not block the start.
+    // With O_NONBLOCK, a named pipe at this path does not block the start.
     const descriptor = openSync('.env', constants.O_RDONLY | constants.O_NONBLOCK);
     const [link, file] = [lstatSync('.env'), fstatSync(descriptor)];
     if (!file.isFile()) throw new Error('it is not a file');

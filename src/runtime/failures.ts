@@ -15,10 +15,13 @@ export class StartError extends OperatorError {
   }
 }
 
-/** The service could not start, for a reason that a worker process has already reported. */
+/** The service could not start, and a worker process has already reported the reason. */
 export class ReportedStartError extends Error {}
 
-/** Failures of libraries that are reported in one line. Everything that nobody explains is a defect, and has its stack. */
+/**
+ * Errors of libraries that are reported in one line, with this code. An error that no rule explains is a defect and is
+ * reported with its stack.
+ */
 const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EmbeddedPostgresError, 'database_unavailable'],
   [MigrationLockError, 'database_locked'],
@@ -27,18 +30,30 @@ const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error,
 
 type ExplainedFailure = Record<'code' | 'message', string> & { lines?: readonly string[] };
 
-/** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database, schema or table, a missing privilege. */
+/**
+ * PostgreSQL's codes (appendix A) for a rejected user or password, an unknown database, schema or table, and a missing
+ * privilege.
+ */
 const REFUSED_CODE = /^(28...|3D000|3F000|42P01|42501)$/;
-/** What `options` in the URL can do wrong: an unknown setting, a value that it does not take, or no such syntax. */
+/** PostgreSQL's codes for mistakes in the `options` of the URL: an unknown setting, an invalid value or invalid syntax. */
 const REFUSED_OPTION_CODE = /^(42704|22023|42601)$/;
-/** A full disk, too little memory, a statement timeout, or a standby: the database was reached and reported why it failed. */
+/**
+ * PostgreSQL's codes for a full disk, too little memory, a statement timeout and a read-only standby: the database was
+ * reached, but could not do the work.
+ */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
-/** Messages of the driver and Node when TLS or a login fails; the codes differ from case to case, or there is none. */
+/**
+ * Messages of the driver and of Node if TLS or a login fails. The messages are compared because the error codes vary or are
+ * missing.
+ */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
 const DEFECT = 'internal_error';
 
-/** The text that reports a failure: if it can be explained, in one line, with its details below. */
+/**
+ * Returns the text that reports a failure: one line, with details below, if the failure can be explained; otherwise the
+ * stack.
+ */
 export function describeFailure(error: unknown): string {
   const { code, message, lines = [] } = failureOf(error);
   return code === DEFECT
@@ -46,7 +61,7 @@ export function describeFailure(error: unknown): string {
     : formatError(message) + lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-/** A failure in the form for programs. */
+/** Returns the code and message of a failure for the output of `--json`. */
 export function failureOf(error: unknown): ExplainedFailure {
   if (error instanceof OperatorError) {
     const { code, message, lines } = error;
@@ -66,7 +81,8 @@ export function failureOf(error: unknown): ExplainedFailure {
 function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
   const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
   const [code, message] = [String(fields.code), String(fields.message)];
-  // Of a connection that begins; with a statement, they are a defect.
+  // The severity is FATAL while a connection starts: then the `options` of the URL are wrong. In a statement, the same
+  // codes mean a defect of the service.
   const isOption = fields.severity === 'FATAL' && REFUSED_OPTION_CODE.test(code);
   if (isOption || REFUSED_CODE.test(code) || REFUSED_TEXT.test(message)) {
     const reason = message.replace(/^SASL.+/, 'it asks for a password, and the URL has none');
@@ -81,10 +97,12 @@ function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
   return { code: 'database_unavailable', message: `The database ${outcome}: ${message.trim() || code}.` };
 }
 
-/** The calls of the operating system that fail because of the address. */
 const ADDRESS_CALLS = ['listen', 'getaddrinfo'];
 
-/** Opens an address to listen on. @throws StartError that names its variables */
+/**
+ * Runs `open`, which resolves an address or listens on it.
+ * @throws StartError that names the variables of the address if `open` fails because of the address
+ */
 export async function explainAddress<Opened>(
   variables: string,
   { host, port }: { host: string; port: number },
@@ -94,7 +112,8 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Nest initializes its modules in listen(), so an error of the database can occur here, too.
+    // Nest initializes its modules in `app.listen()`, so `open` may also fail because of the database. Such an error is
+    // thrown unchanged.
     if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }

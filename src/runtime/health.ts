@@ -10,15 +10,23 @@ import { IgnoresQuery, UnavailableError } from '#libs/http';
 import { Access } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
-/** Shorter than a scrape waits for a metric, so that `petstore_ready` is 0 rather than missing. */
+/**
+ * Shorter than a scrape waits for a metric, so that `petstore_ready` is 0, not missing, if the database does not respond.
+ */
 const DATABASE_TIMEOUT_MS = 1_250;
 const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
-/** One result is reused for this long, because anybody may call it and must not keep the database busy. */
+/**
+ * How long a result is reused, in milliseconds: anybody may request the check, and many checks must not keep the database
+ * busy.
+ */
 const READY_MS = 500;
 
 const UP = { status: 'up' } as const;
 
-/** Whether the service should receive requests: the database can be written to, is migrated, and nobody stops the service. */
+/**
+ * Decides whether the service should receive requests: the database accepts writes and is migrated, and the service is not
+ * stopping.
+ */
 @Injectable()
 export class Readiness {
   private ending = false;
@@ -37,7 +45,7 @@ export class Readiness {
     this.ending = true;
   }
 
-  /** Why the service should receive no requests; undefined if it should. Never rejects. */
+  /** Returns why the service should receive no requests, or undefined if it should. Never rejects. */
   async reason(): Promise<string | undefined> {
     return this.ending ? 'the service is stopping' : this.checks.memo('all');
   }
@@ -56,7 +64,7 @@ export class Readiness {
   }
 }
 
-/** For operators: not in the OpenAPI document, without a key and never counted. */
+/** Health checks for operators. The paths need no key, are never counted and are not in the OpenAPI document. */
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {
@@ -73,7 +81,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Without Redis limits are degraded, which is no reason to send requests elsewhere. */
+  /** Also returns 200 if Redis is unavailable: the limits are then degraded, but the instance can still serve requests. */
   @Get('ready')
   @IgnoresQuery()
   @Access('public')
@@ -81,7 +89,7 @@ export class HealthController {
   async ready(): Promise<object> {
     const reason = await this.readiness.reason();
     if (reason !== undefined) {
-      // With the Error body, like every failure: the reason is only in the log.
+      // The response has the usual Error body. The reason is written to the log only.
       throw new UnavailableError(`Not ready: ${reason}.`);
     }
     const limits = { ...UP, degraded: this.quotas.isDegraded };
