@@ -4,41 +4,51 @@ import { Socket } from 'node:net';
 import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
-// Estimates of the memory that Node takes, in bytes. `memory.spec.ts` of the system tests fails if they are too low.
-/** A request with its response. */
+/**
+ * Memory that Node takes for a request and its response, in bytes. If an estimate in this file is too low, the system
+ * test `memory.spec.ts` fails.
+ */
 const REQUEST_BYTES = 6 * 1024;
-/** The name or the value of a header field, besides its characters. */
+/** Memory that Node takes for the name or for the value of a header field, in bytes, without the characters. */
 const FIELD_BYTES = 64;
-/** A part of a body, besides its content. */
+/** Memory that Node takes for a chunk of a body, in bytes, without the content. */
 const PART_OVERHEAD = 400;
-/** A byte of a header section that is not complete yet. The shortest field has four bytes, each of which takes this much. */
+/**
+ * Bytes of memory for each received byte of an unfinished header section. The worst case is the shortest header field,
+ * which has four bytes.
+ */
 const UNFINISHED_FACTOR = 9;
 
-/** Parts of a body that are shorter are joined to parts of this length. */
+/** Short chunks of a body are joined into buffers of this many bytes. */
 const PART_BYTES = 4_096;
 
-/** A caller whose connections count together. */
+/** A caller, whose connections count together towards the limits on connections and memory. */
 export interface Owner {
   connections: number;
-  /** Estimated memory, in bytes. */
-  held: number;
+  heldBytes: number;
 }
 
 interface Parser {
   socket: Socket;
-  /** `HTTPParser.kOnMessageBegin`: Node calls the function at the first byte of each message. Node itself sets none. */
+  /**
+   * `HTTPParser.kOnMessageBegin`: the parser calls this function at the first byte of each message. Node itself leaves
+   * the function unset.
+   */
   0: (this: Parser) => void;
 }
 
 interface ParsedSocket extends Socket {
   parser: Parser;
-  /** Node calls it after everything that was read or written. */
+  /** Node calls this internal method after each read from the socket and each write to the socket. */
   _unrefTimer(): void;
 }
 
 const accounts = new WeakMap<Socket, Connection>();
 
-/** One function for all connections: Node keeps a parser for later connections, and would keep what the function refers to. */
+/**
+ * Notes that a message has begun to arrive. All connections share this function: Node reuses a parser for later
+ * connections, and a closure would keep the closed connection in memory.
+ */
 function noteMessageBegin(this: Parser): void {
   const connection = accounts.get(this.socket);
   if (connection !== undefined) {
@@ -47,18 +57,16 @@ function noteMessageBegin(this: Parser): void {
 }
 
 /**
- * A request whose body is accounted to its connection as it arrives. Small parts of the body are joined, because Node makes a
- * buffer of each chunk (RFC 9112, section 7.1), which takes four hundred times the memory of a single byte.
+ * A request whose body counts towards the memory of its connection as the body arrives. Short chunks of the body are joined,
+ * because Node allocates a buffer for each chunk (RFC 9112, section 7.1): a chunk of one byte takes 400 bytes of memory.
  */
 export class AccountedRequest extends IncomingMessage {
-  /** Estimated memory, in bytes; 0 once the request is answered. */
-  held = 0;
+  heldBytes = 0;
   private bodyBytes = 0;
-  /** Small parts that were joined, and not pushed yet. */
+  /** Short chunks of the body that were joined and are not yet pushed into the stream. */
   private joined: Buffer | undefined;
   private joinedBytes = 0;
 
-  /** @param chunk null at the end of the message */
   override push(chunk: Buffer | null): boolean {
     const connection = accounts.get(this.socket);
     if (chunk === null && connection !== undefined) {
@@ -83,7 +91,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // If a body is too long, the request is refused, and nothing more of the body is kept.
+    // Count a body up to twice the maximum length only: a longer body is refused, and the rest of the body is discarded.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       accounts.get(this.socket)?.hold(this, PART_OVERHEAD + part.length);
     }
@@ -91,28 +99,33 @@ export class AccountedRequest extends IncomingMessage {
   }
 }
 
-/** A connection, and how much memory its requests take until they are answered. */
+/** A connection, with an estimate of the memory that its unanswered requests take. */
 export class Connection {
-  /** The response to its newest request, finished or not. */
+  /** The response to the newest request of this connection, finished or not. */
   newest?: ServerResponse<AccountedRequest>;
-  /** Why the body of its newest request cannot be read. */
+  /** Set if the rest of the newest request's body cannot be read. The handler of that request gets this error. */
   brokenBy?: ApiError;
-  /** How many requests wait for the response to the request before. */
+  /** How many requests of this connection wait until the response to the previous request is sent. */
   waiting = 0;
-  /** Waiting requests start in this context: otherwise each would run in the context of the request before it. */
+  /**
+   * Waiting requests start in this async context. Otherwise each request would run in the async context of the previous
+   * request.
+   */
   readonly context = new AsyncResource('Connection');
-  /** Estimated memory, in bytes. */
-  held = 0;
-  /** The part of `held` for a message that is no request yet, or for the framing and the trailers of a body. */
+  heldBytes = 0;
+  /**
+   * The part of `heldBytes` that belongs to no request yet: an unfinished header section, or the chunk sizes and
+   * trailers of a body.
+   */
   private unfinished = 0;
-  /** How many of the bytes that were read belong to requests. */
+  /** How many of the bytes that were read from the socket belong to known requests. */
   private attributed = 0;
-  /** Whether a message has begun to arrive, and not ended. */
+  /** True from the first to the last byte of a message. */
   isArriving = false;
   private isDestroyed = false;
   private readonly ended = new AbortController();
 
-  /** @param onChange called after each change of `held`, with the difference */
+  /** @param onChange called after each change of `heldBytes`, with the difference in bytes */
   constructor(
     readonly socket: Socket,
     readonly owner: Owner | undefined,
@@ -128,7 +141,7 @@ export class Connection {
     socket.once('end', () => this.ended.abort());
     socket.once('close', () => {
       this.ended.abort();
-      this.change(-this.held);
+      this.change(-this.heldBytes);
     });
   }
 
@@ -136,14 +149,15 @@ export class Connection {
     return this.ended.signal;
   }
 
-  /** Accounts a request whose header section is complete. */
+  /** Adds the memory of a new request, whose header section is complete. */
   take(request: AccountedRequest): void {
     const { rawHeaders, url = '' } = request;
     let length = url.length;
     for (const part of rawHeaders) {
       length += part.length;
     }
-    // A field has at least three more bytes: its colon, and the end of its line.
+    // Each header field has at least three more bytes (colon and line end) and two entries in `rawHeaders`, which makes
+    // 1.5 bytes per entry.
     this.attribute(length + rawHeaders.length * 1.5);
     this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_BYTES + length);
   }
@@ -153,16 +167,19 @@ export class Connection {
   }
 
   hold(request: AccountedRequest, bytes: number): void {
-    request.held += bytes;
+    request.heldBytes += bytes;
     this.change(bytes);
   }
 
   release(request: AccountedRequest): void {
-    this.change(-request.held);
-    request.held = 0;
+    this.change(-request.heldBytes);
+    request.heldBytes = 0;
   }
 
-  /** Releases the newest request if it is answered, which happens otherwise when the next one begins. */
+  /**
+   * Stops counting the memory of the newest request if its response is sent. Otherwise that happens only when the next
+   * request begins.
+   */
   settle(): void {
     if (this.newest !== undefined && isSent(this.newest)) {
       this.release(this.newest.req);
@@ -170,22 +187,23 @@ export class Connection {
   }
 
   /**
-   * Closes the connection, soon: it may be writing at this moment.
-   * @param isParsing its parser may be at work, and cannot be freed immediately
+   * Closes the connection in the next tick, because the connection may be writing at this moment.
+   * @param isParsing true if the parser of the connection may be running, so that the parser cannot be freed immediately
    */
   destroy(isParsing: boolean): void {
-    this.change(-this.held);
+    this.change(-this.heldBytes);
     this.isDestroyed = true;
     process.nextTick(() => {
       this.socket.destroy();
       if (!isParsing) {
-        // Node would free the parser and the requests only after it has read from all connections that have something to read.
+        // Emit `close` now to free the parser and the requests. Node would emit `close` only after reading from all
+        // other connections that have data.
         this.socket.emit('close');
       }
     });
   }
 
-  /** Accounts bytes that belong to no request yet: Node keeps header fields to itself until their section is complete. */
+  /** Counts received bytes that belong to no request yet: Node reports header fields only once the header section is complete. */
   private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
     if (isRefused || !this.isArriving) {
@@ -201,7 +219,7 @@ export class Connection {
 
   private change(bytes: number): void {
     if (!this.isDestroyed) {
-      this.held += bytes;
+      this.heldBytes += bytes;
       this.onChange(this, bytes);
     }
   }
@@ -211,7 +229,7 @@ export function isSent(response: ServerResponse): boolean {
   return response.writableFinished || response.destroyed;
 }
 
-/** Aborts when the other side sends nothing more: it has closed the connection, or its half of it. */
+/** Returns a signal that aborts when the caller closes the connection or its sending side. */
 export function disconnectSignalOf(socket: Socket): AbortSignal {
   return accounts.get(socket)!.endSignal;
 }

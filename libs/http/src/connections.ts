@@ -6,45 +6,68 @@ import { type AccountedRequest, Connection, type Owner, isSent } from './connect
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
-/** From this many waiting requests on (pipelining, RFC 9112, section 9.3.2), no more are read from a connection. */
+/**
+ * If this many requests of one connection wait for earlier responses (pipelining, RFC 9112, section 9.3.2), the
+ * connection is not read until one of them starts.
+ */
 const MAX_WAITING = 16;
-/** How much memory unanswered requests may take, in bytes, by estimate. Those of one owner may take half of it. */
+/**
+ * Estimated memory, in bytes, that all unanswered requests together may take. The requests of one caller may take half
+ * of this.
+ */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
-/** The part of the maximum that is freed once the maximum is exceeded, so that the next request does not exceed it again. */
+/**
+ * If requests exceed the memory limit, connections are closed until this part of the limit is free, so that the next
+ * request does not exceed the limit again.
+ */
 const FREED_PART = 1 / 32;
 
-/** How many connections may be open. Each can leave one response unread, for a minute. */
+/**
+ * Maximum number of open connections. The number is limited because each connection can keep one unread response in
+ * memory for a minute.
+ */
 const MAX_CONNECTIONS = 15_000;
 
-/** After the server stops listening, a request that has begun to arrive has this long to become complete. */
+/**
+ * Interval, in milliseconds, at which a stopping server closes connections without an unanswered request. The first
+ * time comes after one interval, because a request may already be on its way.
+ */
 const GRACE_MS = 1_000;
 
-/** How long a refused connection is still read: closing it with unread bytes could discard the response. */
+/**
+ * Milliseconds for which a connection is still read after its last response. Closing a connection with unread bytes
+ * could discard the response (RFC 9112, section 9.6).
+ */
 const LINGER_MS = 1_000;
 
-/** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
+/**
+ * The open connections of a server. Requests of one connection are handled one after the other, the memory of all
+ * requests is limited, and the server can stop without interrupting a request.
+ */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
   private readonly owners = new Map<string, Owner>();
-  private readonly total = { held: 0 };
-  /** Estimated memory, in bytes, that all requests may take until they are answered. */
+  private readonly total = { heldBytes: 0 };
+  /** Estimated memory, in bytes, that all unanswered requests together may take. Tests set a lower value. */
   maxHeld = MAX_HELD_BYTES;
   private ending = false;
 
   /**
-   * @param server must not listen yet: existing connections would not be tracked. Its requests are `AccountedRequest`
-   * @param ownerOf whose connections count together, at most half of all; undefined for a proxy, which may hold any number
+   * @param server a server that does not listen yet, because existing connections would not be tracked
+   * @param ownerOf returns the name of the caller behind an address. One caller may open half of all connections.
+   * Returns undefined for a trusted proxy, which has no limit of its own
    */
   constructor(
     private readonly server: Server<typeof AccountedRequest>,
     ownerOf: (address: string) => string | undefined,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
-    // A client that closes only its sending side still reads the response.
+    // Keep a connection open when the caller closes only its sending side: the caller still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => {
       const name = ownerOf(socket.remoteAddress ?? '');
-      const owner = name === undefined ? undefined : (this.owners.get(name) ?? { connections: 0, held: 0 });
+      const owner =
+        name === undefined ? undefined : (this.owners.get(name) ?? { connections: 0, heldBytes: 0 });
       if (owner !== undefined && owner.connections >= server.maxConnections / 2) {
         socket.destroy();
         return;
@@ -63,32 +86,31 @@ export class Connections {
     });
   }
 
-  /** @param bytes the change of what the connection holds */
-  private account(changed: Connection, bytes: number): void {
+  private account(changed: Connection, addedBytes: number): void {
     const { owner } = changed;
-    this.total.held += bytes;
+    this.total.heldBytes += addedBytes;
     if (owner !== undefined) {
-      owner.held += bytes;
+      owner.heldBytes += addedBytes;
     }
-    if (bytes > 0 && owner !== undefined && owner.held > this.maxHeld / 2) {
+    if (addedBytes > 0 && owner !== undefined && owner.heldBytes > this.maxHeld / 2) {
       this.keepWithin(this.maxHeld / 2, owner, changed);
     }
-    if (bytes > 0 && this.total.held > this.maxHeld) {
+    if (addedBytes > 0 && this.total.heldBytes > this.maxHeld) {
       this.keepWithin(this.maxHeld, this.total, changed);
     }
   }
 
   /**
-   * If more memory is held than the maximum, closes the connections that hold most.
-   * @param sum what an owner's connections hold, or all
-   * @param changed the connection that is being read
+   * If the connections of `sum` hold more bytes than `maximum`, closes the connections that hold most.
+   * @param sum the total of one caller's connections, or of all connections
+   * @param changed the connection whose bytes are being parsed at this moment
    */
-  private keepWithin(maximum: number, sum: Pick<Owner, 'held'>, changed: Connection): void {
+  private keepWithin(maximum: number, sum: Pick<Owner, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all.values()].filter(({ owner }) => sum === this.total || sum === owner);
     all.forEach((connection) => connection.settle());
-    if (sum.held > maximum) {
-      for (const connection of all.sort((one, other) => other.held - one.held)) {
-        if (sum.held <= maximum * (1 - FREED_PART)) {
+    if (sum.heldBytes > maximum) {
+      for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
+        if (sum.heldBytes <= maximum * (1 - FREED_PART)) {
           return;
         }
         this.all.delete(connection.socket);
@@ -102,8 +124,9 @@ export class Connections {
   }
 
   /**
-   * Starts a request once the response before it on its connection has left, or never, if the connection ends before. Otherwise a
-   * client that reads nothing could make the service hold a response for each request.
+   * Calls `begin` for a request once the previous response on the same connection is sent, or never if the connection
+   * closes before. Without this order, a caller that reads no response could make the service keep one response in
+   * memory for each request.
    */
   takeTurn(request: AccountedRequest, response: ServerResponse<AccountedRequest>, begin: () => void): void {
     const { socket } = request;
@@ -118,7 +141,8 @@ export class Connections {
       if (previous !== undefined) {
         connection.release(previous.req);
       }
-      // If the connection has a later request, the response to that one announces the end.
+      // If the server is stopping, announce the end of the connection with the response to its newest request: a
+      // response to an earlier request must not close the connection.
       if (this.ending && connection.newest === response) {
         response.shouldKeepAlive = false;
       }
@@ -140,7 +164,7 @@ export class Connections {
   private enterQueue(socket: Socket, connection: Connection): void {
     connection.waiting += 1;
     if (connection.waiting >= MAX_WAITING) {
-      // Later, because Node reads on whenever a request is complete.
+      // Pause in the next tick, because Node resumes reading as soon as the current request is complete.
       process.nextTick(() => socket.pause());
     }
   }
@@ -157,8 +181,9 @@ export class Connections {
   }
 
   /**
-   * Answers what Node could not read as a request, after the request before it, and closes the connection. A request whose body
-   * cannot be read any further gets the error of the body instead, and is answered like any other.
+   * Answers bytes that Node could not parse as a request, after all earlier responses of the connection, and closes the
+   * connection. If the bytes belong to the body of a request, the handler of that request gets the error instead and
+   * responds.
    */
   async refuse(
     socket: Socket,
@@ -172,15 +197,17 @@ export class Connections {
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting > 0) {
-      // The request waits for the service. If the request never becomes complete, the connection is closed for lack of progress.
+      // Ignore the timeout of a request that waits for earlier responses of its connection: the service is late, not
+      // the caller. The socket timeout closes a connection without progress.
       return;
     }
     if (isTimedOut && !connection.isArriving) {
-      // A client may open a connection in advance, and send empty lines. A later request would take a response for its own.
+      // No request has begun: callers may open a connection in advance. Close without a response, which the caller
+      // would take for the response to a later request.
       socket.destroy();
       return;
     }
-    // Nobody else handles them for a CONNECT, nor reads what else was sent.
+    // Ignore errors of the socket and discard its further bytes: after a CONNECT request, Node does neither.
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
     if (newest !== undefined && !isSent(newest)) {
@@ -194,13 +221,13 @@ export class Connections {
       await once(newest, 'close');
     }
     const headers = await headersOf();
-    // A response to a request whose body is still arriving may have ended the socket.
+    // The socket may have been ended by the previous response, if the body of the previous request was still arriving.
     if (socket.writable) {
       endSoon(socket, messageOf(error, headers));
     }
   }
 
-  /** From now on every response closes its connection, so that callers open their next one with another instance. */
+  /** From now on, every response closes its connection, so that callers open their next connection to another replica. */
   announceEnd(): void {
     this.ending = true;
     for (const { newest, waiting } of this.all.values()) {
@@ -211,13 +238,12 @@ export class Connections {
   }
 
   /**
-   * Stops listening and resolves when no connection is left. Unused connections are closed after a second, not immediately: a
-   * request may already be on its way.
-   * @param patienceMs how long requests in progress may take before they are interrupted
+   * Stops listening, waits for the requests in progress, and resolves when no connection is left.
+   * @param patienceMs how many milliseconds requests in progress may take before their connections are closed
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();
-    // The HTTP server's own close() would close unused connections immediately.
+    // Call close() of the TCP server, because close() of the HTTP server would also close idle connections immediately.
     NetServer.prototype.close.call(this.server);
     const closing = setInterval(() => this.closeUnused(), GRACE_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);
@@ -239,7 +265,10 @@ export class Connections {
   }
 }
 
-/** Reports an error to the reader of a body, if there is one: later, because the reader of a new request does not listen yet. */
+/**
+ * Emits `error` on a request, if a body parser listens for errors. The event is delayed because the parser of a new
+ * request does not listen yet.
+ */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {
     if (!request.socket.destroyed && request.listenerCount('error') > 0) {
@@ -249,14 +278,14 @@ function failBody(request: IncomingMessage, error: ApiError): void {
 }
 
 /**
- * Lets the response close the connection if the body of its request is still arriving. Some of the rest is read, because
- * closing with unread bytes could discard the response (RFC 9112, section 9.6).
+ * If the body of the request is still arriving, makes the response close the connection. The rest of the body is read
+ * and discarded for a second.
  */
 export function closeIfUnread({ raw: response }: FastifyReply): void {
   const { complete, socket } = response.req;
   if (!complete) {
     response.shouldKeepAlive = false;
-    // Node calls it once the response is sent, and would close immediately.
+    // Node calls `destroySoon` once the response is sent. Node's own version would close the socket immediately.
     socket.destroySoon = () => endSoon(socket);
   }
 }

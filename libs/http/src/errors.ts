@@ -1,4 +1,4 @@
-/** The body of every error response: exactly these three members. */
+/** The body of every error response, which has exactly these three members. */
 export interface ErrorBody {
   code: string;
   message: string;
@@ -6,8 +6,8 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that is reported to the caller: a response, not a defect. It has no stack trace, which would cost as much as the
- * rest of a refused request.
+ * An error that is reported to the caller as a response. It has no stack trace, because collecting the trace would take as
+ * long as the rest of a refused request.
  */
 export class ApiError extends Error {
   constructor(
@@ -28,15 +28,14 @@ export class ApiError extends Error {
   }
 }
 
-/** One entry of the error catalogue. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
-  /** When a caller gets this error; a sentence for the OpenAPI document. */
+  /** A sentence for the OpenAPI document that says when a caller gets this error. */
   readonly when: string;
-  /** Every operation can return it, or every one with a body, although none notes it. */
+  /** The error is documented for every operation (`operations`), or for every operation with a request body (`bodies`). */
   readonly everywhere?: 'operations' | 'bodies';
-  /** An actual message, and the header fields sent with it. */
+  /** An example of the `message` in the response, for the OpenAPI document. */
   readonly example: string;
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
@@ -45,20 +44,19 @@ interface ErrorTemplate<Details extends unknown[]> extends Omit<
   ErrorDefinition,
   'example' | 'exampleHeaders'
 > {
-  /** What people read; a function of what its constructor is given. */
+  /** The message of the response, or a function that makes the message from the constructor's arguments. */
   message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;
-  /** What the constructor is given in the documented example. */
+  /** The constructor's arguments in the documented example. */
   example?: Details;
 }
 
-/** An error class made by `defineError`, whatever its arguments are. */
-// oxlint-disable-next-line typescript/no-explicit-any -- any constructor arguments are acceptable here
+// oxlint-disable-next-line typescript/no-explicit-any -- classes made by `defineError` have different constructor arguments
 export type AnyDefinedError = ReturnType<typeof defineError<any[]>>;
 
 const catalogue = new Map<string, ErrorDefinition>();
 
-/** Defines an error class and adds it to the catalogue, so that each code is defined in one place. */
+/** Creates an error class and adds its code to the error catalogue. @throws Error if the code is already in the catalogue */
 export function defineError<Details extends unknown[] = []>({
   message,
   headers,
@@ -82,7 +80,7 @@ export function defineError<Details extends unknown[] = []>({
   };
 }
 
-/** Every error defined so far, ordered by status and then by code. */
+/** Returns every error that `defineError` has defined, sorted by status and then by code. */
 export function errorCatalogue(): ErrorDefinition[] {
   return [...catalogue.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }
@@ -184,7 +182,7 @@ export const InternalError = defineError({
   message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
 
-/** A reason for 503 that the operator can end; the message is for the log, and names what to do. */
+/** The caller gets a 503, and the operator can end the problem. The message is written to the log and says what to do. */
 export class UnavailableError extends Error {}
 
 export const ServiceUnavailableError = defineError({

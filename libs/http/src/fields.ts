@@ -1,4 +1,5 @@
-// Decorators for the fields of bodies, queries and responses: the rules of class-validator, and their description in the document.
+// Decorators for the fields of bodies, queries and responses. Each decorator adds class-validator rules and an OpenAPI
+// description.
 import { Param, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
 import {
@@ -19,24 +20,26 @@ import {
 import { ValidationFailedError } from './errors';
 import { IS_NAME, parseLiteral } from './validation';
 
-/** What all fields have. */
 export interface FieldOptions {
   description: string;
   example?: unknown;
   default?: unknown;
   optional?: boolean;
-  /** Accepts null, too, and may be absent: in a JSON Merge Patch null removes the value (RFC 7396). */
+  /** The field may be null or absent. In a JSON Merge Patch, null removes the value (RFC 7396). */
   nullable?: boolean;
-  /** For a query parameter, which is always optional: how often it may occur. More than once: the value is a list. */
+  /**
+   * Only for a query parameter, which is always optional: how often the parameter may occur. If more than once, the
+   * value is a list.
+   */
   times?: number;
-  /** Name of the shared schema of an enumeration. */
+  /** The name of the shared OpenAPI schema, if the field is an enumeration. */
   enumName?: string;
 }
 
 /**
- * A field with these values.
- * @param expected describes valid values; follows "must be"
- * @param rulesWith decorators of class-validator with these options, which apply to each value of a list
+ * Declares a field with its OpenAPI schema and its validation rules.
+ * @param expected describes valid values for error messages; follows the words "must be"
+ * @param rulesWith returns class-validator decorators with the given options. For a list, the decorators apply to each value
  */
 export function Field(
   options: FieldOptions,
@@ -51,7 +54,7 @@ export function Field(
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
   const message = ({ property, value }: ValidationArguments) =>
     `${property} ${value === undefined ? 'is required and ' : ''}${expectation}`;
-  // Swagger's own array of a shared enumeration would have no maxItems.
+  // Build the array schema here, because @nestjs/swagger would omit `maxItems` from an array of a shared enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
   const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
   return applyDecorators(
@@ -72,14 +75,16 @@ const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID };
 const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
 
-/** The id of a resource: an integer from 1 to 2^53 - 1. */
+/** Declares a field with the id of a resource, an integer from 1 to 2^53 - 1. */
 export function Id(options: FieldOptions): PropertyDecorator {
   return Field(options, ID_SCHEMA, EXPECTED_ID, (rule) => [IsInt(rule), Min(1, rule), Max(MAX_ID, rule)]);
 }
 
 /**
- * Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`.
- * @param example tools send it as it is: what is deleted with one must not be what other operations read with theirs
+ * Parameter decorator for an id in the path, which the handler gets as a number. The response to any other text is 400
+ * `validation_failed`.
+ * @param example an id for the OpenAPI document. Tools send examples unchanged, so operations that delete a resource must have
+ * another example than operations that read one
  */
 export function IdParam(name: string, description: string, example = 1): ParameterDecorator {
   const transform = (text: string) => {
@@ -97,7 +102,7 @@ export function IdParam(name: string, description: string, example = 1): Paramet
   };
 }
 
-/** An integer from `min` to `max`. @param except a number in the range that is not valid */
+/** Declares an integer from `min` to `max`. @param except a number between `min` and `max` that is not valid */
 export function Integer({
   min,
   max,
@@ -119,11 +124,11 @@ interface TextOptions extends FieldOptions {
   min?: number;
   max: number;
   notBlank?: boolean;
-  /** For a name, or the beginning of a name: the value is converted to the composed form (NFC) before it is validated. */
+  /** The value is a name or the beginning of a name, so it is converted to Unicode's composed form (NFC) before validation. */
   isName?: boolean;
 }
 
-/** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */
+/** Declares a text whose length is counted in Unicode code points, as in JSON Schema. NUL and unpaired surrogates are refused. */
 export function Text({
   min = 0,
   max,
@@ -144,25 +149,23 @@ export function Text({
   ]);
 }
 
-/** PostgreSQL stores no NUL, and an unpaired surrogate would come back as another character. */
+/** Characters that PostgreSQL cannot store: NUL is refused, and an unpaired surrogate would come back as another character. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** `Length` of class-validator does not count variation selectors, which the database does. */
+/** Replaces `Length` of class-validator, which does not count variation selectors, although the database counts them. */
 function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSTORABLE.test(value)) {
     return false;
   }
-  // Counting is only needed where there are pairs of UTF-16 units.
+  // Count code points only if the text has more than `max` UTF-16 units, because counting is slow.
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 }
 
-/** One of these texts. */
 export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
   const schema: SchemaObject = { type: 'string', enum: [...values] };
   return Field(options, schema, `one of ${values.join(', ')}`, (rule) => [IsIn(values, rule)]);
 }
 
-/** A boolean; in a query the words `true` and `false`. */
 export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
   return Field(options, { type: 'boolean' }, 'true or false', (rule) => [IsBoolean(rule)]);
 }
@@ -170,7 +173,7 @@ export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
 const MAX_TIMESTAMP_LENGTH = 64;
 export const TIMESTAMP_SCHEMA = { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH };
 
-/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
+/** Declares a date and time with an offset (RFC 3339). The year must be from 0001 to 9999, also after conversion to UTC. */
 export function Timestamp(options: FieldOptions): PropertyDecorator {
   const expected =
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';
@@ -181,8 +184,8 @@ export function Timestamp(options: FieldOptions): PropertyDecorator {
 }
 
 /**
- * Reads a timestamp of RFC 3339, to the millisecond. A leap second is the first second of the next day, as in POSIX time.
- * @returns null for any other text, and outside of the years 0001 to 9999, also in UTC
+ * Parses an RFC 3339 timestamp to the millisecond. A leap second becomes the first second of the next day, as in POSIX time.
+ * @returns null if the text is no such timestamp, or if the year is not from 0001 to 9999, as written and in UTC
  */
 export function parseTimestamp(text: string): Date | null {
   if (text.length > MAX_TIMESTAMP_LENGTH || !isRFC3339(text) || text[10] === ' ') {
@@ -191,12 +194,12 @@ export function parseTimestamp(text: string): Date | null {
   const isLeap = text[17] === '6';
   const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
   time.setTime(time.getTime() + (isLeap ? 1_000 : 0));
-  // Leap seconds are added at the end of a month in UTC.
+  // A leap second is only valid at the end of a month in UTC.
   if (isLeap && !time.toISOString().includes('-01T00:00:00')) {
     return null;
   }
   const [date, year] = [text.slice(0, 10), time.getUTCFullYear()];
   const isInRange = !date.startsWith('0000') && year >= 1 && year <= 9999;
-  // `Date` turns the 30th of February into a day in March instead of refusing it.
+  // Compare the parsed date with the text, because `Date` turns 30 February into a day in March instead of failing.
   return isInRange && new Date(date).toJSON().startsWith(date) ? time : null;
 }

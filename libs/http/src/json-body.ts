@@ -5,9 +5,13 @@ import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** Bodies are parsed as JSON. Fastify's own parsers would take other types and character sets, and refuse an empty body. */
+/**
+ * Makes Fastify parse all request bodies as JSON. Fastify's own parsers accept other media types and charsets, and
+ * refuse an empty body.
+ */
 export function acceptJson(fastify: FastifyInstance): void {
-  // Also that of a read, which nobody takes: of chunks, only their content tells whether there is one.
+  // Read the bodies of GET and HEAD requests, too, so that a body can be refused. Only reading shows whether a chunked
+  // body is empty.
   for (const method of ['GET', 'HEAD']) {
     fastify.addHttpMethod(method, { hasBody: true, overrideExisting: true });
   }
@@ -21,12 +25,15 @@ export function acceptJson(fastify: FastifyInstance): void {
   });
 }
 
-/** A name, and a value in double quotes or without (RFC 9110, section 5.6.6). */
+/**
+ * A parameter of a media type, such as `; charset=utf-8`, with or without double quotes around the value (RFC 9110,
+ * section 5.6.6).
+ */
 const PARAMETER = /;[ \t]*([^ \t;=]*)[ \t]*(?:=[ \t]*("(?:[^"\\]|\\.)*"|[^;]*))?/g;
-/** Without quotes. ASCII is UTF-8, too. */
+/** Accepted charsets of a JSON body. ASCII is a subset of UTF-8. */
 const UTF_8 = ['utf-8', 'utf8', 'us-ascii', ''];
 
-/** @returns undefined if the body is empty, whatever its type */
+/** Returns the parsed body, or undefined for an empty body of any media type. */
 function parseBody(request: FastifyRequest, body: Buffer): unknown {
   if (body.length === 0) {
     return undefined;
@@ -52,7 +59,7 @@ function problemOf(request: FastifyRequest): string | null {
   if (!/^(?:identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
     return 'The body must be sent without a Content-Encoding';
   }
-  // Node keeps only the first one.
+  // Read the raw header fields, because Node keeps only the first Content-Type of a request.
   const [given = '', ...others] = headerValuesOf(request.raw, 'content-type');
   if (others.some((other) => other !== given)) {
     return 'Content-Type must be given once';
@@ -74,7 +81,7 @@ function problemOf(request: FastifyRequest): string | null {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws ApiError 400 `malformed_json` if it is not JSON in UTF-8 (RFC 8259), perhaps after a byte order mark */
+/** Parses JSON in UTF-8 (RFC 8259), with or without a byte order mark. @throws ApiError 400 `malformed_json` */
 export function parseJson(body: Buffer): unknown {
   let text: string;
   try {
@@ -90,12 +97,21 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Only a number with more digits than a double carries, or with an exponent, can become an integer by rounding. */
+/**
+ * Matches if the text may contain a fraction that `JSON.parse` rounds to an integer: a number with many digits or with
+ * an exponent.
+ */
 const MAY_ROUND = /[\d.]{17}|\d[eE]/;
-/** Of valid JSON. */
+/**
+ * Matches each string and each number in valid JSON. The groups are the whole part, the fraction and the exponent of a
+ * number.
+ */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/g;
 
-/** A number that is no integer, but would be rounded to one, becomes another that is none, so that validation refuses it. */
+/**
+ * Replaces a fraction that `JSON.parse` would round to an integer with 0.5, so that validation refuses the fraction.
+ * Other tokens stay the same.
+ */
 function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
   if (whole === undefined || !Number.isInteger(Number(token))) {
     return token;

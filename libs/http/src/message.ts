@@ -1,10 +1,14 @@
-// What a request says before it is routed: what Node reads more leniently than HTTP allows, and what proxies report of it.
+// Reads the parts of a request that matter before routing: the request target, `Host`, `Transfer-Encoding`, and the
+// header fields that proxies add.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { BadRequestError } from './errors';
 
-/** All values of a header field, in order. `headers` has only the first one of some fields, and joins those of others. */
+/**
+ * Returns all values of a header field in their order. `name` is in lower case. Node's `headers` keeps only the first
+ * value of some fields and joins the values of others.
+ */
 export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -17,8 +21,8 @@ export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders
 }
 
 /**
- * The text without the spaces and tabs around it (RFC 9110, section 5.6.3). `trim` would also remove a U+00A0, which is a
- * character. A regular expression could take quadratic time.
+ * Removes the spaces and tabs at both ends of a text (RFC 9110, section 5.6.3). `trim()` would also remove other
+ * characters, such as U+00A0, and a regular expression could take quadratic time.
  */
 export function trimmed(text: string): string {
   const isSpace = (index: number): boolean => text[index] === ' ' || text[index] === '\t';
@@ -32,20 +36,21 @@ export function trimmed(text: string): string {
   return text.slice(start, end);
 }
 
-/** A path that no route has. */
+/** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
 const NOWHERE = '/%25/';
-/** The path of `OPTIONS *`, which asks about the service as a whole. No route has it. */
+/** Replaces the target of `OPTIONS *`, which asks about the service as a whole. No route has this path. */
 export const WHOLE_SERVICE = '/%25/*';
 
 /**
- * The target as a path with a query, whichever form it was sent in (RFC 9112, section 3.2). The router would refuse what cannot
- * be decoded before any hook has run, so that becomes a path without a route, in the same folder.
+ * Returns the request target as a path with a query, in whichever form the caller has sent the target (RFC 9112,
+ * section 3.2). A path that cannot be decoded becomes one in the same folder that no route has, because the router
+ * would refuse the original before any hook runs.
  */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {
     const [root, authority] = /^https?:\/\/([^/?#]+)/i.exec(target) ?? [];
     if (root !== undefined && URL.canParse(root)) {
-      // Instead of the field (section 3.2.2).
+      // The host in the request target replaces the `Host` header field (RFC 9112, section 3.2.2).
       request.headers.host = authority;
       const rest = target.slice(root.length);
       return originForm(request, rest.startsWith('/') ? rest : `/${rest}`);
@@ -60,10 +65,14 @@ export function originForm(request: IncomingMessage, target = request.url!): str
   }
 }
 
-/** A name or an address, and perhaps a port (RFC 9110, section 7.2). */
+/** A valid value of `Host`: a name or an IP address, and optionally a port (RFC 9110, section 7.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/** @throws ApiError 400 for what a server must not interpret, although Node can (RFC 9112, sections 2.3, 3.2 and 6.1) */
+/**
+ * Checks the HTTP version, `Host` and `Transfer-Encoding` more strictly than Node (RFC 9112, sections 2.3, 3.2 and
+ * 6.1).
+ * @throws ApiError 400 `bad_request`
+ */
 export function assertReadable(message: IncomingMessage): void {
   const isOld = message.httpVersion === '1.0';
   if (!isOld && message.httpVersion !== '1.1') {
@@ -82,15 +91,18 @@ export function assertReadable(message: IncomingMessage): void {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The path below which the caller sees the service, such as `/shop`; empty if that is the whole host. */
+    /**
+     * The path under which the caller sees the service behind a proxy, such as `/shop`. Empty if the service has the
+     * whole host.
+     */
     readonly prefix: string;
   }
 }
 
-/** Proxies may add a port and brackets. */
+/** An IP address as proxies may write it: with a port, or with brackets around an IPv6 address. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
-/** The address without brackets and port; empty if it is none. */
+/** Returns an IP address without brackets and port, or an empty text if `text` is no IP address. */
 export function plainAddress(text: string): string {
   const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
   const address = ipv6 ?? ipv4 ?? text;
@@ -99,14 +111,17 @@ export function plainAddress(text: string): string {
 
 const MAX_KNOWN = 1_000;
 
-/** Whether an address, perhaps with a port, belongs to one of these addresses and networks. */
+/**
+ * Returns a function that checks whether an address, with or without a port, belongs to one of these addresses and
+ * networks (CIDR).
+ */
 export function networkMatcher(networks: readonly string[]): (address?: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits = isIP(network) === 6 ? 128 : 32] = network.split('/');
     list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
-  // The list takes 3 µs, and is asked several times for each request: 4% of a read.
+  // Cache the results: a check of the list takes 3 µs and is needed several times per request, which is 4% of the time of a read.
   const known = new LRUCache<string, boolean>({
     max: MAX_KNOWN,
     memoMethod: (text) => {
@@ -118,12 +133,13 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
 }
 
 /**
- * Segments of a path, without an end that links would double. A value that is none could lead links to another host. A colon at
- * its end would make the address a key of a mapping in the YAML document.
+ * A valid path prefix such as `/shop`; the group leaves out a slash at the end. An invalid prefix such as
+ * `//other.example` could lead links to another host. A colon at the end would make the server's URL a mapping key in
+ * the YAML document.
  */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 
-/** The prefix that a trusted proxy has removed from the path: the last `X-Forwarded-Prefix`. */
+/** Returns the path prefix that a trusted proxy has removed (the last value of `X-Forwarded-Prefix`), or an empty text. */
 export function prefixOf(
   { headers, socket }: IncomingMessage,
   isTrusted: (address?: string) => boolean,

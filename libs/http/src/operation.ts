@@ -12,21 +12,20 @@ import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
 import type { RepresentationOptions } from './representation';
 import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationGoneError } from './routes';
 
-/** A class, or the name of a shared schema of the OpenAPI document. */
+/** The class of a response body, or the name of a shared schema in the OpenAPI document. */
 type Schema = Type<unknown> | string;
 
-/** The successful response. `resource`, `page` or `body` says what the handler returns. */
+/** The successful response of an operation. One of `resource`, `page` and `body` says what the handler returns. */
 interface ResponseOptions extends RepresentationOptions {
   description: string;
-  /** One resource with an ETag; reads support `If-None-Match`. */
+  /** The handler returns one resource of this schema, which is sent with an ETag. Reads support `If-None-Match`. */
   resource?: Schema;
-  /** Entries of a Page, which is sent as an array of at most MAX_PAGE_SIZE. */
+  /** The handler returns a `Page` with entries of this schema, which is sent as an array of at most MAX_PAGE_SIZE entries. */
   page?: Schema;
-  /** Anything else, sent as it is. */
+  /** The handler returns any other value of this schema, which is sent unchanged. */
   body?: Schema;
-  /** A shared schema of the whole array of a page, where it has one. */
+  /** The name of a shared schema for the whole array of a page, if there is such a schema. */
   schema?: string;
-  /** An actual response body, or several by name. */
   example?: unknown;
   examples?: Examples;
 }
@@ -35,22 +34,22 @@ interface OperationOptions {
   id: string;
   summary: string;
   description: string;
-  /** When absent, a success is 204. */
+  /** If left out, a success is 204 without a body. */
   response?: ResponseOptions;
-  /** Examples of the request's body. */
+  /** Named examples of the request body. */
   bodies?: Examples;
   errors?: AnyDefinedError[];
   deprecated?: Deprecation;
   stability?: 'experimental' | 'beta';
   hideTryItPanel?: boolean;
-  /** Requests that the service sends because of this one. */
+  /** Requests that the service sends later because of a call of this operation (callbacks in OpenAPI). */
   callbacks?: OperationObject['callbacks'];
 }
 
-/** Names an operation, says what it returns, and documents it. */
+/** Declares the operation of a handler: its id, its successful response, its errors and its texts in the OpenAPI document. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
-  // Scalar and Redoc show badges, not our markers.
+  // Repeat the sunset and the stability as badges, because Scalar and Redoc show only `x-badges`.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   const described = {
     operationId: id,
@@ -69,7 +68,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   );
 }
 
-/** Announces the removal in the header fields of every response, for which the route's configuration has it. */
+/** Announces the removal of an operation in the header fields of every response, and documents these fields and the error 410. */
 function announcing(deprecation: Deprecation): MethodDecorator[] {
   const { since, sunset } = deprecation;
   const days = { Deprecation: `@${Date.parse(since) / 1000}`, Sunset: new Date(sunset).toUTCString() };
@@ -104,8 +103,10 @@ function responding(response: ResponseOptions): MethodDecorator[] {
 }
 
 /**
- * What every response has of a schema whose fields the specification leaves optional.
- * @param properties those that are required then; some generators require one only where its type is stated as well
+ * Returns the schema of a resource in responses: the shared schema `name`, in which the given fields are optional, with
+ * these fields required.
+ * @param properties the required fields. Their types are repeated, because some code generators ignore `required`
+ * without a type
  */
 export function storedSchema(
   name: string,

@@ -10,15 +10,21 @@ export const InvalidCursorError = defineError({
   message: 'cursor must come from the Link header of a previous page. Leave it out to start over.',
 });
 
-/** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
+/**
+ * Where a page of a list starts: after the entry with this id. In a list that is sorted by name: after this lower-case
+ * name and id.
+ */
 export interface ListPosition {
   id: number;
   name?: string | undefined;
 }
 
-/** An opaque cursor for the entries after this id or, in a list by name, after this lower-case name and id. */
+/**
+ * Returns an opaque cursor for the entries after this id. In a list that is sorted by name, `name` is the lower-case
+ * name of the last entry.
+ */
 export function cursorAfter(id: number, name?: string): string {
-  // The word tells the cursors of lists from those of the feed.
+  // The prefix `after:` distinguishes the cursors of lists from the cursors of the event feed.
   return Buffer.from(`after:${id}${name === undefined ? '' : `:${name}`}`).toString('base64url');
 }
 
@@ -28,7 +34,7 @@ function positionOf(cursor: string): ListPosition {
   const [, digits, name] =
     /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = Number(digits);
-  // Each cursor has only one spelling: encoding the result again must give the same text.
+  // Accept only the text that `cursorAfter` returns, because base64url and numbers have several spellings of one value.
   if (!Number.isSafeInteger(id) || cursorAfter(id, name) !== cursor) {
     throw new InvalidCursorError();
   }
@@ -38,16 +44,19 @@ function positionOf(cursor: string): ListPosition {
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** The longest name has 200 characters of 4 bytes, and an id 16 digits. */
+/**
+ * Maximum length of a cursor in characters. The longest cursor encodes a name of 200 characters with 4 bytes each and
+ * an id of 16 digits.
+ */
 const MAX_CURSOR_LENGTH = 1_100;
 
-/** The query parameter that says where a page starts. */
+/** Declares the query parameter with the cursor at which a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
   return Field({ ...options, times: 1 }, schema, 'a cursor', (rule) => [IsString(rule)]);
 }
 
-/** The query parameters of every list. */
+/** The query parameters that every list takes. */
 export class PageQuery {
   @Integer({
     min: 1,
@@ -66,8 +75,8 @@ export class PageQuery {
 }
 
 /**
- * Which entries the request asks for.
- * @throws ApiError 400 `invalid_cursor`, also for that of a list in the other order
+ * Returns which entries of a list the request asks for. If `name` is given, the list is sorted by name.
+ * @throws ApiError 400 `invalid_cursor`, also for a cursor of the same list in another order
  */
 export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {
   const given = cursor === undefined || cursor === FIRST_PAGE ? undefined : positionOf(cursor);
@@ -78,7 +87,10 @@ export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery &
   return { after, limit };
 }
 
-/** Makes pages from the rows of a list, and from where the next page starts. */
+/**
+ * Returns a function that makes a page from the rows of a list. `next` says where the next page starts; null if no
+ * entries follow.
+ */
 export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
   return (rows: Row[], next: ListPosition | null): Page<Entry> => ({
     entries: rows.map((row) => toEntry(row)),
@@ -86,7 +98,10 @@ export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
   });
 }
 
-/** @param rows in the order of their ids; one more than the page holds, if more entries follow */
+/**
+ * Makes a page of at most `limit` entries.
+ * @param rows the rows in the order of their ids, with one row more than `limit` if more entries follow
+ */
 export function pageOf<Entry extends { id: number }>(rows: Entry[], limit: number): Page<Entry> {
   const entries = rows.slice(0, limit);
   return { entries, cursor: rows.length > limit ? cursorAfter(entries.at(-1)!.id) : null };

@@ -1,4 +1,5 @@
-// How results are sent: resources with their ETag, pages with the link to the next one; and the conditions of requests.
+// Sends what handlers return: resources with an ETag, and pages with a link to the next page. Also checks the conditions of
+// requests (`If-Match` and `If-None-Match`).
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
@@ -8,46 +9,50 @@ import { PreconditionFailedError } from './errors';
 import { trimmed } from './message';
 import { AddRouteConfig, type Deprecation, Documented, isGone, successorOf } from './routes';
 
-/** Undefined means no body. */
+/** The body of a response. Undefined sends no body. */
 type Sent = string | Promise<Buffer> | undefined;
 
-/** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** GET and HEAD. */
 export function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** One page of a list or of a feed. Those who share a page share its body, too: nobody changes it. */
+/** One page of a list or of the event feed. Requests may share a page and its body, so nobody may change a page. */
 export interface Page<Entry> {
   readonly entries: readonly Entry[];
-  /** Where the next page starts; null if nothing follows. A feed always has a next page. */
+  /** The cursor of the next page; null if no entries follow. A page of the event feed always has a next page. */
   readonly cursor: string | null;
 }
 
-/** How a handler's results are sent. */
+/** How the result of a handler is sent to the caller. */
 export interface RepresentationOptions {
-  /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
+  /** Default: 200. A response with 201 has a `Location`, which is the operation's path and the new id. */
   status?: 200 | 201 | 202;
-  /** The deprecation of the operation that `Location` leads to. */
+  /** Set if the operation to which `Location` leads is deprecated. */
   deprecatedRead?: Deprecation;
-  /** The representation that a GET would return, which has the ETag, if this operation returns more. */
+  /**
+   * Returns the representation that a GET would return, from which the ETag is computed. Needed if this operation
+   * returns more fields.
+   */
   asRead?: (resource: never) => object;
-  /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
+  /**
+   * The name of a query parameter. If a request has only this parameter with one value, a page with one entry has the
+   * ETag of that entry.
+   */
   single?: string;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Absent if what the handler returns is sent as it is. */
+    /** Absent if the handler's result is sent unchanged. */
     representation?: RepresentationOptions & { isPage: boolean };
-    /** The operation checks the conditions of its request itself, while the row is locked. */
+    /** The operation itself checks `If-Match` and `If-None-Match`, while the row of the resource is locked. */
     checksConditions?: true;
   }
 }
 
-/** The body of a successful response. Sets the status and the header fields that depend on what the handler has returned. */
+/** Returns the body of a successful response. Sets the status and the header fields that depend on the handler's result. */
 export function represent(result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
   const { representation } = request.routeOptions.config;
   if (representation === undefined) {
@@ -72,7 +77,7 @@ function sendResource(resource: object, tagged: object, request: FastifyRequest,
   return held ? undefined : asJson(body, reply);
 }
 
-/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
+/** Sends a page as a bare array. If more entries follow, the response has `Link: <…>; rel="next"` (RFC 8288). */
 function sendPage(
   page: Page<object>,
   single: string | undefined,
@@ -95,9 +100,12 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/** Characters of a long body, which takes a thousand times as long to send as a short one. */
+/**
+ * A body with more characters than this is sent in a turn of the event loop of its own, because sending a long body
+ * takes a thousand times as long.
+ */
 const LONG_BODY = 64 * 1024;
-/** The bodies of pages, which several requests may share. */
+/** A cache of the serialized bodies of pages, because several requests may share a page. */
 const bodies = new WeakMap<Page<object>, string | Buffer>();
 
 function bodyOf(page: Page<object>): string | Buffer {
@@ -112,7 +120,10 @@ function bodyOf(page: Page<object>): string | Buffer {
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/** Each turn of the event loop sends one long body at most, so that hundreds of them do not keep everybody else waiting. */
+/**
+ * Delays a long body so that each turn of the event loop sends one long body at most. Hundreds of them at once would
+ * block all other requests.
+ */
 async function inTurn(body: Buffer): Promise<Buffer> {
   lastTurn = lastTurn.then(() => setImmediate());
   await lastTurn;
@@ -124,38 +135,44 @@ function asJson(body: string | Buffer, reply: FastifyReply): Sent {
   return typeof body === 'string' ? body : inTurn(body);
 }
 
-/** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
+/**
+ * Returns the value of `Location`: the collection's path and the new id (RFC 9110, section 10.2.2). If the operation
+ * that reads this path is gone, returns its successor's path.
+ */
 function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
   const path =
     read && isGone(read, request) ? successorOf(read, String(id)) : `${request.routeOptions.url}/${id}`;
   return request.prefix + path;
 }
 
-/** The value of `Link` for the request with another cursor. It has the operation's path: the target may name a foreign host. */
+/**
+ * Returns the value of `Link` that leads to the same request with another cursor. The path comes from the route,
+ * because the request target may name a foreign host.
+ */
 export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest, cursor: string): string {
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),
   );
-  // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
+  // Encode the parsed query again, because the original text of the query can be read in several ways (`?name=a?b`, `%FF`).
   const others = Object.entries(query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));
   return `<${prefix}${path}?${others.join('')}cursor=${cursor}>; rel="next"`;
 }
 
-/** Strong ETag of a body, with its quotes: equal tags mean equal bytes (RFC 9110, section 8.8.3). */
+/** Returns the strong ETag of a body, with its quotes. Equal ETags mean equal bytes (RFC 9110, section 8.8.3). */
 export function entityTag(body: string | Buffer): string {
   return `"${hash('sha1', body, 'base64url').slice(0, 22)}"`;
 }
 
 type Conditions = Pick<IncomingHttpHeaders, 'if-match' | 'if-none-match'>;
 
-/** Splits `If-Match` or `If-None-Match` into its tags. A tag may contain a comma, so split(',') would be wrong. */
+/** Splits `If-Match` or `If-None-Match` into its ETags. An ETag may contain a comma, so split(',') would be wrong. */
 function tagsOf(field: string): string[] {
   return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** Why `If-Match` does not name what is there, by strong comparison. */
+/** Returns a message that explains why no ETag in `If-Match` matches the current ETag by strong comparison. */
 function mismatchOf(tags: string[], tag: string | null): string {
   if (tag === null) {
     return 'The path has no ETag, so only * matches it in If-Match.';
@@ -169,9 +186,10 @@ function mismatchOf(tags: string[], tag: string | null): string {
 }
 
 /**
- * Whether `If-None-Match` names what is there, by weak comparison: then a read that succeeds is 304, and a change 412.
- * @param tag null if what is there has no tag
- * @throws PreconditionFailedError if `If-Match` does not name it
+ * Returns true if `If-None-Match` matches the current ETag by weak comparison. The response is then 304 for a read and
+ * 412 for a change.
+ * @param tag the current ETag of the resource; null if the path has no ETag
+ * @throws PreconditionFailedError if `If-Match` does not match the current ETag
  */
 export function isNotModified(conditions: Conditions, tag: string | null): boolean {
   const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch } = conditions;
@@ -196,9 +214,9 @@ function isHeld(request: FastifyRequest, reply: FastifyReply, tag: string | null
 }
 
 /**
- * Checks the conditions of a change, while the row is locked.
- * @param resource what a GET would return at that moment; null for a path that has no ETag
- * @throws PreconditionFailedError
+ * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row of the resource is locked.
+ * @param resource the representation that a GET would return at this moment; null if the path has no ETag
+ * @throws PreconditionFailedError if a condition is not met
  */
 export function assertConditions(conditions: Conditions, resource: object | null): void {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = conditions;
@@ -215,16 +233,16 @@ export function assertConditions(conditions: Conditions, resource: object | null
 }
 
 /**
- * Checks the conditions of a change on a path without an ETag. A path without a GET operation has no representation, so that
- * nothing can match `If-None-Match`.
- * @throws PreconditionFailedError
+ * Checks `If-Match` and `If-None-Match` of a change on a path without an ETag. If the path has no GET operation,
+ * `If-None-Match` is ignored, because there is no representation that could match.
+ * @throws PreconditionFailedError if a condition is not met
  */
 export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {
   const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
   assertConditions(isReadable ? headers : { 'if-match': headers['if-match'] }, null);
 }
 
-/** The operation checks the conditions of its request. Documents `If-Match`. */
+/** Marks an operation that checks `If-Match` and `If-None-Match` itself, and documents `If-Match`. */
 export function IfMatch(): MethodDecorator {
   return applyDecorators(
     AddRouteConfig({ checksConditions: true }),

@@ -1,4 +1,4 @@
-// What decorators say of an operation: to the router, to the OpenAPI document, and to callers of what will be removed.
+// Decorators that give facts about an operation to the router and to the OpenAPI document, and the deprecation of operations.
 import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
@@ -6,7 +6,10 @@ import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { type AnyDefinedError, defineError } from './errors';
 
-/** Also known of a request that fails before any guard. Adds up over decorators, unlike Nest's `RouteConfig`. */
+/**
+ * Adds facts to the Fastify configuration of a route, which is also available for requests that fail before any guard.
+ * Several decorators can add facts, while Nest's `RouteConfig` would replace earlier ones.
+ */
 export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const all = { ...routeConfigOf(handler as object), ...facts };
@@ -14,21 +17,24 @@ export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   };
 }
 
-/** What decorators say of the handler's route. */
+/** Returns the Fastify configuration that decorators have given to the route of a handler. */
 export function routeConfigOf(handler: object): FastifyContextConfig | undefined {
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
-/** The extension of an operation in which its decorators' notes travel to `buildDocument`, so that they document what they do. */
+/** The OpenAPI extension in which the notes of `@Documented` are stored until the document is built. */
 export const NOTES = 'x-operation-notes';
 
-/** Examples of a body by name, in OpenAPI's format. */
+/** Named examples of a body, in OpenAPI's format. */
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/** Header fields and parameters go by their names in the OpenAPI document. */
+/**
+ * Notes for the documentation of an operation. `success` and `always` are the header fields of successful responses and
+ * of all responses.
+ */
 export interface Notes {
   errors?: readonly AnyDefinedError[];
-  /** Errors that every other operation can return, but not this one. */
+  /** Errors that every other operation can return, but this operation cannot. */
   never?: readonly AnyDefinedError[];
   success?: readonly string[];
   always?: readonly string[];
@@ -36,7 +42,7 @@ export interface Notes {
   bodies?: readonly [name: string, example: Examples[string]][];
 }
 
-/** Adds to the notes of an operation, of which the document is made. */
+/** Adds notes to an operation, from which its OpenAPI documentation is completed. */
 export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const extensions = Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) as
@@ -46,7 +52,10 @@ export function Documented(added: Notes): MethodDecorator {
   };
 }
 
-/** Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again. */
+/**
+ * Applies a decorator to each operation of a controller. `decoratorOf` chooses the decorator by the HTTP method, so
+ * that operations need not repeat it.
+ */
 export function EachOperation(
   decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
 ): ClassDecorator {
@@ -61,7 +70,10 @@ export function EachOperation(
   };
 }
 
-/** A tag of the OpenAPI document, shown below its parent, or else in a group that is no tag. */
+/**
+ * A tag of the OpenAPI document. Pages show the tag below its `parent`, which is another tag, or in its `group`, which
+ * is only a heading.
+ */
 interface TagOptions {
   name: string;
   description: string;
@@ -71,48 +83,56 @@ interface TagOptions {
 
 const tags: TagOptions[] = [];
 
-/** Puts the operations of a controller under a tag. */
+/** Defines a tag of the OpenAPI document and assigns the operations of a controller to the tag. */
 export function Tag(tag: TagOptions): ClassDecorator {
   tags.push(tag);
   return ApiTags(tag.name);
 }
 
-/** Every tag defined so far. */
 export function definedTags(): readonly TagOptions[] {
   return tags;
 }
 
 /** The announced removal of an operation. */
 export interface Deprecation {
-  /** Day since which the operation is deprecated, `YYYY-MM-DD` (UTC). */
+  /** The day since which the operation is deprecated, as `YYYY-MM-DD` in UTC. */
   since: string;
-  /** Day from which it may be removed, `YYYY-MM-DD` (UTC). */
+  /** The day from which the operation may be removed, as `YYYY-MM-DD` in UTC. */
   sunset: string;
   documentation: string;
-  /** The replacement's target; `{name}` in it stands for the operation's path parameter. */
+  /**
+   * The path of the operation that replaces the deprecated operation, for example `/pets?id={petId}`. The braces stand
+   * for the path parameter.
+   */
   successor: string;
 }
 
-/** Valid parameters are shorter. What is longer may be a key that was sent in the wrong place. */
+/**
+ * Maximum number of characters of a path parameter that a response repeats. Valid parameters are shorter, and a longer
+ * value may be an API key that was sent in the wrong place.
+ */
 const MAX_ECHOED = 30;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** With the header fields of its two days, which are made once. */
+    /** `days` has the header fields `Deprecation` and `Sunset`, which are formatted only once per operation. */
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
-    /** Unix milliseconds; operations with a sunset until then are gone. Absent if they still answer. */
+    /**
+     * Unix time in milliseconds. Operations with an earlier sunset are gone (410). Absent if operations still work
+     * after their sunset.
+     */
     goneUntil?: number;
   }
 }
 
-/** Whether the sunset of a deprecated operation has passed, and the settings end it then. */
+/** True if the sunset of a deprecated operation has passed and the settings say that operations end at their sunset. */
 export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): boolean {
   return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
 }
 
-/** The target of the replacement, for the resource that the path parameter names. */
+/** Returns the path of the successor, with the value of the path parameter filled in. */
 export function successorOf({ successor }: Deprecation, parameter: string): string {
   return successor.replace(/\{\w+\}/, parameter);
 }
@@ -126,7 +146,10 @@ export const OperationGoneError = defineError({
 
 const NO_HEADERS = {};
 
-/** Those of every response of a deprecated operation (RFC 9745, RFC 8594, and RFC 5829 for the successor). */
+/**
+ * Returns the header fields that announce the removal of a deprecated operation (RFC 9745, RFC 8594, and RFC 5829 for
+ * the successor).
+ */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> {
   const { prefix, params, routeOptions } = request;
   const { deprecation } = routeOptions.config;
@@ -134,7 +157,7 @@ export function deprecationHeadersOf(request: FastifyRequest): Record<string, st
     return NO_HEADERS;
   }
   const [parameter = ''] = Object.values(params as Record<string, string>);
-  // A decoded parameter may contain an unpaired surrogate, which encodeURIComponent would reject.
+  // A decoded parameter may contain an unpaired surrogate, which `encodeURIComponent` would reject.
   const echoed = encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
   const explained = `<${prefix}${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
   const replaced = `<${prefix}${successorOf(deprecation, echoed)}>; rel="successor-version"`;

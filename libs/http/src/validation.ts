@@ -1,4 +1,4 @@
-// Bodies and queries become instances of their classes, by the rules that the decorators of class-validator give the fields.
+// Converts bodies and queries to instances of their classes, and checks the fields by the rules of class-validator decorators.
 import {
   type ArgumentMetadata,
   type CanActivate,
@@ -16,7 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from './errors';
 import { AddRouteConfig } from './routes';
 
-/** How many problems are reported; more would only hide the first ones. */
+/** How many problems an error message lists at most. A longer list would hide the first problems. */
 const MAX_PROBLEMS = 5;
 
 declare module 'fastify' {
@@ -25,12 +25,12 @@ declare module 'fastify' {
   }
 }
 
-/** The route ignores query parameters instead of refusing them: a program that checks the health may add parameters. */
+/** Makes a route ignore query parameters instead of refusing them, because programs that check the health may add parameters. */
 export function IgnoresQuery(): MethodDecorator {
   return AddRouteConfig({ ignoresQuery: true });
 }
 
-/** Refuses a query or a body that the operation does not take, because nothing else would look at it. */
+/** Refuses a query or a body if the operation takes none. Otherwise the service would silently ignore the caller's mistake. */
 @Injectable()
 export class InputGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -55,7 +55,10 @@ function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean
   return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
 }
 
-/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. (No route has such a path.) */
+/**
+ * Refuses an invalid percent escape in the query. The query parser would take the escape literally, so that a search
+ * would use a value that the caller did not mean.
+ */
 function assertDecodable(target: string): void {
   try {
     decodeURIComponent(target);
@@ -64,7 +67,7 @@ function assertDecodable(target: string): void {
   }
 }
 
-/** Turns a body or a query into an instance of its class, or refuses it. */
+/** Converts a body or a query to an instance of its class, or throws `ValidationFailedError`. */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -79,9 +82,9 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
 }
 
 /**
- * An instance of the class with the value's fields.
- * @param isQuery all values are text
- * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values
+ * Returns an instance of the class with the fields of `value`.
+ * @param isQuery true if all values are text, so that numbers and booleans have to be parsed
+ * @throws ApiError 400 `validation_failed`, whose message names the invalid fields and their valid values
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
@@ -105,7 +108,10 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
   return instance as Shape;
 }
 
-/** Asks class-validator for the messages. It may find nothing wrong, because some rules of its own are not compiled. */
+/**
+ * Throws `ValidationFailedError` with the messages of class-validator. Returns if class-validator finds no problem,
+ * which is possible because some rules are not compiled.
+ */
 function refuse(instance: object, unknown: string[], names: string[]): void {
   const problems = validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false }).map(
     ({ property, constraints = {} }) => Object.values(constraints)[0] ?? `${property} is invalid`,
@@ -114,7 +120,7 @@ function refuse(instance: object, unknown: string[], names: string[]): void {
   if (count === 0) {
     return;
   }
-  // There may be thousands of unknown names, of which only the first are worth a text.
+  // Describe only the first unknown names, because there may be thousands of them.
   const named = unknown
     .slice(0, MAX_PROBLEMS)
     .map((name) => `${quoted(name)} is not allowed here (allowed: ${names.join(', ')})`);
@@ -123,13 +129,16 @@ function refuse(instance: object, unknown: string[], names: string[]): void {
   throw new ValidationFailedError(`${[...first, ...more].join('; ')}.`);
 }
 
-/** A name chosen by the caller, made safe for a message: too short for a key that was sent in the wrong place. */
+/**
+ * Quotes a name that the caller has sent. A long name is cut, because the name may be an API key that was sent in the
+ * wrong place.
+ */
 function quoted(name: string): string {
   const short = name.length > 30 ? `${name.slice(0, 30)}…` : name;
   return JSON.stringify(short.toWellFormed());
 }
 
-/** The examples of the fields of a class. */
+/** Returns an object with the documented example of each field of a class. */
 export function exampleOf(shape: Type<object>): Record<string, unknown> {
   const describe = (name: string) =>
     Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, shape.prototype as object, name) as {
@@ -143,7 +152,10 @@ type Rule = (value: unknown, object: object) => boolean;
 const storage = getMetadataStorage();
 const compiled = new Map<object, ReadonlyMap<string, CompiledField>>();
 
-/** With those that it inherits. class-validator would collect their rules for each object, which takes 20 times as long. */
+/**
+ * Returns the compiled rules of the fields of a class, including inherited fields. The result is cached:
+ * class-validator would collect the rules for each object, which takes 20 times as long.
+ */
 function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
   let fields = compiled.get(shape);
   if (fields === undefined) {
@@ -161,15 +173,18 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
 
 type CompiledField = ReturnType<typeof compile>;
 
-/** The name of the rule for a field with a name. */
+/** The class-validator rule of this name marks fields whose value is a name and has to be converted to the composed form. */
 export const IS_NAME = 'isName';
 
-/** Converts a name to Unicode's composed form (NFC), because systems write the same word in different forms. */
+/** Converts a name to Unicode's composed form (NFC), because the same name can be encoded in different forms. */
 export function composed(name: string): string {
   return name.normalize('NFC');
 }
 
-/** `fromQuery` converts a query parameter to the type of the field. A value that cannot be converted stays text. */
+/**
+ * Compiles the rules of a field. `fromQuery` converts a query parameter to the type of the field; a value that cannot
+ * be converted stays text.
+ */
 function compile(metadata: ValidationMetadata[]) {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
   const conditions = metadata
@@ -190,7 +205,10 @@ function compile(metadata: ValidationMetadata[]) {
   };
 }
 
-/** A rule that is not compiled (nested, asynchronous, with a condition of its own) accepts nothing, so that class-validator is asked. */
+/**
+ * Compiles one rule. A rule that cannot be compiled (nested, asynchronous or with its own condition) rejects every
+ * value, so that class-validator is called and decides.
+ */
 function ruleOf(metadata: ValidationMetadata): Rule {
   const [constraint] = storage.getTargetValidatorConstraints(metadata.constraintCls);
   if (constraint === undefined || metadata.validateIf) {
@@ -208,7 +226,10 @@ function ruleOf(metadata: ValidationMetadata): Rule {
 
 const LITERAL = /^(?:0|[1-9]\d{0,15}|true|false)$/;
 
-/** Reads true, false, or the one canonical form of an integer: no sign, no leading zero, no fraction, no exponent. */
+/**
+ * Parses `true`, `false`, or an integer without sign, leading zero, fraction and exponent. Any other value is returned
+ * unchanged.
+ */
 export function parseLiteral(given: unknown): unknown {
   return typeof given === 'string' && LITERAL.test(given) ? JSON.parse(given) : given;
 }
