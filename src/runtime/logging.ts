@@ -7,14 +7,20 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { loggableError } from '#libs/database';
 import type { LogLevel } from '../settings';
 
-/** Lines are buffered until there are this many bytes, or this much time has passed. */
+/** Log lines are buffered until this many bytes have collected, or this many milliseconds have passed. */
 const WRITE_BYTES = 8_192;
 const WRITE_MS = 250;
-/** How much is buffered while nobody reads the output. More is dropped, so that a stalled reader cannot exhaust memory. */
+/**
+ * How many bytes are buffered while nobody reads the output. Further lines are dropped, so that a stalled reader cannot
+ * exhaust memory.
+ */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Linux writes this much to a pipe atomically (PIPE_BUF). Longer writes could mix with those of another worker. */
+/**
+ * Linux writes up to this many bytes to a pipe atomically (PIPE_BUF). Parts of longer writes could mix with the lines of
+ * another worker process.
+ */
 const PIPE_BYTES = 4_096;
-/** How long the end of the process waits for the last lines. */
+/** How long the end of the process waits until the last lines are written, in milliseconds. */
 const END_MS = 1_000;
 
 let lost = 0;
@@ -23,17 +29,19 @@ export function lostLogLines(): number {
   return lost;
 }
 
-/** The one logger of a service, on its standard output: JSON lines, or readable ones on a terminal. */
+/**
+ * Creates the logger of a service. It writes JSON lines to standard output, or readable lines if standard output is a
+ * terminal.
+ */
 export async function openLog(level: LogLevel): Promise<Logger> {
-  // A closed output must not stop the service.
+  // Without a listener, the error of a closed output would end the service.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(level, process.stdout.isTTY ? await terminalLog(process.stdout) : 1);
-  // What a library prints, as ioredis does, is a line of the log.
+  // Turn warnings that libraries print, for example ioredis, into log lines.
   Object.assign(console, { warn: (...parts: unknown[]) => logger.warn(format(...parts)) });
   return logger;
 }
 
-/** @param output a file descriptor, or a stream that takes each line immediately */
 export function createLogger(level: LogLevel, output: number | DestinationStream): Logger {
   const base = cluster.worker && { worker: cluster.worker.id };
   const serializers = { err: loggableError };
@@ -54,7 +62,10 @@ export function createLogger(level: LogLevel, output: number | DestinationStream
   return logger;
 }
 
-/** If it cannot be written to, lines are buffered, and neither requests nor the end of the process are affected. */
+/**
+ * Opens the output of the log. While nothing can be written, lines are buffered, and neither requests nor the end of the
+ * process wait for the output.
+ */
 function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
   const output = pino.destination({
     dest: descriptor,
@@ -64,21 +75,24 @@ function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
     maxWrite: cluster.isWorker ? PIPE_BYTES : undefined,
     periodicFlush: WRITE_MS,
   });
-  // With pino's own listener, a full disk or a closed reader would end the service.
+  // Pino's own listener would let a full disk or a closed reader end the service.
   output.removeAllListeners('error').on('error', () => undefined);
-  // Pino calls it when the process exits, and it would try for ever. `endLog` writes the last lines.
+  // Pino calls `flushSync` when the process exits, and would try to write for ever. `endLog` writes the last lines instead.
   output.flushSync = () => undefined;
   return output;
 }
 
-/** Writes the last lines before the process ends. Gives up if that fails or takes more than a second; never rejects. */
+/** Writes the last lines before the process ends. Gives up after an error or after a second, and never rejects. */
 export async function endLog(logger: Logger): Promise<void> {
   const flush = () => new Promise<void>((resolve) => logger.flush(() => resolve()));
-  // The first one only waits for a write that is under way.
+  // The first flush only waits for a write in progress. The second one writes the rest.
   await Promise.race([flush().then(flush), pause(END_MS, undefined, { ref: false })]);
 }
 
-/** Parts of Nest that log each step of a start, or a failed one, which is already one line on standard error. */
+/**
+ * Parts of Nest whose messages get the level `debug`. They report each step of a start, or a failed start, which is already
+ * reported on standard error.
+ */
 const TALKATIVE = new Set<unknown>([
   ...['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication'],
   ...['TypeOrmModule', 'ExceptionHandler'],
@@ -107,7 +121,10 @@ export function nestLogger(logger: Logger): LoggerService {
   };
 }
 
-/** Readable lines for a person, who waits for them. The formatter is loaded only here. */
+/**
+ * Returns a stream that writes readable log lines to a terminal. The formatter is loaded here, because a service without a
+ * terminal does not need it.
+ */
 export async function terminalLog(terminal: Writable): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   return pretty({

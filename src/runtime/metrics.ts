@@ -35,11 +35,13 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
-/** How long a scrape waits for a metric, and then for the rest of a worker's metrics: altogether less than two seconds. */
+/**
+ * In milliseconds: how long a scrape waits for one metric, and how long the primary process waits for the metrics of a
+ * worker. So a scrape takes less than two seconds.
+ */
 const COLLECT_MS = 1_500;
 const ANSWER_MS = 1_750;
 const ASK = 'metrics';
-/** How many connections may be open for metrics. */
 const MAX_CONNECTIONS = 100;
 
 const MISSING_WORKERS = {
@@ -50,13 +52,16 @@ const MISSING_WORKERS = {
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Answers every scrape in time. A metric that fails, or takes too long, is left out of the answer. The log names such a metric
- * at the first of several failures in a row.
+ * Answers every scrape in time: a metric that fails or takes too long is left out of the response. If a metric fails
+ * several times in a row, only the first failure is logged.
  */
 class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
-  /** Scrapes that come while the database is silent share one query. */
+  /**
+   * The lookups in progress, by format and name of the metric. Scrapes that arrive while the database does not respond
+   * share a lookup.
+   */
   private readonly looking = new Map<string, Promise<unknown>>();
 
   override async metrics(): Promise<string> {
@@ -96,7 +101,10 @@ async function late(): Promise<never> {
   throw new Error(`no value within ${COLLECT_MS} ms`);
 }
 
-/** For Prometheus, beside the usual metrics of the process and Node.js. */
+/**
+ * Creates the metrics of this process for Prometheus. A worker process sends its metrics to the primary process, which
+ * serves them.
+ */
 export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
   const registry = new ScrapedRegistry();
   const registers = [registry];
@@ -117,7 +125,7 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
   return registry;
 }
 
-/** What is looked up at each scrape. */
+/** Adds the metrics whose values are read at each scrape. */
 function measureState(app: NestFastifyApplication, connections: Connections, registers: Registry[]): void {
   const [database, readiness] = [app.get(Database), app.get(Readiness)];
   const gauge = (
@@ -172,7 +180,7 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
   });
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onResponse', (request, reply, done) => {
-    // Unknown paths share one label: callers could create any number of them.
+    // Unknown paths share one label, because callers could otherwise create any number of labels.
     const operation = request.routeOptions.url ?? 'unknown';
     const labels = { operation, method: request.method, status: reply.statusCode };
     durations.observe(labels, (reply.elapsedTime - (request.waitedMs ?? 0)) / 1000);
@@ -180,7 +188,9 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
   });
 }
 
-/** Serves metrics at `/metrics`, in Prometheus's text format, until the process ends; not without an address. */
+/**
+ * Serves metrics at `/metrics`, in Prometheus's text format, until the process ends. Does nothing if the address is null.
+ */
 export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {
   if (address === null) {
     return;
@@ -207,17 +217,24 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
     connections.refuse(socket, failure, () => Promise.resolve({})).catch(() => socket.destroy());
   };
-  // Node's own responses, also to an unknown `Expect`, have no body, and none to CONNECT.
+  // Node's own responses to malformed requests, an unknown `Expect` and CONNECT have no Error body, so these requests are
+  // answered here.
   server.on('request', begin).on('checkExpectation', begin).on('clientError', refuse);
   server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 
-/** What each worker had counted at its last answer, and those that have ended together: a sum that falls looks like a restart. */
+/**
+ * The counters of each worker, by its id, as the worker last sent them, and under the id ENDED the sum of all workers that
+ * have ended. Without these counters a total could decrease, which Prometheus would take for a restart.
+ */
 const counted = new Map<number, MetricObject[]>();
 const ENDED = 0;
 
-/** Those of the workers that answer, added up, with what the others had counted. */
+/**
+ * Returns the sum of all workers' metrics. For a worker that does not respond or has ended, the sum contains the counters
+ * that the worker last sent.
+ */
 export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
   await Promise.allSettled(workers.map(async (worker) => answers.set(worker.id, await metricsOfOne(worker))));
@@ -225,7 +242,8 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Awaited first: another scrape must not find them missing.
+  // Compute the sum before the ended workers are removed: otherwise another scrape in the meantime would find neither the
+  // workers nor the sum.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

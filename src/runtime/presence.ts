@@ -9,11 +9,14 @@ import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
 import { VERSION } from './messages';
 
-/** An instance renews its row this often, in milliseconds. */
+/** How often an instance renews its row in the table `instances`, in milliseconds. */
 const RENEWED_MS = 5_000;
-/** One that has not done so for this long, in seconds, may run or not: its machine, or the way to the database, may be down. */
+/**
+ * An instance that has not renewed its row for this many seconds is `unknown`: the machine or its connection to the
+ * database may be down.
+ */
 const RUNNING_SECONDS = 20;
-/** After this time, in seconds, it is forgotten. */
+/** An instance that has not renewed its row for this many seconds is no longer listed, and the row is deleted. */
 const UNKNOWN_SECONDS = 3_600;
 
 export const EXPIRED_INSTANCES: ExpiredRows = {
@@ -21,17 +24,21 @@ export const EXPIRED_INSTANCES: ExpiredRows = {
   expired: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
 };
 
-/** A process that serves this store. Connections do not show it: a pooler lends them to others, and closes idle ones. */
+/**
+ * A process that serves this store. The table `instances` lists the processes. Database connections would not show them,
+ * because a pooler shares connections between programs and closes idle ones.
+ */
 export interface Instance {
   version: string;
-  /** The name of its machine or container. */
   host: string;
   pid: number;
   address: string;
   port: number;
-  /** Whether it counts limits alone, because Redis is unavailable to it. */
+  /** True if the instance counts limits alone, because it cannot reach Redis. */
   degraded: boolean;
-  /** `unknown` if it has shown no sign for a while, and has not ended properly. */
+  /**
+   * `unknown` if the row of the instance has not been renewed for a while. An instance that stops properly deletes its row.
+   */
   state: 'running' | 'unknown';
   secondsAgo: number;
 }
@@ -44,7 +51,7 @@ const INSTANCES = `SELECT version, host, pid, address, port, degraded,
   FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
   WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
-/** Shows that this instance runs, until it stops. */
+/** Keeps a row in the table `instances` while this process serves requests, so that commands can list running instances. */
 @Injectable()
 export class Presence implements OnModuleDestroy {
   private readonly id = randomUUID();
@@ -65,7 +72,7 @@ export class Presence implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     if (this.task !== undefined) {
       await this.task.stop();
-      // Without a database nobody can ask either.
+      // If the database is unavailable, the row stays and is deleted later as expired.
       await this.database
         .query({ text: 'DELETE FROM instances WHERE id = $1' }, [this.id])
         .catch(() => undefined);
@@ -73,13 +80,13 @@ export class Presence implements OnModuleDestroy {
   }
 }
 
-/** The instances on a migrated database that run, or may run. */
+/** Returns the instances that run, or may run, on a migrated database. */
 export async function instancesOn(dataSource: DataSource): Promise<Instance[]> {
   const instances = await dataSource.query<Instance[]>(INSTANCES);
   return instances.filter((instance) => instance.state === 'running' || mayRun(instance));
 }
 
-/** False for one of this machine that was killed. */
+/** False if the instance ran on this machine and its process no longer exists. */
 function mayRun({ host, pid }: Instance): boolean {
   try {
     return host !== hostname() || process.kill(pid, 0);
@@ -90,7 +97,10 @@ function mayRun({ host, pid }: Instance): boolean {
 
 const LOOKUP_MS = 1_000;
 
-/** At a running instance of this machine on the data of the settings, otherwise where they say: a key reaches nobody else. */
+/**
+ * Returns the address to which a command sends requests with an API key: a running instance on this machine that uses the
+ * database of the settings, otherwise HOST and PORT. The key is sent nowhere else.
+ */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;
   const instances = await instancesOf(settings).catch(() => []);

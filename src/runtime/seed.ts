@@ -12,11 +12,11 @@ import { PETSTORE } from './messages';
 export const DEMO_CLIENT = 'demo';
 
 export interface Seeded extends CatalogueCounts {
-  /** The demo client's key; null if none was asked for, or that client already existed. */
+  /** The demo client's key; null if no key was requested or the client already existed. */
   key: string | null;
 }
 
-/** The sample catalogue: a category's name and description, and the names of its pets. */
+/** The sample data. Each entry is the name and description of a category, and the names of its pets. */
 const CATALOGUE = [
   ['Dogs', 'Loyal, loud and always hungry.', 'Rex Bella Waldo Luna Bruno'],
   ['Cats', 'They choose you, not the other way round.', 'Minka Felix Salem Mochi'],
@@ -27,10 +27,13 @@ const CATALOGUE = [
 ] as const;
 const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mochi: 'sold' };
 
-/** An advisory lock, so that two processes do not seed at the same time. The number only has to be unused elsewhere. */
+/**
+ * The id of the advisory lock that prevents two processes from seeding at the same time. The number must not be used for
+ * another lock.
+ */
 const SEED_LOCK = 0x73656564;
 
-/** Fills an empty store with sample data and a demo client. Safe to repeat. */
+/** Fills an empty store with sample data and a demo client. A second call changes nothing. */
 @Injectable()
 export class SeedService {
   constructor(
@@ -41,21 +44,28 @@ export class SeedService {
     private readonly catalogue: ImportCatalogue,
   ) {}
 
-  /** True if no pet ever existed. Clients may exist: the command line can create them first. */
+  /**
+   * True if the store has never had a pet. Clients may exist already, because operators can create clients before the first
+   * start.
+   */
   async isFirstRun(): Promise<boolean> {
     const text = `SELECT is_called AS used FROM pets_id_seq`;
     const [row] = await this.database.query<{ used: boolean }>({ text });
     return !row!.used;
   }
 
-  /** In transactions of its own, while this one keeps other processes waiting, however long that takes. */
+  /**
+   * Seeds the store. The data is written in other transactions; this transaction only holds the lock, however long seeding
+   * takes.
+   */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
       await transaction.query(
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      // The client comes first: a store with a catalogue is never seeded again, and a killed process may lack the rest.
+      // Create the client first. A store with a catalogue is never seeded again, so a process that is killed in between
+      // would otherwise leave a store without the client.
       const key = await this.seedClient(withKey);
       return { ...(await this.seedCatalogue()), key };
     });
@@ -71,7 +81,7 @@ export class SeedService {
     });
   }
 
-  /** Only into a store without a pet, and without categories but those of a seeding that was killed. */
+  /** Imports the sample data if the store has no pets, and no categories except those of an interrupted seeding. */
   private async seedCatalogue(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
     const names = categories.entries.map(({ name }) => name);
@@ -100,7 +110,10 @@ function sampleFile(): Readable {
   return Readable.from([...categories, ...pets].map((line) => Buffer.from(`${JSON.stringify(line)}\n`)));
 }
 
-/** At the first start of an embedded database. On a terminal it issues a key; a log may be kept, and others may read it. */
+/**
+ * Seeds an embedded database at its first start. A key is issued only on a terminal, because a log may be kept and read by
+ * others.
+ */
 export async function seedFirstRun(
   store: INestApplicationContext,
   { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
@@ -109,7 +122,10 @@ export async function seedFirstRun(
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
 }
 
-/** Says that the service is ready, and where: on a terminal to a person, otherwise in one line of the log, whatever its level. */
+/**
+ * Reports that the service is ready, and its address: as readable text on a terminal, otherwise as one log line at any log
+ * level.
+ */
 export function announce(
   { host, port }: { host: string; port: number },
   firstRun: Pick<Seeded, 'key'> | undefined,

@@ -29,15 +29,21 @@ import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
 
-/** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
+/**
+ * Options of all Nest applications here. `acceptJson` parses bodies instead of Nest's parser, and a failed start throws an
+ * error instead of ending the process.
+ */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/** The most descriptors that the process uses itself, beside the pool's: for webhooks' receivers, Redis, files and metrics. */
+/**
+ * How many file descriptors the process may need besides its connections to callers and to the database: for webhook
+ * receivers, Redis, files and metrics.
+ */
 const OTHER_DESCRIPTORS = 1_200;
 
-/** How long open requests may take once the service has stopped listening. */
+/** How long open requests may take after the service has stopped listening, in milliseconds. */
 const DRAIN_MS = 25_000;
-/** How long the rest of the work may take after a second signal. */
+/** How long the shutdown may take after a second signal, in milliseconds. */
 const HURRY_MS = 2_000;
 
 interface Beginning {
@@ -47,12 +53,15 @@ interface Beginning {
   signals: StopSignals;
 }
 
-/** Stops what a process has started so far; before that it still serves for a while, and says that it is not ready. */
+/**
+ * Stops everything that the process has started so far. For `delayMs` before that, the process still serves requests but
+ * reports that it is not ready.
+ */
 type Stop = (delayMs: number) => Promise<void>;
 
 /**
- * Runs the service until a signal to stop, then finishes open requests and writes buffered data.
- * @param workers the number of worker processes that answer requests; 0 if this process does
+ * Runs the service until a stop signal, then finishes open requests and writes buffered data.
+ * @param workers the number of worker processes that answer requests; 0 if this process answers them
  */
 export async function serve(given: Beginning, workers: number): Promise<void> {
   const beginning = { ...given, settings: await withOneAddress(given.settings) };
@@ -86,7 +95,7 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
   };
   let delayMs = 0;
   try {
-    // A start that waits, for example for another instance's migration, can be interrupted too.
+    // A stop signal also interrupts a start that waits, for example for another instance's migration.
     await Promise.race([start(), signals.first, lost]);
     logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
@@ -105,8 +114,8 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
 }
 
 /**
- * Replaces a name in HOST by one of its addresses, by an IPv4 address if there is one. For the name `localhost` Fastify would
- * open a second server, which would lack everything that is added to the first one.
+ * Replaces a host name in HOST by one of its addresses, preferably an IPv4 address. For the name `localhost`, Fastify would
+ * open a second server, without the listeners that are added to the first one.
  */
 async function withOneAddress(settings: Settings): Promise<Settings> {
   const { host, port } = settings;
@@ -114,12 +123,15 @@ async function withOneAddress(settings: Settings): Promise<Settings> {
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/** Limits connections so that the process keeps descriptors for itself: otherwise even health checks could go unanswered. */
+/**
+ * Limits the number of connections, so that the process keeps file descriptors for itself. Without a free descriptor, even
+ * health checks would fail.
+ */
 function limitConnections(server: Server, { databasePool }: Settings, logger: Logger): void {
-  // Otherwise the report looks up the names of open connections.
+  // Without `excludeNetwork`, the report would look up the host names of all open connections.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
-  // Not a number if there is no limit.
+  // Node reports the limit as the string `unlimited` if there is no limit, so `descriptors` is then NaN.
   const descriptors = Number(userLimits.open_files.soft);
   const possible = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   if (possible < server.maxConnections) {
@@ -131,7 +143,10 @@ function limitConnections(server: Server, { databasePool }: Settings, logger: Lo
   }
 }
 
-/** Reports an address that is taken before a database is created. The service listens on it later, when it can respond. */
+/**
+ * Fails the start if the address is in use, before a database is created. The service itself listens later, when it can
+ * answer requests.
+ */
 async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
   if (address !== null) {
     const probe = createServer();
@@ -140,11 +155,13 @@ async function assertFree(variables: string, address: Settings['metrics']): Prom
   }
 }
 
-/** Adds what is neither a module nor an operation: the behaviour of the server, its metrics and the OpenAPI document. */
+/**
+ * Adds everything to the server that is neither a module nor an operation: its hooks, its metrics and the OpenAPI document.
+ */
 export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing) {
   callInterceptorsDirectly();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  // The first hook, so that the span covers all work for the request.
+  // The tracing hook must be the first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
   const connections = configureHttp(app, settings);
   const metrics = settings.metrics && createMetrics(app, connections);
@@ -152,7 +169,10 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
   return { connections, metrics };
 }
 
-/** The service in this process, alone or as a worker. @param onStoppable called as soon as there is something to stop */
+/**
+ * Starts the service in this process, which may be a worker.
+ * @param onStoppable called with the function that stops the service, as soon as there is something to stop
+ */
 export async function startService(
   beginning: Beginning,
   database: OpenDatabase,
@@ -181,7 +201,10 @@ export async function startService(
   }
 }
 
-/** Serves until load balancers have noticed, finishes open requests and writes buffered data. A second signal skips the waits. */
+/**
+ * Keeps serving until load balancers have noticed, then finishes open requests and writes buffered data. A second signal
+ * skips all waiting.
+ */
 async function stopService(
   { logger, signals }: Beginning,
   app: NestFastifyApplication,
@@ -199,7 +222,7 @@ async function stopService(
   });
   inBackground('Stopping immediately', hurry);
   await Promise.race([pause(delayMs), signals.second]);
-  // Requests that wait for events are answered now; their callers continue with another instance.
+  // Answer all requests that wait for events, so that their callers continue with another instance.
   app.get(EventTail).end();
   await connections.end(patienceMs);
   await app.close();

@@ -1,17 +1,17 @@
 /**
- * Ctrl-C reaches all processes of a terminal, and npm, npx and the first of several processes pass it on. Within this time
- * that is one signal.
+ * Signals within this time, in milliseconds, count as one. Ctrl-C reaches all processes of a terminal, and npm, npx and the
+ * primary process also pass the signal on.
  */
 const SAME_SIGNAL_MS = 500;
 
-/** SIGHUP is one of them: the terminal was closed. */
+/** The signals that ask the process to stop. The system sends SIGHUP when the terminal is closed. */
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export type StopSignals = ReturnType<typeof listenToStopSignals>;
 
 /**
- * The first signal asks to stop, the second to stop without waiting.
- * Call it before anything else: a signal that nobody listens to ends the process, and what it has begun stays.
+ * Listens to stop signals. The first signal asks the process to stop, the second one to stop without waiting. Call this
+ * function before any other: a signal without a listener ends the process immediately, and unfinished work stays behind.
  */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process) {
   const listen = (listener: (signal: NodeJS.Signals) => void) =>

@@ -27,16 +27,16 @@ import type { Logger } from 'pino';
 import { withoutSecrets } from './messages';
 
 const SERVICE_NAME = 'petstore';
-/** Spans that are not sent by then are lost: the shutdown does not wait for an unavailable collector. */
+/** How long the shutdown waits for pending spans to be sent, in milliseconds. Spans that are not sent by then are lost. */
 const FLUSH_MS = 2_000;
-/** Equal problems are reported once in this time. */
+/** A problem is logged at most once in this time, in milliseconds. */
 const REPEAT_MS = 60_000;
 const MAX_REPORTED = 100;
 
-/** The variables of OpenTelemetry that have an effect. */
+/** The environment variables of OpenTelemetry that have an effect here. */
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
-/** The values that other variables may have without a warning, because the service works in this way anyway. */
+/** Values that other OpenTelemetry variables may have without a warning, because the service works in this way anyway. */
 const GIVEN: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_METRICS_EXPORTER: 'none',
@@ -48,9 +48,12 @@ const GIVEN: Record<string, string> = {
 
 export type Tracing = ReturnType<typeof startTracing>;
 
-/** Must run before the drivers are loaded, because they are instrumented then. OpenTelemetry reads its own `OTEL_…` variables. */
+/**
+ * Starts tracing. Call this function before the drivers of PostgreSQL and Redis are loaded, because a driver is
+ * instrumented while it is loaded. OpenTelemetry itself reads its `OTEL_…` variables.
+ */
 export function startTracing(logger: Logger) {
-  // Use the attribute names that are stable since 2025, not those of earlier drafts.
+  // Use the attribute names that are stable since 2025, not the names of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
   reportProblems(logger);
   const ignored = Object.keys(process.env).filter(
@@ -68,12 +71,12 @@ export function startTracing(logger: Logger) {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
-  // Calls of drivers only within a request, and neither SQL values nor arguments of Redis commands.
+  // Record calls of the drivers only within a request, and record neither SQL values nor arguments of Redis commands.
   new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true });
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
   return {
     watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
-    /** Sends pending spans within two seconds. Never rejects. */
+    /** Sends pending spans, for two seconds at most. Never rejects. */
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
@@ -81,7 +84,10 @@ export function startTracing(logger: Logger) {
   };
 }
 
-/** Each variable that OpenTelemetry replaces with its default, and traces that cannot be sent. */
+/**
+ * Logs OpenTelemetry's problems: invalid variables, which OpenTelemetry replaces with its defaults, and traces that cannot
+ * be sent.
+ */
 function reportProblems(logger: Logger): void {
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPEAT_MS });
   const report = (text: string): void => {
@@ -97,8 +103,8 @@ function reportProblems(logger: Logger): void {
 }
 
 /**
- * A failed export is reported as a JSON object with all fields of the error, including the stack. A field or a URL that is
- * quoted, because it is invalid, may be a secret.
+ * Turns a message of OpenTelemetry into a log message. A failed export is a JSON object with all fields of the error, of
+ * which only the message is logged. Invalid values and URLs are hidden, because they may be secrets.
  */
 function problemIn(text: string): string {
   const shown = (message: string) =>
@@ -110,11 +116,14 @@ function problemIn(text: string): string {
   }
 }
 
-/** One span for each request, in the caller's trace, if any (OpenTelemetry's conventions for HTTP servers, W3C Trace Context). */
+/**
+ * Creates one span for each request. If the request belongs to a trace of its caller, the span belongs to the same trace
+ * (OpenTelemetry's conventions for HTTP servers, W3C Trace Context).
+ */
 function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
-    // Load balancers check readiness every second; those spans would hide all others.
+    // Load balancers check readiness every second. Spans of these requests would hide all others.
     if (route?.startsWith('/health/')) {
       done();
       return;
@@ -124,7 +133,7 @@ function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, route) };
     const span = tracer.startSpan(name, options, parent);
     request.traceId = span.spanContext().traceId;
-    // Emitted whether the response was sent completely or the caller disconnected.
+    // `close` is emitted whether the response was sent completely or the caller disconnected.
     reply.raw.once('close', () => finish(span, reply));
     context.with(trace.setSpan(parent, span), done);
   });
@@ -133,7 +142,7 @@ function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
 function attributesOf(request: FastifyRequest, route: string | undefined): Attributes {
   return {
     'http.request.method': request.method,
-    // Without the query, and without a key that is in the path by mistake.
+    // Leave out the query, and hide an API key that was put into the path by mistake.
     'url.path': request.url.split('?', 1)[0]!.replace(/psk_live_[^/]*/g, 'psk_live_…'),
     'url.scheme': request.protocol,
     ...(route === undefined ? {} : { 'http.route': route }),

@@ -7,19 +7,34 @@ import { ReportedStartError, StartError } from './failures';
 import { metricsOf, serveMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
 
-/** The workers divide the pool among themselves; each has at least this many connections. */
+/**
+ * The minimum of database connections for each worker process. The workers divide the connections of DATABASE_POOL among
+ * themselves.
+ */
 const MIN_POOL = 2;
-/** The pause before a worker is started again: what it lacks may be back by then. */
+/**
+ * The pause before a worker that has ended is replaced, in milliseconds. The cause, for example an unavailable database,
+ * may be gone by then.
+ */
 const RESTART_MS = 2_000;
-/** How long the workers may take to stop beyond the delay, and after a second signal. Then they are stuck, and killed. */
+/**
+ * In milliseconds: how long the workers may take to stop after the shutdown delay, and how long after a second signal.
+ * Workers that take longer are killed.
+ */
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
-/** The workers of a service, which share its port. The first process only holds an embedded database and the metrics. */
+/**
+ * Runs the worker processes of a service, which share its port. The primary process only runs the embedded database and
+ * serves the metrics.
+ */
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();
-  /** Workers that end are replaced, but not a first one that cannot start. */
+  /**
+   * True once the first worker listens. From then on, a worker that ends is replaced. If the first worker ends earlier, the
+   * start of the service fails.
+   */
   private hasStarted = false;
 
   constructor(
@@ -28,7 +43,9 @@ export class WorkerProcesses {
     private readonly count: number,
   ) {}
 
-  /** Starts the first worker alone: it migrates the store, and reports by itself if it cannot start. */
+  /**
+   * Starts the first worker alone, because it migrates the store. If the worker cannot start, it reports the reason itself.
+   */
   async start(): Promise<void> {
     await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
     this.ending.signal.throwIfAborted();
@@ -44,7 +61,7 @@ export class WorkerProcesses {
     }
   }
 
-  /** The workers wait for load balancers themselves. */
+  /** Stops all workers. Each worker itself keeps serving for the shutdown delay, until load balancers have noticed. */
   async stop(signals: StopSignals, delayMs: number): Promise<void> {
     this.ending.abort();
     const killLater = (ms: number) => setTimeout(() => this.signalWorkers('SIGKILL'), ms).unref();
@@ -82,7 +99,10 @@ export class WorkerProcesses {
   }
 }
 
-/** How a worker ended, in words. One that the system could not start has no exit, only an error. */
+/**
+ * Describes how a worker ended, for example `ended (code 1)`. A worker that the system could not start emits an error
+ * instead of an exit.
+ */
 function endOf(worker: Worker): Promise<string> {
   return once(worker, 'exit').then(
     ([code, signal]) => `ended (${signal ?? `code ${code}`})`,
