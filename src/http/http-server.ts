@@ -26,6 +26,7 @@ import {
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { HEADERS } from './document/shared-components';
+import { withoutDigest } from './document/shared-content';
 import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 
@@ -153,7 +154,8 @@ function watchRoutes(fastify: FastifyInstance): void {
   fastify.decorateRequest('isOutsideApi', {
     getter() {
       const { is404, url, routeOptions } = this;
-      return outside.has(is404 ? decodeURIComponent(url.split(/[?#]/, 1)[0]!) : routeOptions.url!);
+      const path = is404 ? withoutDigest(decodeURIComponent(url.split(/[?#]/, 1)[0]!)) : routeOptions.url!;
+      return outside.has(path);
     },
   });
 }

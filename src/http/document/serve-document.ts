@@ -17,7 +17,7 @@ import {
   referencePage,
   wantsPage,
 } from './pages';
-import { rootFrom, serveContent } from './shared-content';
+import { type PageFile, rootFrom, serveFile, serveText } from './shared-content';
 
 /** Serves the OpenAPI document, its pages and the guides. Requests for these need no key and are never counted. */
 export function serveDocument(app: NestFastifyApplication): void {
@@ -30,10 +30,9 @@ export function serveDocument(app: NestFastifyApplication): void {
   // Tags without a description only group other tags. A page would show an empty section for such a tag.
   const tags = document.tags!.filter(({ description }) => description !== undefined);
   const shown = JSON.stringify({ ...document, tags }, withoutPrefilling);
-  let yaml: Promise<string> | undefined;
-  serveContent(fastify, '/openapi.json', () => json);
-  serveContent(fastify, '/docs/openapi.json', () => shown);
-  serveContent(fastify, '/openapi.yaml', () => (yaml ??= documentText(document, 'yaml')));
+  serveText(fastify, '/openapi.json', () => json);
+  serveText(fastify, '/docs/openapi.json', () => shown);
+  serveText(fastify, '/openapi.yaml', () => documentText(document, 'yaml'));
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
       void reply.headers(GUIDE_HEADERS);
@@ -79,19 +78,23 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   });
 }
 
+/** A file of the folder `browser`. */
+function serveOwnFile(pages: FastifyInstance, name: string): PageFile {
+  return serveFile(pages, `/docs/${name}`, () => readFile(join(__dirname, 'browser', name)));
+}
+
 function serveGuides(pages: FastifyInstance): void {
   let reading: ReturnType<typeof readGuides> | undefined;
   const guides = () => (reading ??= readGuides());
+  const files = [serveOwnFile(pages, 'guide.css'), serveOwnFile(pages, 'copying.js')];
   for (const [index, name] of GUIDES.entries()) {
-    serveContent(pages, guidePath(name), async () => {
+    const write = async () => {
       const all = await guides();
       return guidePage(all[index]!, all);
-    });
+    };
+    serveText(pages, guidePath(name), write, files);
   }
-  serveContent(pages, '/llms.txt', async () => llmsText(await guides()));
-  for (const name of ['guide.css', 'copying.js', 'reference.js']) {
-    serveContent(pages, `/docs/${name}`, () => readFile(join(__dirname, 'browser', name)), { isFile: true });
-  }
+  serveText(pages, '/llms.txt', async () => llmsText(await guides()));
   for (const path of ['/docs', INDEX_PATH, '/swagger']) {
     pages.get(`${path}/`, (_request, reply) => reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301));
   }
@@ -99,8 +102,8 @@ function serveGuides(pages: FastifyInstance): void {
 
 function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
   const library = join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js');
-  serveContent(pages, '/docs/scalar.js', () => readFile(library), { isFile: true });
-  serveContent(pages, '/docs', () => referencePage(document), { isFile: true });
+  const scalar = serveFile(pages, '/docs/scalar.js', () => readFile(library));
+  serveText(pages, '/docs', () => referencePage(document), [scalar, serveOwnFile(pages, 'reference.js')]);
 }
 
 const SWAGGER_UI_FILES =
@@ -146,11 +149,11 @@ function serveSwaggerUi(pages: FastifyInstance): void {
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
   };
-  const serve = (path: string, write: () => string | Promise<Buffer>) =>
-    serveContent(pages, path, write, { isFile: true });
-  serve('/swagger', () => ui.buildSwaggerHTML('./swagger/', options));
-  serve('/swagger/swagger-ui-init.js', () => ui.buildSwaggerInitJS(undefined, options));
-  for (const name of SWAGGER_UI_FILES.split(' ')) {
-    serve(`/swagger/${name}`, () => readFile(join(ui.getSwaggerAssetsAbsoluteFSPath(), name)));
-  }
+  const script = serveFile(pages, '/swagger/swagger-ui-init.js', () =>
+    ui.buildSwaggerInitJS(undefined, options),
+  );
+  const files = SWAGGER_UI_FILES.split(' ').map((name) =>
+    serveFile(pages, `/swagger/${name}`, () => readFile(join(ui.getSwaggerAssetsAbsoluteFSPath(), name))),
+  );
+  serveText(pages, '/swagger', () => ui.buildSwaggerHTML('./swagger/', options), [script, ...files]);
 }

@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 
@@ -73,32 +73,34 @@ function gzipEnd(content: Buffer[]): Buffer {
   return Buffer.concat([storedBlock(Buffer.alloc(0), true), end]);
 }
 
-interface Content {
-  plain: Body;
-  compressed: Body;
-}
-
 interface Body {
   pieces: Buffer[];
   length: number;
   tag: string;
 }
 
+interface Content {
+  /** The digest of the text or file without the address. */
+  digest: string;
+  hasAddress: boolean;
+  /** The content with an address between its parts. */
+  at(address: string): Record<'plain' | 'compressed', Body>;
+}
+
 /**
  * Compresses each part once. Otherwise a caller could cause a compression with every request by sending a different `Host`
  * each time.
  * @param parts the content, split where the address of the service belongs
- * @returns a function that returns the content with an address between the parts
  */
-async function prepare(parts: Buffer[]): Promise<(address: string) => Content> {
+async function prepare(parts: Buffer[]): Promise<Content> {
   // A full flush ends each part at a whole byte, and no part refers to bytes before itself. So the compressed parts can be
   // joined in any way.
   const options = { finishFlush: constants.Z_FULL_FLUSH };
   const compressedParts: Buffer[] = await Promise.all(
     parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
   );
-  const digest = entityTag(Buffer.concat(parts));
-  return (address) => {
+  const digest = entityTag(Buffer.concat(parts)).slice(1, -1);
+  const at = (address: string) => {
     const text = Buffer.from(address);
     const put = (between: Buffer, all: Buffer[]) =>
       all.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
@@ -111,40 +113,88 @@ async function prepare(parts: Buffer[]): Promise<(address: string) => Content> {
     });
     return { plain: bodyOf(plain, ''), compressed: bodyOf(compressed, 'gzip') };
   };
+  return { digest, hasAddress: parts.length > 1, at };
+}
+
+/** A file that pages load. */
+export interface PageFile {
+  path: string;
+  /** The path with the digest of the file in it. Caches keep the file under this path for ever. */
+  digestPath(): Promise<string>;
+}
+
+/** `/docs/guide.css` becomes `/docs/guide.<digest>.css`. */
+function withDigest(path: string, digest: string): string {
+  return path.replace(/(?=\.\w+$)/, `.${digest}`);
+}
+
+export function withoutDigest(path: string): string {
+  return path.replace(/\.[\w-]{22}(?=\.\w+$)/, '');
 }
 
 /**
- * Answers GET and HEAD requests for the path, with 304 if the caller has the current content.
- * @param write returns the content; in a response, the address at which the caller reached the service replaces
- * SHOWN_ADDRESS
- * @param isFile true if all callers get the same content, without any replacement
+ * Serves a text. In a response, the address at which the caller reached the service replaces SHOWN_ADDRESS.
+ * @param files files to which the text links by their paths; the served links have the files' digests
  */
-export function serveContent(
+export function serveText(
   pages: FastifyInstance,
   path: string,
-  write: () => string | Promise<string | Buffer>,
-  { isFile = false } = {},
+  write: () => string | Promise<string>,
+  files: PageFile[] = [],
 ): void {
-  const read = async () => {
-    const written = await write();
-    const parts = isFile ? [written] : String(written).split(SHOWN_ADDRESS);
-    return prepare(parts.map((part) => Buffer.from(part)));
-  };
-  let reading: ReturnType<typeof read> | undefined;
-  const fetchMethod = async (address: string) => (await (reading ??= read()))(address);
-  const contents = new LRUCache({ max: MAX_ADDRESSES, fetchMethod, ignoreFetchAbort: true });
-  pages.get(path, async (request, reply) => {
+  serve(pages, [path], async () => {
+    let text = await write();
+    for (const file of files) {
+      text = text.replaceAll(`${file.path.slice(1)}"`, `${(await file.digestPath()).slice(1)}"`);
+    }
+    return text.split(SHOWN_ADDRESS).map((part) => Buffer.from(part));
+  });
+}
+
+/**
+ * Serves a file under its path, and under each name with a digest. While instances of two versions run, a browser may get the
+ * page from one version and request the file from the other version. Caches keep the file only under its own digest.
+ */
+export function serveFile(
+  pages: FastifyInstance,
+  path: string,
+  read: () => Buffer | string | Promise<Buffer>,
+): PageFile {
+  const content = serve(pages, [path, withDigest(path, ':digest')], async () => [Buffer.from(await read())]);
+  return { path, digestPath: async () => withDigest(path, (await content()).digest) };
+}
+
+/**
+ * Answers GET and HEAD requests for the paths, with 304 if the caller has the current content.
+ * @returns a function that reads the content at its first call
+ */
+function serve(
+  pages: FastifyInstance,
+  paths: string[],
+  read: () => Promise<Buffer[]>,
+): () => Promise<Content> {
+  let preparing: Promise<Content> | undefined;
+  const content = () => (preparing ??= read().then(prepare));
+  const fetchMethod = async (address: string) => (await content()).at(address);
+  const bodies = new LRUCache({ max: MAX_ADDRESSES, fetchMethod, ignoreFetchAbort: true });
+  const type = TYPES[extname(paths[0]!)]!;
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
     const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
-    const address = isFile ? '' : addressOf(request);
-    const content = await contents.fetch(TYPES[extname(path)] === HTML ? escaped(address) : address);
-    const { pieces, tag, length } = content![isCompressed ? 'compressed' : 'plain'];
+    const { hasAddress, digest } = await content();
+    const address = hasAddress ? addressOf(request) : '';
+    const body = await bodies.fetch(type === HTML ? escaped(address) : address);
+    const { pieces, tag, length } = body![isCompressed ? 'compressed' : 'plain'];
     const isHeld = isNotModified(request.headers, tag);
+    const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
-      // Caches revalidate the content after five minutes. A shared cache may keep files only: a page contains the caller's
-      // address of the service, and the next caller may use another address.
-      'Cache-Control': `${isFile ? 'public' : 'private'}, max-age=300`,
+      // Caches revalidate the content after five minutes, except a file under the name with its digest: another content
+      // would have another name. A shared cache may not keep a text that contains the caller's address of the service,
+      // because the next caller may use another address.
+      'Cache-Control': isNamedByDigest
+        ? 'public, max-age=31536000, immutable'
+        : `${hasAddress ? 'private' : 'public'}, max-age=300`,
       Vary: 'Origin, Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
     });
@@ -152,6 +202,8 @@ export function serveContent(
       return reply.status(304).send();
     }
     // All responses share these buffers, so that a caller who reads slowly causes no copy in memory.
-    return reply.type(TYPES[extname(path)]!).header('Content-Length', length).send(Readable.from(pieces));
-  });
+    return reply.type(type).header('Content-Length', length).send(Readable.from(pieces));
+  };
+  paths.forEach((path) => pages.get(path, answer));
+  return content;
 }

@@ -41,7 +41,7 @@ const ADDRESSED = [
   '/openapi.json',
   '/docs/openapi.json',
   '/openapi.yaml',
-  '/docs/guides/limits',
+  '/docs/guides/getting-started',
   '/llms.txt',
 ];
 
@@ -50,7 +50,7 @@ it.each([
   ['/docs/openapi.json', /^application\/json/],
   ['/openapi.yaml', /^(application|text)\/yaml/],
   ['/docs', /^text\/html/],
-  ['/docs/guides/limits', /^text\/html/],
+  ['/docs/guides/getting-started', /^text\/html/],
   ['/docs/guide.css', /^text\/css/],
   ['/llms.txt', /^text\/plain/],
   ['/swagger', /^text\/html/],
@@ -77,6 +77,24 @@ it.each([
       expect([again.status, again.text]).toEqual([304, '']);
     }
     expect(tags.size).toBe(2);
+  },
+);
+
+it.each(['/docs', '/docs/guides/limits', '/swagger'])(
+  'Caches keep the files of %s for ever, under names with their digests',
+  async (page) => {
+    const links = linksIn((await get(page)).text, page).filter((link) => /\.(js|css|png)$/.test(link));
+    expect(links.length).toBeGreaterThan(1);
+    for (const link of links) {
+      const { headers } = await get(link);
+      expect([link, headers.get('cache-control')]).toEqual([link, 'public, max-age=31536000, immutable']);
+      // A page of an instance of another version has another digest in its link; that file is not kept under this name.
+      const other = await get(link.replace(/\.[\w-]{22}\./, '.another.'));
+      expect([other.status, other.headers.get('etag')]).toEqual([200, headers.get('etag')]);
+      expect(other.headers.get('cache-control')).toBe('public, max-age=300');
+      const posted = await exchange(service.port, requestText(`POST ${link}`));
+      expect([posted.status, posted.headers['x-ratelimit-limit']]).toEqual([405, undefined]);
+    }
   },
 );
 
@@ -128,7 +146,7 @@ const STRICT = [
 
 it.each([
   ['/docs/guides/limits', ''],
-  ['/docs/reference.js', ''],
+  ['/docs/copying.js', ''],
   ['/docs', " 'unsafe-inline'"],
   ['/swagger', " 'unsafe-inline'"],
 ])('%s may load only its own files', async (path, style) => {
