@@ -15,23 +15,25 @@ import {
 
 export interface Entry {
   command: Command;
-  /** A row that another transaction has locked. The command waits for the row, together with commands that have the same need. */
+  /** The row for which the command waits, because another transaction has locked the row. */
   heldRow?: RowNeed | undefined;
 }
 
 export type QueuedCommand = Entry & Waiting;
 
-/** The tables of a write. */
 export interface Tables {
-  /** Parents before children: rows are locked and written in this order. */
+  /**
+   * The order in which rows are locked and written: parent tables before the child tables that refer to the parents.
+   */
   readonly order: readonly Entity[];
   of(entity: Entity): EntityTable<object>;
 }
 
 const BEGIN: Call = { statement: { text: 'BEGIN' } };
 /**
- * A process that is halted in a transaction must not keep its locks; the other timeout ends the wait for a row that is locked
- * elsewhere. Both are settings of the connection, which a pooler may lose.
+ * Sets two timeouts for one transaction. The first ends the transaction of a halted process, which would otherwise keep
+ * its locks. The second ends the wait for a row that another transaction has locked. Needed behind a connection pooler,
+ * which may not keep the same settings of the connection.
  */
 const SET_TIMEOUTS: Call = {
   statement: {
@@ -41,20 +43,23 @@ const SET_TIMEOUTS: Call = {
 const COMMIT: Call = { statement: { text: 'COMMIT' } };
 const ROLLBACK: Call = { statement: { text: 'ROLLBACK' } };
 
-/** One transaction, for the commands of a batch. */
 interface Transaction {
   session: Session;
   tables: Tables;
   state: State;
-  /** The row that the transaction waits for if another one has locked it. Other locked rows are skipped, with their commands. */
+  /**
+   * The only row for which the transaction waits if the row is locked. Commands that need other locked rows are
+   * skipped.
+   */
   awaited: RowNeed | undefined;
 }
 
 /**
- * Runs commands in one transaction, and settles them. The first round trip begins it, locks and loads. Then the commands decide,
- * one after the other. The second round trip writes the changes, table by table, and commits.
- * @returns the commands that were skipped, each with its `heldRow`
- * @throws database errors; no command is settled then
+ * Runs commands in one transaction of two round trips. The first round trip begins the transaction, locks rows and
+ * loads data. Then the commands are decided one after the other. The second round trip writes the changes and commits.
+ * After the commit, each decided command is resolved or rejected.
+ * @returns the commands that were skipped; the `heldRow` of each is the locked row
+ * @throws the database error, after a rollback; then no command was resolved or rejected
  */
 export async function runBatch(
   transaction: Transaction,
@@ -76,15 +81,16 @@ export async function runBatch(
     settlements.forEach((settle) => settle());
     return entries.filter(({ heldRow }) => heldRow !== undefined);
   } catch (error) {
-    // After this reply no statement is in progress any more.
+    // Wait for the reply to ROLLBACK: only then has PostgreSQL finished all earlier statements of the transaction.
     await session.execute([ROLLBACK]).catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Keeps one need of each row, the one with the strongest lock. A second statement with a weaker lock could return a row that the
- * first one had to skip, with values that another transaction is about to replace.
+ * Keeps only the need with the strongest lock for each row. If two statements asked for the same row, the statement
+ * with the weaker lock could return the row although the other had to skip it, with values that another transaction is
+ * about to replace.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();
@@ -98,8 +104,9 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Looks once more for the rows that were not found: such a row is absent, or another transaction has locked the row. In the
- * second case a weaker lock may be available, which is enough for some commands. Lookups that belong to the locks are read again.
+ * Tries once more to load the rows that the batch's first statements did not return. Such a row does not exist, or
+ * another transaction has locked the row. In the second case the row may still be available with a weaker lock, which
+ * is enough for some commands.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -111,18 +118,16 @@ async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Pr
   }
 }
 
-/** A need, or a row that is looked for without a lock. */
+/** A need of a command, or a row to read without a lock. */
 type Wanted = Need | { row: Entity; id: number };
 
-/** How a wanted row or value is loaded. */
 interface Source {
   read: SharedRead<unknown, unknown>;
-  /** Statements run in the order of their places. */
+  /** Statements run in ascending order of `place`. */
   place: number;
   keep(key: unknown, value: unknown): void;
 }
 
-/** What one statement loads. */
 interface Load extends Source {
   keys: Set<unknown>;
 }
@@ -147,7 +152,10 @@ async function load(
   });
 }
 
-/** The awaited row is locked before all other rows, so that the transaction holds no row while it waits. */
+/**
+ * The row for which the batch waits is locked before all other rows, so that the transaction holds no row lock while
+ * waiting.
+ */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;
   if ('lookup' in wanted) {
@@ -165,7 +173,8 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // A read without a lock proves only that a row is absent. A read with SKIP LOCKED proves only that a row is there.
+    // A read without a lock proves only that a row does not exist: values may be about to change. A read with SKIP
+    // LOCKED proves only that a row exists: a missing row may be locked by another transaction.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);
@@ -178,13 +187,13 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   };
 }
 
-/** The row that the command has to wait for. */
+/** Returns the first row for which the command has to wait; undefined if the command can be decided now. */
 function heldRowOf(command: Command, state: State): RowNeed | undefined {
   const row = command.needs.filter(isRow).find((need) => !state.has(need));
   return row !== undefined && command.needsNoRows?.(state) ? undefined : row;
 }
 
-/** @returns what answers the command after the commit */
+/** @returns a function to call after the commit, which resolves or rejects the command */
 function decide({ command, resolve, reject }: QueuedCommand, state: State): () => void {
   try {
     const result = state.decide(command);
@@ -194,7 +203,10 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
   }
 }
 
-/** All are built before the first is sent, because an error in one must prevent the commit. */
+/**
+ * Builds all statements before the first is sent, because an error while building one of the statements must prevent
+ * the commit.
+ */
 function writesOf({ tables, state }: Transaction): Call[] {
   const changed = tables.order.map((entity) => ({ table: tables.of(entity), rows: state.writesOf(entity) }));
   const writes = (['insert', 'update', 'delete'] as const).flatMap((change) =>
@@ -203,11 +215,14 @@ function writesOf({ tables, state }: Transaction): Call[] {
       .map(({ table, rows }) => table[change](rows[change])),
   );
   const calls = [...writes, ...state.journalWrites()];
-  // With nothing to write, a rollback saves the wait for the disk.
+  // If there is nothing to write, ROLLBACK ends the transaction without COMMIT's wait for the disk.
   return [...calls, calls.length === 0 ? ROLLBACK : COMMIT];
 }
 
-/** The rows that a command shares with no other batch of the process. */
+/**
+ * Names the rows that the command may change. Two batches of this process never work on the same of these rows at a
+ * time.
+ */
 export function exclusiveRowsOf({ needs }: Command): string[] {
   const rows = needs.filter(isRow);
   return rows.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(nameOf);

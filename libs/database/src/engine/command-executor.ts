@@ -5,54 +5,56 @@ import { isRefusedStatement, withRetries } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type Origin, type RowNeed, State } from './state';
 
-/** One batch works while the other waits for the disk. With more, batches would be smaller. */
+/**
+ * Maximum batches at a time: one executes while the other waits for the disk. With more, each batch would be smaller.
+ */
 const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
-/** Commands per transaction, limited to keep latency low. */
+/** Maximum commands per transaction. In a larger batch, every command would wait longer for the commit. */
 const MAX_BATCH = 150;
 /**
- * Beside a batch another starts once as many commands wait, held ones included, or this many. Clients whose answers were just
- * sent come back over several turns of the event loop, and alone in a transaction a command costs six times as much as among
+ * While a batch runs, a second batch starts once as many commands wait as the first has, or 50 commands. Starting
+ * earlier would make batches too small: a command alone in a transaction costs six times as much as a command among
  * thirty.
  */
 const ENOUGH = 50;
-/** Share of the connection pool for batches that wait for locked rows. */
+/** The share of the connection pool that batches may use while they wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
-/** Queue limits, in total and per client. */
 const QUEUE = { max: 10_000, maxOfOwner: 3_000, timeoutMs: 10_000 };
 
-/** What the executor needs of a database. */
 interface Connections {
-  /** Maximum number of connections. */
   readonly poolSize: number;
-  /** Runs work on a connection of its own. */
   session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   table(entity: Entity): EntityTable<object>;
 }
 
-/** What all writes have in common. */
 export interface WriteModel {
-  /** The entities whose rows commands change, parents before children: rows are locked and written in this order. */
+  /**
+   * The entities whose rows commands change, in the order in which rows are locked and written: parents before the
+   * children that refer to the parents.
+   */
   readonly tables: readonly Entity[];
-  /** Called after each command; reads what it changed, and may add to journals. */
+  /** Called after each decided command. Reads the changes of the command and may add journal entries. */
   readonly afterCommand: (state: State) => void;
 }
 
 /** Commands that share a transaction. */
 interface Batch {
   entries: QueuedCommand[];
-  /** The row that the batch waits for, if another transaction has locked one. */
+  /** The locked row for which the batch waits. Undefined if the batch skips all locked rows. */
   awaited: RowNeed | undefined;
-  /** No other batch works on these. */
+  /**
+   * The names of the rows that the batch may change. No other batch of this process may change the same rows meanwhile.
+   */
   rows: ReadonlySet<string>;
   since: number;
 }
 
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
- * database rejects a batch, it is split in half until the failing command is alone, so that no command fails because of
- * another. Two batches of this process never work on the same row. Commands on rows that another transaction has locked
- * wait in their own batch.
+ * database rejects a batch, the batch is split in half until the failing command is alone, so that no command fails
+ * because of another command. Two batches of this process never change the same row at a time. Commands that need a row
+ * which another transaction has locked wait in their own batch.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
@@ -60,7 +62,7 @@ export class CommandExecutor {
   private readonly tables: Tables;
   private readonly maxHeld: number;
 
-  /** @param now the time in milliseconds, for what commands write */
+  /** @param now returns the current unix time in milliseconds, which commands write as the time of their changes */
   constructor(
     private readonly database: Connections,
     private readonly model: WriteModel,
@@ -71,9 +73,8 @@ export class CommandExecutor {
   }
 
   /**
-   * Runs a command.
-   * @returns the command's result, after the commit
-   * @throws the command's error; OverloadedError if the queue is full, or nobody takes the command in time
+   * @returns the result of the command, after the commit
+   * @throws the error that rejected the command; OverloadedError if the queue is full or the command waits for too long
    */
   execute<Result>(origin: Origin, command: Command<Result>): Promise<Result> {
     return this.queue.add(origin.owner, { command: origin.wrap?.(command) ?? command });
@@ -102,7 +103,7 @@ export class CommandExecutor {
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH) : [];
   }
 
-  /** Takes commands that wait for the same lock of the same row. Their batch waits for no other row. */
+  /** Takes commands that all wait for the same lock on the same row, so that their batch waits for no other row. */
   private takeHeld(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited !== undefined);
     let first: RowNeed | undefined;
@@ -115,7 +116,7 @@ export class CommandExecutor {
     return running.length < this.maxHeld ? this.queue.take(isNext, MAX_BATCH) : [];
   }
 
-  /** True if a running batch works on a row that the command needs for itself. */
+  /** True if a running batch may change a row that this command may change, too. */
   private isBusy({ command }: Entry): boolean {
     return (
       this.running.length > 0 &&
@@ -127,13 +128,17 @@ export class CommandExecutor {
     const rows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
     const batch = { entries, awaited, rows, since: performance.now() };
     this.running.push(batch);
-    // The batch belongs to the trace of its first request, not of the request whose end has made the batch start.
+    // Run the batch in the tracing context of its first request. Otherwise its spans would belong to the trace of the
+    // request whose end made the batch start.
     await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, awaited));
     this.running = this.running.filter((other) => other !== batch);
     this.start();
   }
 
-  /** Settles the commands; skipped ones return to the queue. */
+  /**
+   * Runs the commands in one transaction, or in smaller ones if PostgreSQL refuses a statement. Skipped commands return
+   * to the queue.
+   */
   private async attempt(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
     const work = (session: Session) => {
       const state = new State(new Date(this.now()), this.model.afterCommand);

@@ -4,39 +4,43 @@ import { entryOf } from './entry-of';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
 import type { Lookup, RowLock } from './state';
 
-/** Rows that one statement reads by id. */
+/** Maximum rows that one statement reads by id. */
 const MAX_BATCH = 500;
 
-/** So many rows are listed. Arrays cost PostgreSQL and the driver more for a few rows, and less for many. */
+/**
+ * Up to four rows are inserted with a list of values, more rows with one array per column. Arrays are slower than a
+ * list for a few rows, and faster for many rows.
+ */
 const MAX_LISTED = 4;
 
-/** What is done about rows that another transaction has locked. */
+/** Whether a statement waits for rows that another transaction has locked, or skips such rows. */
 export type WhenLocked = 'wait' | 'skip';
 
 /**
- * The statements that load and write rows of an entity by its key, built from its column decorators. The first column is the
- * key, a `bigint`. Most have two forms: one for a single row, because an array of one costs PostgreSQL half as much again, and one
- * for any number of rows, with `= ANY($1)` and `unnest`, because a list would need another text for every length.
+ * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
+ * first column must be the key, a `bigint`. Most statements have two forms. The form for a single row takes plain
+ * values, because an array with one element costs PostgreSQL half as much again. The form for several rows takes arrays
+ * (`= ANY($1)`, `unnest`), because a list of values would need a different statement for every number of rows.
  */
 export class EntityTable<Row extends object> {
   readonly name: string;
-  /** Name of the key's column. */
   readonly idColumn: string;
-  /** The columns' names, for a SELECT whose rows `rowOf` reads. */
+  /** The column names, separated by commas, for a SELECT whose rows `rowOf` can convert. */
   readonly names: string;
-  /** Reads rows by id; null for one that does not exist. */
   readonly byId: SharedRead<number, Row | null>;
-  /** Whether rows of other tables refer to a row. The foreign key would find out at a deletion, but locks a referring row. */
+  /**
+   * Finds out whether rows of other tables refer to a row. The foreign key would find out as well, but would lock a
+   * referring row.
+   */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
-  /** The new ids for as many keys. Unused ones are lost. */
+  /** Draws a new id from the table's sequence for each key. An id that is not used is lost. */
   readonly newIds: SharedRead<unknown, number>;
   private readonly inserts: Insert;
   private readonly updates: Forms;
   private readonly deletes: Forms;
   private readonly locking = new Map<string, SharedRead<number, Row | null>>();
 
-  /** @param entity a class with TypeORM's `@Entity`; its first column is the key */
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
     const metadata = dataSource.getMetadata(entity);
     const name = metadata.tableName;
@@ -62,7 +66,7 @@ export class EntityTable<Row extends object> {
       many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
     };
     this.byId = this.reader('');
-    // A LIMIT instead of EXISTS, because for EXISTS the planner may read the whole table.
+    // Use LIMIT 1 instead of EXISTS: for EXISTS the planner may choose to read the whole table.
     const references = dataSource.entityMetadatas
       .flatMap(({ foreignKeys }) => foreignKeys)
       .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)
@@ -94,7 +98,7 @@ export class EntityTable<Row extends object> {
     return Reflect.get(row, this.columns[0]!.propertyName) as number;
   }
 
-  /** Reads rows as `byId`, and locks them in ascending order of id, so that transactions cannot deadlock. */
+  /** Reads and locks rows by id. Rows are locked in ascending order of id, so that two transactions cannot deadlock. */
   locked(lock: RowLock, whenLocked: WhenLocked): SharedRead<number, Row | null> {
     const clause = `${lock}${whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
     return entryOf(this.locking, clause, () => this.reader(clause));
@@ -104,7 +108,6 @@ export class EntityTable<Row extends object> {
     return this.inserts.of(rows.map((row) => this.stored(row)));
   }
 
-  /** Writes all columns but the key. */
   update(rows: readonly Row[]): Call {
     const stored = rows.map((row) => this.stored(row));
     return stored.length === 1
@@ -119,7 +122,7 @@ export class EntityTable<Row extends object> {
     );
   }
 
-  /** Reads the columns of a row in the order of `names`. */
+  /** Turns the column values of a row, in the order of `names`, into an entity. */
   rowOf(stored: StoredRow): Row {
     const row: Record<string, unknown> = {};
     this.columns.forEach(({ propertyName, transformer }, at) => {
@@ -146,8 +149,8 @@ export class EntityTable<Row extends object> {
   }
 
   /**
-   * The values of the columns, in their order. A Date as text: in an array, the driver would write it in the time zone of the machine,
-   * without the seconds of historical offsets.
+   * Returns the column values of an entity, in the order of `names`. A Date becomes ISO text: inside an array, the
+   * driver would write the Date in the time zone of the machine, without the seconds of historical offsets.
    */
   private stored(row: Row): unknown[] {
     return this.columns.map(({ propertyName, transformer }) => {
@@ -158,7 +161,7 @@ export class EntityTable<Row extends object> {
   }
 }
 
-/** A statement for one row, and for any number. */
+/** The same statement for a single row and for any number of rows. */
 interface Forms {
   one: Statement;
   many: Statement;
@@ -168,15 +171,15 @@ function callWith({ one, many }: Forms, ids: readonly number[]): Call {
   return ids.length === 1 ? { statement: one, values: ids } : { statement: many, values: [ids] };
 }
 
-/** Inserts any number of rows with one statement. */
+/** Builds a statement that inserts any number of rows. */
 export class Insert {
   private readonly listed: Statement[];
   private readonly many: Statement;
 
   /**
-   * @param into `INSERT INTO` with the table and its columns
-   * @param types of the columns, for arrays
-   * @param end of the statement, such as `ON CONFLICT …`
+   * @param into the start of the statement: `INSERT INTO table (columns)`
+   * @param types the SQL types of the columns
+   * @param end the end of the statement, such as ` ON CONFLICT …`
    */
   constructor(into: string, types: readonly string[], end = '') {
     const rowOf = (row: number): string =>
@@ -187,7 +190,7 @@ export class Insert {
     this.many = { text: `${into} SELECT * FROM ${unnest(types)}${end}` };
   }
 
-  /** @param rows at least one, with the values of the columns */
+  /** @param rows at least one row; each row is a list of values in the order of the columns */
   of(rows: readonly (readonly unknown[])[]): Call {
     const listed = this.listed[rows.length - 1];
     return listed === undefined
@@ -196,23 +199,28 @@ export class Insert {
   }
 }
 
-/** Rows from an array for each column: `unnest($1::bigint[], $2::text[])`. */
+/** Returns SQL that turns one array per column into rows, for example `unnest($1::bigint[], $2::text[])`. */
 function unnest(types: readonly string[]): string {
   return `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 }
 
-/** Turns rows into an array for each of their columns, for `unnest`. */
 function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
   return (rows[0] ?? []).map((_value, column) => rows.map((row) => row[column]));
 }
 
-/** Column decorator: a primary key that the database assigns, as a number. */
+/** Decorates a primary key whose values the database assigns: a `bigint` column that is read as a number. */
 export function GeneratedId(): PropertyDecorator {
   return PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' });
 }
 
-/** A column with a technical text, compared by its bytes: its index stays valid if the database's own collation changes. */
+/**
+ * Column options for technical text, such as a hash. PostgreSQL compares the values byte by byte, so indexes on the
+ * column stay valid if the database's collation changes.
+ */
 export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
 
-/** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */
+/**
+ * Column options for a column that the database fills in, or a hand-written statement. `EntityTable` and TypeORM's
+ * repositories neither read nor write the column.
+ */
 export const MAINTAINED_BY_DATABASE = { select: false, insert: false, update: false } as const;

@@ -1,4 +1,4 @@
-/** The value of a key in a Map or a WeakMap. A missing value is made first. The native `getOrInsertComputed` needs a newer Node. */
+/** Returns the value of `key`. If the map has no value for `key`, creates and stores the value first. */
 export function entryOf<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,

@@ -2,23 +2,23 @@ import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { OverloadedError } from './queue';
 
-/** Node's codes of a connection that fails. */
 const CONNECTION_FAILED =
   /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 
 /**
- * PostgreSQL's codes, by class, of a connection that ends, a server without resources, a user or a database that is not accepted,
- * a statement that took too long (57014), a lock that was not given (55P03), a database that takes no connections (55000), a
- * primary that became a standby (25006), and schemas, tables and rights that were taken away. Source: PostgreSQL, appendix A.
+ * PostgreSQL's error codes for a database that cannot be used at the moment. Classes: lost connection (08), refused
+ * user (28), missing database (3D) or schema (3F), lack of resources (53), shutdown or statement timeout (57). Single
+ * codes: transaction timeouts (25P03, 25P04), lock timeout (55P03), database that accepts no connections (55000),
+ * standby (25006), missing table (42P01), missing privilege (42501).
+ * Source: PostgreSQL, appendix A.
  */
 const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42501)/;
 
-/** Node's codes of a certificate that was refused, and of TLS that failed otherwise. */
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 /**
- * The driver reports these only by message. TypeORM releases a dead connection; later statements of the transaction
- * then fail because it was released.
+ * Messages of lost connections for which the driver and TypeORM set no error code. After the loss TypeORM releases the
+ * connection, so later statements of the transaction fail with a message about the release.
  */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
@@ -27,19 +27,22 @@ type ErrorFields = Partial<
   Record<'code' | 'syscall' | 'routine' | 'table' | 'constraint' | 'message' | 'errors', unknown>
 >;
 
-/** The driver's error, which TypeORM wraps. */
+/** Returns the fields of the driver's error, which TypeORM may have wrapped. */
 function reportOf(error: unknown): ErrorFields {
   const report: unknown = error instanceof QueryFailedError ? error.driverError : error;
   return typeof report === 'object' && report !== null ? report : {};
 }
 
-/** PostgreSQL's or Node's code of an error; '' if it has none. */
+/** Returns the PostgreSQL or Node error code of `error`, or an empty string if the error has no code. */
 export function codeOf(error: unknown): string {
   const { code } = reportOf(error);
   return typeof code === 'string' ? code : '';
 }
 
-/** True if the database is unreachable, was lost, or lacks resources, or too many wait for it; a later attempt may succeed. */
+/**
+ * True if the database cannot be reached, the connection was lost, the server lacks resources, or too many requests
+ * wait for the database. A later attempt may succeed.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof OverloadedError) {
     return true;
@@ -47,11 +50,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { message, errors, syscall } = reportOf(error);
   const code = codeOf(error);
   const isOutage = [CONNECTION_FAILED, UNAVAILABLE, TLS_FAILED].some((codes) => codes.test(code));
-  // A Unix socket may be missing (ENOENT), or have too many connections waiting (EAGAIN).
+  // Every failure to connect counts, for example EAGAIN of a Unix socket for which too many connections wait.
   if (isOutage || syscall === 'connect') {
     return true;
   }
-  // Node tries every address of a host name and reports the failures together.
+  // Node tries every address of a host name and reports all failures in the `errors` of one error.
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.every((inner) => isDatabaseUnavailable(inner));
   }
@@ -59,7 +62,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL itself rejected a statement, so its transaction had no effect. After any other failure the outcome
+ * True if PostgreSQL rejected a statement, so that the transaction had no effect. After any other failure the outcome
  * is unknown: a commit may have succeeded although its response was lost.
  */
 export function isRefusedStatement(error: unknown): boolean {
@@ -68,32 +71,35 @@ export function isRefusedStatement(error: unknown): boolean {
   );
 }
 
-/** True after a deadlock or a serialization failure; the transaction can be retried. */
+/** True after a deadlock or a serialization failure. The transaction can be retried. */
 export function isSerializationConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
 }
 
 /**
- * True if the connection has lost a prepared statement, already has one of that name, or has one whose result column has
- * changed its type. The last is recognised by the function in the server's source: the code is too general, and the text
- * is translated.
+ * True if the connection has lost a prepared statement, already has a prepared statement of the same name, or has a
+ * prepared statement whose result columns have changed their types. The last case is recognised by the name of the
+ * function in the server's source, because the error code is too general and the message may be translated.
  */
 export function isUnusableStatement(error: unknown): boolean {
   const isOutdated = codeOf(error) === '0A000' && reportOf(error).routine === 'RevalidateCachedQuery';
   return isOutdated || ['26000', '42P05'].includes(codeOf(error));
 }
 
-/** True if this constraint refused a statement: a foreign key (in either direction), a unique one or a check. */
+/** True if a statement violated this foreign key (in either direction), unique constraint or check constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;
 }
 
-/** PostgreSQL's codes, by class, of errors whose message may repeat a value: data exceptions, and what a trigger raises. */
+/**
+ * Classes of PostgreSQL errors whose message may contain data: data exceptions (22) and errors that a trigger raises
+ * (P0).
+ */
 const WITH_VALUE = /^(22|P0)/;
 
 /**
- * The parts of an error that a log may keep. The other fields of PostgreSQL's and TypeORM's errors repeat rows and parameters,
- * and those of Redis' errors the arguments of a command.
+ * Returns the parts of an error that are safe to log. Other fields of PostgreSQL and TypeORM errors repeat rows and
+ * parameters, and other fields of Redis errors repeat the arguments of a command.
  */
 export function loggableError(error: unknown) {
   const { message, stack, constructor } = error instanceof Error ? error : new Error(String(error));
@@ -109,7 +115,7 @@ export function loggableError(error: unknown) {
 const MAX_ATTEMPTS = 4;
 
 /**
- * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
+ * Runs `work`, and up to three more times after an error that has rolled back the transaction and may not recur: a
  * deadlock, a serialization failure, or a prepared statement that cannot be used.
  */
 export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {

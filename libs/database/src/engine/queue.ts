@@ -1,51 +1,55 @@
 import { AsyncResource } from 'node:async_hooks';
 
 interface FairQueueOptions {
-  /** Maximum queue length, in total and per owner. */
+  /** Maximum number of waiting items. */
   max: number;
   maxOfOwner: number;
-  /** How long an item may wait. */
   timeoutMs: number;
 }
 
-/** An item found the queue full, or has waited too long. */
+/** Rejects an item because the queue is full, or because the item has waited for too long. */
 export class OverloadedError extends Error {}
 
-/** Somebody who waits for the result of an item. */
+/** The properties that the queue adds to a waiting item. */
 export interface Waiting {
   owner: number;
-  /** Items are taken in the order of their turns. */
-  turn: number;
+  /** The round in which the item is taken. An owner has one item in each round. */
+  round: number;
   since: number;
-  /** The context of the request, whose trace shows the work. */
+  /**
+   * The async context of the request that added the item, so that the work on the item appears in the request's trace.
+   */
   context: AsyncResource;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
 
-/** Work that takes longer stops blocking the next, because a connection can hang until its timeout. */
+/**
+ * Running work is slow after this time. Slow work does not keep other work from starting, because its connection may
+ * hang.
+ */
 const PATIENCE_MS = 100;
 
-/** @returns the work that does not take that long yet */
+/** Returns the running work that is not slow yet. */
 export function promptOf<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
   return running.filter(({ since }) => now - since < PATIENCE_MS);
 }
 
-/** A queue that takes turns between owners, so that one owner's backlog does not delay the others. */
+/** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
 export class FairQueue<Item extends object> {
-  /** In the order of their turns. */
+  /** Sorted by `round`. */
   private items: (Item & Waiting)[] = [];
-  /** The latest of which items were taken, and their owners. */
-  private turn = 0;
+  /** The latest round from which items were taken. `served` has the owners of these items. */
+  private round = 0;
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
   private isScheduled = false;
 
   /**
-   * @param name of the work, for traces
-   * @param onWaiting called after a turn of the event loop in which items were added, so that they can be taken together, and from
-   * time to time while items wait
+   * @param name names the work in traces and error messages
+   * @param onWaiting called once after a turn of the event loop in which items were added, so that the new items can be
+   * taken together, and every 100 ms while items wait
    */
   constructor(
     private readonly name: string,
@@ -58,39 +62,41 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item, which becomes an entry of the queue: a turn after the owner's one before it.
-   * @returns what it is resolved with, by who takes it
-   * @throws what it is rejected with; OverloadedError if the queue is full, or nobody takes it in time
+   * Adds an item, one round after the last item of the same owner.
+   * @returns the value with which the taken item is resolved
+   * @throws the error with which the taken item is rejected; OverloadedError if the queue is full or the item waits for
+   * too long
    */
   add<Result>(owner: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      let [waiting, turn] = [0, this.served.has(owner) ? this.turn + 1 : this.turn];
+      let [waiting, round] = [0, this.served.has(owner) ? this.round + 1 : this.round];
       for (const other of this.items) {
         if (other.owner === owner) {
           waiting += 1;
-          turn = Math.max(turn, other.turn + 1);
+          round = Math.max(round, other.round + 1);
         }
       }
       if (this.size >= this.options.max || waiting >= this.options.maxOfOwner) {
         reject(this.overloaded());
         return;
       }
-      // The item itself becomes the entry: to copy it would take longer than all else here.
+      // Add the queue's properties to the item itself: copying the item would take longer than the rest of this
+      // function.
       const entry = item as Item & Waiting;
       entry.owner = owner;
-      entry.turn = turn;
+      entry.round = round;
       entry.since = performance.now();
       entry.context = new AsyncResource(this.name);
       entry.resolve = resolve as Waiting['resolve'];
       entry.reject = reject;
-      const place = this.items.findLastIndex((other) => other.turn <= turn) + 1;
+      const place = this.items.findLastIndex((other) => other.round <= round) + 1;
       this.items.splice(place, 0, entry);
       this.watch();
       this.schedule();
     });
   }
 
-  /** Calls `onWaiting` after this turn of the event loop. */
+  /** Calls `onWaiting` once after the current turn of the event loop. */
   schedule(): void {
     if (!this.isScheduled) {
       this.isScheduled = true;
@@ -101,15 +107,15 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  /** Returns taken items to the front. Ignores the limits. */
+  /** Returns taken items to the front of the queue, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);
     this.watch();
   }
 
   /**
-   * Removes items, in the order of their turns.
-   * @param accept whether to take an item; called at most once for each, in the order in which they are taken
+   * Removes and returns at most `max` items, in the order of the queue.
+   * @param accept decides whether to take an item; called at most once for each item, in the order of the queue
    */
   take(accept: (item: Item & Waiting) => boolean, max = Infinity): (Item & Waiting)[] {
     const taken: (Item & Waiting)[] = [];
@@ -117,8 +123,8 @@ export class FairQueue<Item extends object> {
       if (taken.length === max || !accept(item)) {
         return true;
       }
-      if (item.turn > this.turn) {
-        this.turn = item.turn;
+      if (item.round > this.round) {
+        this.round = item.round;
         this.served = new Set();
       }
       this.served.add(item.owner);
@@ -132,7 +138,7 @@ export class FairQueue<Item extends object> {
     return new OverloadedError(`Too many wait for the database: ${this.name}.`);
   }
 
-  /** Refuses late items, even while nobody takes any. */
+  /** While items wait, rejects the items that have waited for too long and calls `onWaiting`, every 100 ms. */
   private watch(): void {
     if (this.size > 0) {
       this.timer ??= setTimeout(() => {

@@ -1,45 +1,49 @@
-// Reads outside of transactions.
 import { FairQueue, type Waiting, promptOf } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
-/** The caller of the service's own reads. */
+/** Stands for the service itself where a read asks for the id of the client. */
 export const SERVICE_CALLER: number = 0;
 
-/** Maximum statements on a connection at a time, so that none waits long for those before it. */
+/**
+ * Maximum statements that are sent together on one connection. With more, the last statement would wait long for its
+ * result.
+ */
 const MAX_TOGETHER = 20;
-/** Maximum connections for such statements, and with those that take long. */
+/**
+ * Maximum connections for reads. A fourth connection is used only while a connection has been busy for more than 100
+ * ms.
+ */
 const MAX_CONNECTIONS = 3;
 const MAX_WITH_SLOW = 4;
 
-/** Maximum waiting reads, in total and per caller. */
 const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
-  /** Those with the same share a statement. */
+  /** Reads with the same `id` share a statement. */
   id: unknown;
   read: SharedRead<unknown, unknown>;
   key: unknown;
   isSlow: boolean;
 }
 
-/** The requests that a statement is for, at least one, and their keys. */
+/** The reads that share one statement, at least one, and the keys to read. */
 interface Group {
   entries: (Entry & Waiting)[];
   keys: Set<unknown>;
 }
 
-/** Statements that were sent together. */
+/** Statements that were sent together on one connection. */
 interface Batch {
-  /** Those that are unanswered, by the id of their entries. */
+  /** The statements whose results have not arrived yet, by the `id` of their reads. */
   groups: Map<unknown, Group>;
   since: number;
 }
 
 /**
- * Reads outside of transactions. Reads that wait are taken in turns between callers. Those that can share a statement do,
- * and the statements are sent together on one connection, because sending takes half the time of a short read. Each
- * statement succeeds or fails alone.
+ * Runs reads outside of transactions. Waiting reads are taken in round-robin order of their callers. Similar reads
+ * share one statement, and different statements are sent together on one connection, because sending takes half the
+ * time of a short read. Each statement succeeds or fails alone.
  */
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
@@ -54,7 +58,7 @@ export class Reads {
     return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
-  /** Requests for the same statement with the same values share it, and its rows. */
+  /** Callers that request the same statement with the same values share one execution and its rows. */
   read(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       callFor: () => ({ statement, values }),
@@ -67,14 +71,14 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Nobody to share with: the read before it was alone, too.
+      // Send the read at once: the read before was alone as well, so no other read is likely to share a statement soon.
       this.start();
     }
     return result;
   }
 
   private start(): void {
-    // One that takes long does not block the next, not even for the same.
+    // Statements that run for more than 100 ms do not keep other statements from starting, not even for the same keys.
     let prompt = promptOf(this.running);
     while (prompt.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
       const groups = this.take(prompt);
@@ -86,7 +90,10 @@ export class Reads {
     }
   }
 
-  /** @param prompt their statements are waited for by those who want the same */
+  /**
+   * Takes waiting reads and groups the reads that share a statement. A read stays in the queue while the same statement
+   * is running in one of the `prompt` batches.
+   */
   private take(prompt: readonly Batch[]): Batch['groups'] {
     const groups: Batch['groups'] = new Map();
     const taken = this.queue.take((entry) => {
@@ -113,7 +120,10 @@ export class Reads {
     return groups;
   }
 
-  /** A caller's next slow statement waits for the one before it, so that a few callers cannot take all connections. */
+  /**
+   * True if a slow statement of this caller is running or about to start. Each caller may have one slow statement at a
+   * time, so that a few callers cannot take all connections.
+   */
   private hasSlow(caller: number, next: Batch['groups']): boolean {
     return [next, ...this.running.map(({ groups }) => groups)].some((groups) =>
       [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.owner === caller),
@@ -128,7 +138,6 @@ export class Reads {
     try {
       await inContext(groups[0]!, () => this.session(work));
     } catch (error) {
-      // No connection was available, or it failed.
       rejectAll(batch.groups, error);
     }
     this.running = this.running.filter((other) => other !== batch);
@@ -149,7 +158,7 @@ export class Reads {
       entries.forEach(({ reject }) => reject(error));
     }
     groups.delete(id);
-    // The other statements of the connection may still run.
+    // Start waiting reads now, without waiting for the other statements on this connection.
     this.queue.schedule();
   }
 }
@@ -158,7 +167,9 @@ function rejectAll(groups: Batch['groups'], error: unknown): void {
   [...groups.values()].flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
 }
 
-/** In the trace of the request that the work is for. */
+/**
+ * Runs `work` in the tracing context of the group's first read, so that the spans belong to the trace of that request.
+ */
 function inContext<Result>({ entries }: Group, work: () => Result): Result {
   return entries[0]!.context.runInAsyncScope(work);
 }

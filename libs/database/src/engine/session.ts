@@ -1,4 +1,3 @@
-// How statements get to PostgreSQL: all of a step in one message, and each parsed and described once for a connection.
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type PoolClient, Query, type Submittable, types } from 'pg';
@@ -8,61 +7,66 @@ import { codeOf, isUnusableStatement } from './postgres-errors';
 
 const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 
-/** A statement that bypasses the ORM. Each connection parses and plans it once. */
+/** An SQL statement that bypasses the ORM. By default each connection prepares the statement once. */
 export interface Statement {
   text: string;
-  /** Planned each time it runs. */
+  /** Sends the statement without a name, so that PostgreSQL plans the statement for each execution. */
   isUnprepared?: boolean;
 }
 
-/** A statement with the values of `$1`, `$2`, … */
+/** A statement, with the values of its parameters `$1`, `$2`, … */
 export interface Call {
   statement: Statement;
   values?: readonly unknown[];
 }
 
-/** The columns of a row, in the order in which they were selected. */
+/** The values of a row, in the order of the selected columns. */
 export type StoredRow = readonly unknown[];
 
-/** What a call returns. */
 export interface CallResult {
   columns: readonly string[];
   rows: StoredRow[];
 }
 
 /**
- * A read that one statement does for many requests. Requests that pass the same object share statements: those that
- * arrive while a statement runs share the next one, so a result is never older than its request.
+ * A read that one statement does for many requests. Requests that pass the same `SharedRead` object share statements.
+ * Requests that arrive while a statement runs share the next statement, so that a result is never older than its
+ * request.
  */
 export interface SharedRead<Key, Result> {
-  /** Maximum keys of a statement. */
+  /** Maximum keys in one statement. By default there is no limit. */
   readonly maxBatch?: number;
-  /** @param keys of the requests, each once */
+  /** Returns the statement that reads all `keys`, among which there are no duplicates. */
   callFor(keys: readonly Key[]): Call;
-  /** @returns the result for each key, in the order of the keys */
+  /** Returns one result for each key, in the order of `keys`. */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
 
-/** Characters of a name: 126 bits, so that no two texts get the same. */
+/**
+ * Characters of a base64url hash that name a prepared statement: 126 bits, so that no two statements get the same name.
+ */
 const NAME_LENGTH = 21;
 
-/** PostgreSQL's code of a statement that the connection has not prepared. */
+/** PostgreSQL's error code for the name of a prepared statement that the connection does not have. */
 const LOST = '26000';
 const WITHOUT_NAMES_MS = 600_000;
 
 /**
- * The names of prepared statements. They follow from the texts, because behind a pooler other programs use the same
- * connections. A pooler that gives each transaction another connection, and does not know prepared statements, loses them: then
- * the process goes on without names for ten minutes.
+ * Names each prepared statement by a hash of the statement's text, because behind a connection pooler other programs
+ * may prepare statements on the same connection. Some poolers lose prepared statements between two transactions. After
+ * such a loss, the process sends all statements without a name for ten minutes, so that PostgreSQL plans them for each
+ * execution.
  */
 export class StatementNames {
   private readonly names = new Map<string, string>();
   private unusableUntil = 0;
 
-  /** @param onLost called when statements begin to be sent without names, and planned each time */
+  /**
+   * @param onLost called when a prepared statement was lost, before statements are sent without names for ten minutes
+   */
   constructor(private readonly onLost: () => void = () => undefined) {}
 
-  /** Undefined for a statement that is sent without a name. The texts are few. */
+  /** Returns the name of a statement; undefined if the statement is to be sent without a name. */
   of({ text, isUnprepared }: Statement): string | undefined {
     if (isUnprepared || performance.now() < this.unusableUntil) {
       return undefined;
@@ -70,7 +74,9 @@ export class StatementNames {
     return entryOf(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
   }
 
-  /** A connection does not have a statement any more that it had prepared. */
+  /**
+   * Call this after a connection has lost a prepared statement: statements are then sent without names for ten minutes.
+   */
   lost(): void {
     const now = performance.now();
     if (now >= this.unusableUntil) {
@@ -82,7 +88,7 @@ export class StatementNames {
 
 type Parser = (text: string) => unknown;
 
-/** The columns of a statement's rows, and how their texts are read. */
+/** The column names of a statement's result, and the functions that parse the text values of the columns. */
 interface Description {
   columns: string[];
   parsers: Parser[];
@@ -91,21 +97,22 @@ interface Description {
 const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
- * Calls that PostgreSQL runs one after the other, sent in one message and answered in one. The driver would send five
- * messages for each, and have its rows described again. After a call that fails none is run; those before it are undone,
- * unless a transaction was begun or ended among them.
+ * Sends several statements to PostgreSQL at once and receives their results in one round trip. The driver itself would
+ * send five messages for each statement and request the description of the result columns each time. If a statement
+ * fails, PostgreSQL skips the statements after it, and undoes the statements before it unless they begin or end a
+ * transaction.
  * Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
  */
 class Step {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
-  /** Each call, as its connection knows it, or as PostgreSQL describes it before its rows. */
+  /** The name of each sent statement, and the description of its result columns, if already known. */
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
 
   /**
-   * @param prepared what the connection has prepared, by name
-   * @param callback called once, with the results of all calls or the error of one
+   * @param prepared the statements that the connection has prepared, by name
+   * @param callback called once, with the results of all statements or the error of the failed statement
    */
   constructor(
     private readonly calls: readonly Call[],
@@ -114,12 +121,15 @@ class Step {
     readonly callback: (error: Error | null, results: CallResult[]) => void,
   ) {}
 
-  /** For traces, whose instrumentation reads it and replaces the callback. */
+  /** The SQL of all statements, for the tracing instrumentation of the driver, which also replaces `callback`. */
   get text(): string {
     return this.calls.map(({ statement }) => statement.text).join(';\n');
   }
 
-  /** Called by the driver, as are all methods that follow. @returns the error of a value that cannot be sent */
+  /**
+   * Sends the statements. The driver calls this method and the `handle…` methods.
+   * @returns the error of a value that cannot be sent
+   */
   submit({ stream }: { stream: Socket }): Error | null {
     try {
       const messages = this.calls.flatMap((call) => this.messagesOf(call));
@@ -138,7 +148,8 @@ class Step {
     if (description !== undefined) {
       return [bind, serialize.execute()];
     }
-    // Another step may have prepared it, and failed at a later call: closing what is not there does no harm.
+    // Close the name first: another step may have prepared the statement and failed later. Closing an unknown name does
+    // no harm.
     const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
     const parse = serialize.parse({ name, text: statement.text });
     return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
@@ -184,14 +195,17 @@ class Step {
   }
 }
 
-// Where several queries may be under way, the driver takes only its own kind; a step needs nothing that its constructor makes.
+// With its `pipeline` option, the driver accepts only instances of its own `Query` class. Setting the prototype is
+// enough, because a step uses nothing that the constructor of `Query` creates.
 Object.setPrototypeOf(Step.prototype, Query.prototype as object);
 
-/** One connection of the pool. */
+/** A connection of the pool, on which several statements can be sent in one round trip. */
 export class Session {
   private readonly prepared = new Map<string, Description>();
 
-  /** @param isPooled whether the next transaction may not have what was set for the connection */
+  /**
+   * @param isPooled true behind a connection pooler: the next transaction may have lost the settings of the connection
+   */
   constructor(
     private readonly client: PoolClient,
     private readonly names: StatementNames,
@@ -199,9 +213,9 @@ export class Session {
   ) {}
 
   /**
-   * Runs calls one after the other, in one round trip. Others may be sent before this one is answered.
-   * @returns the result of each
-   * @throws what the driver throws for the first that fails; those after it are not run
+   * Runs statements one after the other in one round trip. May be called again before the results have arrived.
+   * @returns the result of each statement
+   * @throws the driver's error for the first statement that fails; the statements after it are not run
    */
   execute(calls: readonly Call[]): Promise<CallResult[]> {
     return new Promise((resolve, reject) => {
@@ -212,7 +226,7 @@ export class Session {
     });
   }
 
-  /** Sends all that the work executes in one system call. */
+  /** Runs `work`, and sends all statements that `work` executes in one system call. */
   corked<Result>(work: () => Result): Result {
     const { stream } = (this.client as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();

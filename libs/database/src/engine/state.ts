@@ -1,33 +1,34 @@
-// Commands, and the state that they decide on.
 import { entryOf } from './entry-of';
 import type { Call, SharedRead } from './session';
 
-/** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
 
-/** A value for each key that a statement of its own reads, before any row is locked. */
+/**
+ * A statement that finds a value for each key, such as the number of a client's webhooks. By default the statement runs
+ * before the rows of the commands are locked.
+ */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
-  /** For errors. */
   name: string;
-  /** The statement runs after the rows are locked, so that the value includes what earlier holders of the locks have committed. */
+  /**
+   * Runs the statement after the rows are locked, so that the value includes the commits of earlier holders of the
+   * locks.
+   */
   isUnderLocks?: true;
 }
 
-/** Row-level locks of PostgreSQL, the weakest first. Each includes those before it. */
+/**
+ * PostgreSQL's row locks, from the weakest to the strongest. A stronger lock protects as a weaker lock does, and more.
+ */
 export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
 
-/** True if a lock is held and includes the other lock. */
+/** True if `lock` is at least as strong as `other`. An undefined `lock` stands for an unlocked row. */
 export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
 
-/** Data that a command needs before it can decide. */
-export type Need =
-  | RowNeed
-  | { lookup: Lookup<never, unknown>; key: unknown }
-  /** A new id for an insert. */
-  | { newId: Entity };
+/** A row, a value of a lookup, or a new id for an insert, which the engine loads before a command is decided. */
+export type Need = RowNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
 export interface RowNeed {
   row: Entity;
@@ -35,100 +36,123 @@ export interface RowNeed {
   lock: RowLock;
 }
 
-/** One change of the store: the data it needs, and a decision on it. Changes are written when the batch commits. */
+/**
+ * One change of the store's data. The engine loads the rows and values in `needs`, calls `decide`, and writes the
+ * changes that `decide` has made when it commits the batch.
+ */
 export interface Command<Result = unknown> {
   readonly needs: readonly Need[];
   /**
-   * Decides on the loaded state and changes it. Synchronous and without side effects.
-   * @throws an error to reject the command, which discards its changes
+   * Checks the rules on the loaded `state` and makes the changes there. Must be synchronous and have no other side
+   * effects, because the engine may run a batch again.
+   * @throws any error rejects the command and discards the changes of the command
    */
   decide(state: State): Result;
-  /** True if the command can decide although rows that it needs are locked elsewhere. */
+  /** True if the command can be decided even though another transaction has locked rows that the command needs. */
   needsNoRows?(state: State): boolean;
-  /** Translates a constraint violation. */
+  /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
   translateViolation?(error: unknown): unknown;
 }
 
-/** A result of `decide` that rejects the command after the commit, and keeps what it has changed. */
+/**
+ * The result with which `decide` rejects a command and still commits its changes. A thrown error would discard the
+ * changes.
+ */
 export class Rejection {
   constructor(readonly error: unknown) {}
 }
 
-/** Who sent a command, and on which condition. */
+/** The client that sent a command, and the conditions of the client's request. */
 export interface Origin {
-  /** The client id. The queue takes turns between clients. */
+  /** The id of the client. The queue serves clients in round-robin order. */
   owner: number;
-  /** What the sender expects of the resource that it changes. Checked by `decide`, which has the row locked. */
-  precondition?: {
-    /** @throws an error if the resource, as it would be read at that moment, is not as expected */
-    assertHolds(resource: object): void;
-  };
-  /** Wraps the command, such as for a request that must run once however often it is sent. */
+  /**
+   * A condition on the changed resource, such as an expected ETag. `decide` calls `assertHolds` with the current
+   * resource, in the form that callers read, while the row is locked. `assertHolds` throws an error if the condition is
+   * not met.
+   */
+  precondition?: { assertHolds(resource: object): void };
+  /** Adds behaviour to a command before the command is queued, for example to run an idempotent request only once. */
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
 }
 
-/** An append-only table. Its module defines how the entries of a batch are written. */
+/** An append-only table, such as the event feed. */
 export interface Journal<Entry extends object = object> {
-  /** @param entries at least one, in the order in which they were added */
+  /**
+   * Returns the statements that insert `entries`: at least one entry, in the order in which the commands added the
+   * entries.
+   */
   write(entries: readonly Entry[]): Call[];
 }
 
 type Change = 'insert' | 'update' | 'delete';
 
-/** A changed row before and after a command; null if it does not exist. */
+/**
+ * A row before and after a command. `before` is null if the command inserted the row, `after` if the command deleted
+ * the row.
+ */
 export interface RowChange<Changed extends object = object> {
   before: Changed | null;
   after: Changed | null;
 }
 
-/** A row (null if it does not exist) or the value of a lookup. A change replaces it, and never changes the object. */
+/**
+ * Holds a row (null if no such row exists), the value of a lookup, or the new entries of a journal. A change replaces
+ * `value` and never modifies the old object, so that the change can be undone.
+ */
 interface Cell {
   of: object;
   value: unknown;
-  /** As the database has it. */
+  /** The value as loaded from the database. The batch writes a row only if `value` differs from `stored`. */
   readonly stored: unknown;
-  /** The lock that the batch holds on the row. A command that needs a stronger lock is not decided in the batch. */
+  /**
+   * The lock that the transaction holds on the row. A command that needs a stronger lock is not decided in this batch.
+   */
   readonly lock?: RowLock | undefined;
 }
 
-/** What a batch has loaded, with the changes of the commands that have decided. */
+/**
+ * The rows and values that a batch has loaded, with the changes of the commands that were decided so far. Reading a row
+ * or value that the commands' needs do not name throws an error.
+ */
 export class State {
-  /** By entity or lookup, and by key. */
+  /** The loaded rows and values, first by entity or lookup, then by key. */
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
-  /** What is added to each journal. */
   private readonly journals = new Map<Journal, Cell>();
-  /** What the current command has changed, with the values before it. */
+  /** The cells that the current command has changed, each with the value from before the command. */
   private before = new Map<Cell, unknown>();
 
   /**
-   * @param now the time of the batch
-   * @param afterCommand called after each command; reads what it changed, and may add to journals
+   * @param now the time of all changes in the batch
+   * @param afterCommand called after each decided command; reads the changes of the command and may add journal entries
    */
   constructor(
     readonly now: Date,
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
-  /** For the batch: a value of a lookup or a row that it has loaded, and the lock that it holds on the row. */
+  /**
+   * Stores a row or lookup value that the batch has read from the database, and the lock that the transaction holds on
+   * the row.
+   */
   load(of: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
     const cell = { of, value: stored, stored, lock };
     entryOf(this.cells, of, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
   }
 
-  /** For the batch: true if a row is locked as needed, or is known to be absent. */
+  /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */
   has({ row, id, lock }: RowNeed): boolean {
     const cell = this.cells.get(row)?.get(id);
     return cell !== undefined && (cell.stored === null || isAsStrong(cell.lock, lock));
   }
 
-  /** For the batch. Ids are used in the order in which they are added. */
   addNewId(entity: Entity, id: number): void {
     entryOf(this.newIds, entity, () => []).push(id);
   }
 
-  /** For the batch: the rows of an entity to write. */
+  /** Returns the rows of `entity` that the batch has to insert, update or delete. */
   writesOf(entity: Entity): Record<Change, object[]> {
     const writes: Record<Change, object[]> = { insert: [], update: [], delete: [] };
     for (const { stored, value } of this.cells.get(entity)?.values() ?? []) {
@@ -141,13 +165,12 @@ export class State {
     return writes;
   }
 
-  /** For the batch: the statements that write what was added to journals. */
   journalWrites(): Call[] {
     const journals = [...this.journals].map(([journal, { value }]) => [journal, value as object[]] as const);
     return journals.flatMap(([journal, entries]) => (entries.length > 0 ? journal.write(entries) : []));
   }
 
-  /** Runs a command's decision. Takes its changes back if it throws. */
+  /** Calls the `decide` function of the command. If `decide` throws an error, the changes of the command are undone. */
   decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
     this.before = new Map();
     try {
@@ -160,7 +183,7 @@ export class State {
     }
   }
 
-  /** Takes back what the current command has done so far. */
+  /** Undoes the changes that the current command has made so far. */
   rollBack(): void {
     this.before.forEach((value, cell) => {
       cell.value = value;
@@ -168,12 +191,11 @@ export class State {
     this.before = new Map();
   }
 
-  /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
   find<Found extends object>(entity: Entity<Found>, id: number): Found | null {
     return this.needed(entity, id).value as Found | null;
   }
 
-  /** The rows that this command has changed. */
+  /** Returns the rows of `entity` that the current command has changed. */
   changesOf<Changed extends object>(entity: Entity<Changed>): RowChange<Changed>[] {
     return [...this.before]
       .filter(([{ of, value }, before]) => of === entity && !isSame(before, value))
@@ -188,12 +210,14 @@ export class State {
     return id;
   }
 
-  /** @throws Error for a value that is not among the command's needs */
   lookUp<Key, Value>(lookup: Lookup<Key, Value>, key: Key): Value {
     return this.needed(lookup, key).value as Value;
   }
 
-  /** Tells later commands of the batch what a lookup would find now, if it was loaded. */
+  /**
+   * Sets the value of a lookup for later commands of the batch. Does nothing if the batch has not loaded a value for
+   * this key.
+   */
   note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     const cell = this.cells.get(lookup)?.get(key);
     if (cell !== undefined) {
@@ -213,13 +237,15 @@ export class State {
     this.change(this.locked(entity, id, 'FOR UPDATE'), null);
   }
 
-  /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
     const cell = entryOf(this.journals, journal as Journal, () => ({ of: journal, value: [], stored: [] }));
     this.change(cell, [...(cell.value as Entry[]), entry]);
   }
 
-  /** @throws Error if the batch does not hold the lock, for which the statement would have to wait */
+  /**
+   * @throws Error if the transaction does not hold `lock` on the row: an UPDATE or DELETE could have to wait for the
+   * lock
+   */
   private locked(row: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(row, id);
     if (!this.has({ row, id, lock })) {
@@ -244,7 +270,7 @@ export class State {
   }
 }
 
-/** For rows whose columns have the same values. */
+/** True if two rows have the same values in all columns, or if both are null. */
 function isSame(row: unknown, other: unknown): boolean {
   if (row === null || other === null) {
     return row === other;
