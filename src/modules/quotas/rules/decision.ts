@@ -1,5 +1,5 @@
-// Bans: a key whose refusals in one series exceed half of its plan's minute is banned, each time for longer. And the decision on
-// one request, in one step: first the ban, then both windows, then the refusal.
+// Decides on a request: checks the ban of its key, then both windows, and counts a refusal. A key with too many refusals in one
+// series is banned, each time for longer.
 import {
   copyOf,
   type Limits,
@@ -15,11 +15,11 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** A series of refusals begins with one, and ends after this long, or with the window that refused if that is earlier. */
+/** A series of refused requests ends after 60 seconds, or at the end of the exhausted window if that is earlier. */
 export const SERIES_MS = MINUTE_MS;
-/** Refusals count from this long after the first one of a series: requests sent before had no chance to know of it. */
+/** Refusals in the first two seconds of a series do not count: those requests were on their way before the first 429 arrived. */
 export const NOTICE_MS = 2_000;
-/** Refusals that count in a series and ban nobody, whatever the plan. */
+/** Up to this many counted refusals in a series never lead to a ban, whatever the plan. */
 export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
@@ -28,24 +28,23 @@ export const BAN_DURATIONS_MS: readonly number[] = [
   24 * HOUR_MS,
   72 * HOUR_MS,
 ];
-/** After the end of a ban, one level is forgiven per period without a new ban. */
+/** The ban level falls by one for every 24 hours without a new ban. */
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
-/** The last ban of a key, as the database has it. */
+/** The last ban of a key, as stored in the database. Times are unix milliseconds. */
 export interface StoredBan {
-  /** The level at the end of the ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
+  /** From 0 to 5: a higher level makes the next ban longer. `banLevel` subtracts the levels forgiven since this ban. */
   level: number;
   bannedUntil: number;
   byOperator: boolean;
-  /** Increases with each change in the database. */
+  /** Increases with each change of the ban, so that an older copy does not replace a newer one. */
   changedAt: number;
 }
 
-/** The ban state of a key. Addresses are never banned. Times are unix milliseconds. */
+/** The last ban of a key, and its current series of refused requests. Addresses are never banned. */
 export interface BanState extends StoredBan {
-  /** Refused requests in the current series that count. */
   refusals: number;
-  /** When the first request of the series was refused; 0 for none. */
+  /** When the first request of the current series was refused; 0 if there is no series. */
   seriesStart: number;
   seriesEnd: number;
 }
@@ -55,7 +54,6 @@ export function newBanState(): BanState {
   return { ...never, refusals: 0, seriesStart: 0, seriesEnd: 0 };
 }
 
-/** Takes over what the database has, unless it is older than what is known. */
 export function applyStoredBan(ban: BanState, stored: StoredBan): void {
   if (stored.changedAt > ban.changedAt) Object.assign(ban, stored);
 }
@@ -64,7 +62,7 @@ export function isBanned(ban: StoredBan, now: number): boolean {
   return now < ban.bannedUntil;
 }
 
-/** The current level: bans that are not forgiven yet. */
+/** Returns the key's ban level after subtracting one for each `FORGIVENESS_MS` since the ban ended. */
 export function banLevel(ban: StoredBan, now: number): number {
   if (ban.level === 0 || isBanned(ban, now)) return ban.level;
   return Math.max(0, ban.level - Math.floor((now - ban.bannedUntil) / FORGIVENESS_MS));
@@ -75,18 +73,18 @@ export function nextBanMs(ban: StoredBan, now: number): number {
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
-/** Refused requests that count left, including the one that triggers the ban. @param perMinute what the plan allows */
+/** Returns how many more counted refusals lead to a ban, 1 if the next one does. `perMinute` is the limit of the plan. */
 function refusalsBeforeBan(ban: BanState, perMinute: number, now: number): number {
   const inSeries = isInSeries(ban, now) ? ban.refusals : 0;
   return Math.max(ALWAYS_TOLERATED, Math.floor(perMinute / 2)) + 1 - inSeries;
 }
 
-/** A clock that was set back ends a series. */
+/** Returns false, too, if the clock was set back to before the series: the series is then over. */
 function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean {
   return now >= seriesStart && now < seriesEnd;
 }
 
-/** Notes a refused request. @param windowEnd of the window that refused it @returns true if it triggers a ban */
+/** Counts a refused request. @param windowEnd when the exhausted window ends @returns true if the key is now banned */
 export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
   if (!isInSeries(ban, now)) {
     ban.refusals = 0;
@@ -100,7 +98,7 @@ export function countRefusal(ban: BanState, now: number, windowEnd: number, perM
   return true;
 }
 
-/** An operator's ban replaces any other, and uses up no level. */
+/** Bans a key for an operator. This ban replaces an automatic one and does not raise the ban level. */
 export function banByOperator(ban: BanState, now: number, durationMs = nextBanMs(ban, now)): void {
   startBan(ban, { level: banLevel(ban, now), bannedUntil: now + durationMs, byOperator: true });
 }
@@ -109,59 +107,55 @@ function startBan(ban: BanState, started: Omit<StoredBan, 'changedAt'>): void {
   Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
 }
 
-/** Lifts an active ban and reverts the level that it used up, since it should not have happened. */
+/** Lifts an active ban. An automatic ban also loses the level that it added, as if it had never happened. */
 export function unban(ban: BanState, now: number): void {
   if (!isBanned(ban, now)) return;
   if (!ban.byOperator) ban.level = Math.max(0, ban.level - 1);
   ban.bannedUntil = now;
 }
 
-/** What a store does: take one request, refund it, or only read. */
+/** The steps of a quota store: count a request, refund a counted request, or read without counting. */
 export type Step = 'take' | 'refund' | 'read';
 
-/** `refunded` if the count of the day is lower now; `unchanged` after any other refund, and after a read. */
+/** `refunded` means that a refund has lowered the day's count. After any other refund, and after a read, it is `unchanged`. */
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
-/** The counts of a client or an address, and the bans of a key. */
 export interface QuotaState {
   windows: Windows;
-  /** Null for an address. */
+  /** Null for an address, because only keys are banned. */
   ban: BanState | null;
-  /** What is allowed here: the plan, or this instance's share of it. */
+  /** The limits of the plan, or this instance's share of them while Redis is unavailable. */
   limits: Limits;
-  /** What the plan allows in a minute. */
+  /** The plan's own limit per minute, even if `limits` is a share. */
   perMinute: number;
-  /** True if the limits are the share of an instance that counts alone: a refusal then counts towards no ban. */
+  /** True if `limits` is a share. Refusals then do not count towards a ban. */
   isShare?: boolean;
   now: number;
 }
 
-/** What a client or an address has left after a step, and what the step has done. */
+/** The result of a step, and the requests left afterwards. Times are unix milliseconds. */
 export interface QuotaStatus {
   outcome: Outcome;
-  /** On `limited`, the exhausted window with the longest wait. */
+  /** If the request was refused by a limit: the exhausted window that ends last. Otherwise null. */
   exhausted: WindowName | null;
   isNewlyBanned: boolean;
   windows: WindowStatus[];
-  /** What the windows have counted. */
   counted: Windows;
-  /** The ban state of the key; null for an address. */
   ban: Readonly<BanState> | null;
-  /** Refused requests that count left, including the one that triggers the ban; Infinity for an address. */
+  /** How many more counted refusals lead to a ban, 1 if the next one does. Infinity for an address. */
   refusalsBeforeBan: number;
-  /** During a ban, when a request will be accepted: at its end, or that of an exhausted window if it is later. Else null. */
+  /** During a ban: when a request will be accepted again, after the ban and all exhausted windows have ended. Otherwise null. */
   acceptedAt: number | null;
-  /** Unix milliseconds. */
   decidedAt: number;
-  /** For a refund: when the request was taken, on the clock of the store, and whether by this instance alone. */
+  /** When the request was counted, on the clock of the store that counted: Redis, or this process. */
   takenAt: number;
+  /** True if this instance counted the request in memory because Redis was unavailable. */
   isLocal: boolean;
 }
 
-/** What a refund needs to know of a request that was taken. */
 export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
 
-/** Changes the state in one step: first the ban is checked, then both windows, then a refusal is counted. */
+/** Counts, refunds or reads a request by changing `state`. `takenAt` says when the request to refund was counted. */
 export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
   const { windows, ban, limits, perMinute, isShare, now } = state;
   if (step === 'read') return statusOf(state, 'unchanged');
@@ -176,7 +170,7 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
-/** The status that a step has led to. With copies, because others may change the state before it is read. */
+/** Returns the status after a step, with copies of the counts: another request may change them before the status is used. */
 export function statusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
@@ -205,9 +199,9 @@ function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
 }
 
 /**
- * `X-RateLimit-*` describe one window, or during a ban its end, with `Reset` in unix seconds. `RateLimit-Policy` and `RateLimit`
- * list all windows (draft-ietf-httpapi-ratelimit-headers), with `t` in seconds from now. All times are rounded up, so that a
- * request at the reported time is never early.
+ * Returns the rate limit headers of a response. `X-RateLimit-*` describe one window, or the end of a ban, with `Reset` in unix
+ * seconds. `RateLimit-Policy` and `RateLimit` list all windows, with `t` in seconds from now (draft-ietf-httpapi-ratelimit-headers).
+ * Times are rounded up, so that a request at the reported time is never too early.
  */
 export function rateLimitHeaders(
   { windows, acceptedAt, exhausted }: Pick<QuotaStatus, 'windows' | 'acceptedAt' | 'exhausted'>,
@@ -218,7 +212,7 @@ export function rateLimitHeaders(
   for (const { name, limit, remaining, resetAt } of windows) {
     const separator = policy === '' ? '"' : ', "';
     policy += `${separator}${name}";q=${limit};w=${WINDOW_MS[name] / 1000}`;
-    // The window may have ended while the request ran.
+    // A window may have ended while the request ran: `t` is then 0 instead of negative.
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
   const { limit, remaining, resetAt } = reportedWindow(windows, exhausted);
@@ -231,7 +225,7 @@ export function rateLimitHeaders(
   };
 }
 
-/** The exhausted window on a refusal, else the one with the least remaining; a tie goes to the longer one, which comes last. */
+/** Returns the window for `X-RateLimit-*`: the exhausted one, else the one with the fewest requests left, in a tie the longer. */
 function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
   return (
     windows.find(({ name }) => name === exhausted) ??

@@ -24,42 +24,38 @@ import type { QuotaRecords } from './quota-records';
 import { type LimitedClient, QuotaStore } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
-/** Idle entries leave after this long: windows are over, or in the database. */
+/** Entries that were not used for ten minutes are evicted: their minute is over, and days and bans are in the database. */
 const IDLE_MS = 10 * MINUTE_MS;
-/** Entries of a kind. Callers without a key can use any number of addresses; the least recently used leave first. */
+/** The most entries of each cache. Callers without a key can use any number of addresses, so old entries are evicted. */
 const MAX_ENTRIES = 200_000;
 
 interface ClientEntry {
   windows: Windows;
-  /** False if the minute is what Redis reported last, and the day has to be read from the database before use. */
+  /** False if Redis reported these counts: the day must then be read from the database before the counts are used. */
   isComplete: boolean;
-  /** The last reset applied to the windows, in unix milliseconds; 0 for none. */
+  /** When the client was last reset, in unix milliseconds; 0 for never. An entry with an older value is reset on use. */
   resetAt: number;
 }
 
-/** Counts in this process. The counts of a client are read from the database on first use. */
+/** Counts requests in the memory of this process. A client's counts are read from the database on the first request. */
 export class MemoryStore extends QuotaStore implements OnModuleDestroy {
-  /** `fetch` reads once for all who ask meanwhile: a second copy would be a second quota. */
+  /** Concurrent requests of a client share one `fetch`, and so one entry: a second entry would be a second quota. */
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
-  /**
-   * What this instance has allowed by its share in a minute, by tracker. The end of an outage does not clear these counts:
-   * otherwise each outage within the same minute would allow another share.
-   */
+  /** The requests that each client or address was allowed in the current minute while Redis was unavailable. */
   private readonly allowedAlone: LRUCache<string, Window>;
   private readonly sweeper: NodeJS.Timeout;
 
   constructor(
     records: QuotaRecords,
     private readonly clock: Clock,
-    /** Number of instances that count separately; each allows its share. */
     private readonly instances = 1,
     /** True if this store counts only while Redis is unavailable. */
     private readonly isShare = false,
   ) {
     super(records);
-    // `performance` is the default, but looked up when the module is loaded, before a test replaces it.
+    // lru-cache would keep the `performance` of the time when its module was loaded, before a test replaced the clock.
     const bounds = {
       max: MAX_ENTRIES,
       ttl: IDLE_MS,
@@ -71,7 +67,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
       ...bounds,
       fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
       noDeleteOnFetchRejection: true,
-      // Whoever waits for it still counts in it.
+      // If an entry is replaced while the database is read, the requests that wait for the read still get its result.
       ignoreFetchAbort: true,
     });
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
@@ -88,12 +84,12 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const { key, tracker, limits } = client;
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(client);
-    // From here to the end is one step: nobody else changes the state meanwhile.
+    // There is no `await` from here on, so concurrent requests cannot change the state before this step has ended.
     const ban = key && this.bans.memo(key.id);
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;
-    // The time of the client's last reset is part of the key, because a reset begins a new share.
+    // The time of the client's last reset is part of the cache key, so that a reset gives the client a new share.
     const allowed = this.isShare ? this.allowedAlone.memo(`${tracker} ${key?.resetAt ?? 0}`) : null;
     if (allowed !== null) {
       raise(current.minute, allowed, MINUTE_MS, now);
@@ -120,7 +116,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return status;
   }
 
-  /** What the instances have counted together: a count of this one alone would begin there, with its share of what is left. */
+  /** Stores the counts that Redis reported. If Redis fails, this instance counts on from them, with its share of the rest. */
   startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
     const windows = shareOfRest(counted, limits, this.instances);
     if (key === null) {
@@ -130,7 +126,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /** Forgets the counts of this instance when the instances count together again, but not what it has allowed in the minute. */
+  /** Forgets the counts when Redis is back. `allowedAlone` stays: the next outage in the same minute allows no second share. */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();
@@ -148,7 +144,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return entry.windows;
   }
 
-  /** @param before what Redis reported, whose minute goes on, unless it was reset */
+  /** Reads a client's day from the database. The minute of `before` goes on, unless the client was reset since. */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);

@@ -9,32 +9,34 @@ import type { ClientKey } from '../../auth';
 import type { BanState, StoredBan } from '../rules/decision';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
 
-/** Days of usage that are kept, including today. */
+/** The database keeps the usage of this many UTC days, including today. */
 export const USAGE_DAYS = 90;
 
-/** The requests of a client on one UTC day, minus refunds. No foreign key: one that is missing after a failover is no failure. */
+/**
+ * The requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: a client that is
+ * missing after a failover must not fail the whole batch of counts.
+ */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])
 export class UsageDay {
   @PrimaryColumn({ name: 'client_id', type: 'bigint' })
   clientId!: number;
 
-  /** `YYYY-MM-DD`. */
   @PrimaryColumn('date')
   day!: string;
 
   @Column({ type: 'bigint' })
   requests!: number;
 
-  /** How many requests were refunded: a day refunds at most as many as its limit. */
+  /** How many requests of the day were refunded. A day refunds at most as many requests as its limit. */
   @Column('bigint', { default: 0 })
   refunds!: number;
 
-  /** Requests before a reset, which no longer count against the limit. */
+  /** How many requests of the day were sent before a reset. These requests no longer count against the limit. */
   @Column('bigint', { default: 0 })
   forgiven!: number;
 
-  /** The last minute of the day in which the client was counted. */
+  /** When the last minute in which requests were counted began; null after a reset. */
   @Column('timestamptz', { name: 'minute_start', nullable: true })
   minuteStart!: Date | null;
 
@@ -45,7 +47,7 @@ export class UsageDay {
   minuteRefunds!: number;
 }
 
-/** The only row has the identity by which stores that use the same Redis keep their counts apart. */
+/** A table of one row. The store's identity is part of its keys in Redis, so that several stores can share one Redis. */
 @Entity('store_identity')
 @Check('store_identity_one_check', 'one')
 export class StoreIdentity {
@@ -58,10 +60,10 @@ export class StoreIdentity {
 
 const INTERVAL_MS = 1_000;
 
-/** `requests` and `refunds` are to be added to those of the day. The minute is the last one in which a client was counted. */
+/** Counts of a client to be saved. `requests` and `refunds` are added to those of the day; a newer minute replaces an older. */
 interface Counted {
   clientId: number;
-  /** Its start in unix milliseconds, because that is quicker for each request than its name. */
+  /** The start of the UTC day in unix milliseconds, which is quicker to compute for each request than an ISO date. */
   day: number;
   requests: number;
   refunds: number;
@@ -70,11 +72,10 @@ interface Counted {
 
 interface EarnedBan extends Omit<StoredBan, 'changedAt'> {
   keyId: number;
-  /** Unix milliseconds. */
   earnedAt: number;
 }
 
-/** Persists counts and bans: written every second and at shutdown. */
+/** Saves counts and bans in the database: counts every second and at shutdown, bans immediately. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly counts = new WriteBehind<Counted>({
@@ -101,39 +102,32 @@ export class QuotaRecords implements OnApplicationShutdown {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** The identity of the store. */
   async storeId(): Promise<string> {
     const [row] = await this.usage.manager.find(StoreIdentity);
     return row!.id;
   }
 
-  /**
-   * @param windows as they are now
-   * @param requests negative for a refund, 0 for one of the minute alone
-   */
+  /** Adds to the counts to be saved. `requests` is 1 for a request, -1 for a refund, and 0 if only the minute has changed. */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests, refunds, minute });
   }
 
-  /**
-   * Written immediately, for the other instances; retried every second.
-   * @param earnedAt unix milliseconds
-   */
+  /** Saves a ban immediately, because the other instances read it from the database. A failed write is repeated every second. */
   saveBan(keyId: number, { level, bannedUntil }: Readonly<BanState>, earnedAt: number): void {
     const ban = { keyId, level, bannedUntil, byOperator: false, earnedAt };
     this.bansEarned.add(`${keyId}/${earnedAt}`, ban);
     this.bansEarned.flushSoon();
   }
 
-  /** The windows of a client since the last reset (unix milliseconds, 0 for never). Writes pending counts first. */
+  /** Writes pending counts, then reads a client's windows. Requests before `resetAt` (unix milliseconds) do not count. */
   async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();
     const today = utcDate(now);
     const windows = newWindows();
-    // The minute may have started on the day before.
+    // If today has no row yet, read the last one: shortly after midnight the current minute stands in yesterday's row.
     const used = await this.usage.findOne({
       where: { clientId, day: LessThanOrEqual(today) },
       order: { day: 'DESC' },
@@ -142,7 +136,7 @@ export class QuotaRecords implements OnApplicationShutdown {
       const count = Math.max(0, used.requests - used.forgiven);
       windows.day = { start: startOfDay(now), count, refunds: used.refunds };
     }
-    // A reset ends the minute.
+    // A minute that started before the last reset is over.
     const start = used?.minuteStart?.getTime() ?? 0;
     if (start > resetAt) {
       windows.minute = { start, count: used!.minuteRequests, refunds: used!.minuteRefunds };
@@ -150,12 +144,12 @@ export class QuotaRecords implements OnApplicationShutdown {
     return windows;
   }
 
-  /** Writes pending counts without waiting for the next second, so that other instances that count alone can read the counts. */
+  /** Writes pending counts now: while Redis is unavailable, the other instances read counts from the database. */
   flushSoon(): void {
     this.counts.flushSoon();
   }
 
-  /** Writes what is pending. Never rejects. */
+  /** Writes pending counts and bans. Never rejects: failed writes are repeated later. */
   async flush(): Promise<void> {
     await Promise.all([this.counts.flush(), this.bansEarned.flush()]);
   }
@@ -166,8 +160,8 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   private async writeCounts(counts: Counted[]): Promise<void> {
     await this.usage.query(
-      // SQL, because TypeORM cannot add to what is stored.
-      // In the order of ids, so that instances that count for the same clients wait for each other without a deadlock.
+      // Plain SQL, because TypeORM cannot add to stored numbers. Rows are locked in the order of client ids, so that instances
+      // which count requests of the same clients cannot deadlock.
       `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        SELECT "clientId", day, requests, counted.refunds, to_timestamp(start / 1000.0), count, in_minute.refunds
        FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day date, requests bigint, refunds bigint, minute jsonb)
@@ -188,7 +182,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   private async writeBans(bans: EarnedBan[]): Promise<void> {
-    // Rows are locked in the order of ids, so that instances with the same clients wait for each other without a deadlock.
+    // Lock keys in the order of their ids, so that instances which ban the same keys cannot deadlock.
     bans.sort((one, other) => one.keyId - other.keyId || one.earnedAt - other.earnedAt);
     await this.database.transaction(async (transaction) => {
       for (const { keyId, level, bannedUntil, byOperator, earnedAt } of bans) {
@@ -202,7 +196,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 }
 
-/** Saves the ban of a key with a later stamp than its ban before. */
+/** Saves the ban of a key. `ban_changed_at` increases with each change, so that an older ban never replaces a newer one. */
 export async function writeBan(
   transaction: Transaction,
   keyId: number,

@@ -16,14 +16,12 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
- * The rules of limits.ts and decision.ts as one atomic step inside Redis. A test runs both against the same histories to detect
- * any difference. Durations are on the clock of Redis, which all instances share. Days and other absolute times are on that of
- * the instance, which is also the clock of what clients are told and of the database: Redis may be ahead of it, or behind.
+ * A Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test compares both on the same
+ * histories. Durations are measured on the clock of Redis, which all instances share. UTC days and the times in responses and in
+ * the database are on the clock of the instance, and the script converts them, because the clocks may differ.
  *
- * A read writes only what comes from the database.
- *
- * KEYS: the windows of the client or address; for a client also the ban of the key. ARGV: a `Given` as JSON.
- * Returns an `Answer` as JSON; or nothing if the client's usage must be read from the database first.
+ * KEYS: the windows of the client or address, then the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer` as JSON,
+ * or nothing if the client's usage must be read from the database first. A `read` writes only the usage from the database.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
@@ -142,36 +140,32 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
   now = now, windows = windows, ban = (stored_ban or ban_changed) and ban or nil})
 `;
 
-/** What the script is given. The names of windows stand for their limits. */
+/** The argument of the script. Times are unix milliseconds on the clock of the instance, except `takenAt`. */
 export interface Given {
-  /** The time of the instance. */
   now: number;
   step: Step;
   limits: { minute: number; day?: number };
-  /** For a refund, on the clock of Redis. */
+  /** If the step is a refund: when the request was counted, on the clock of Redis. */
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /**
-   * For an address, where to begin. For a client, what the database has: where to begin, or what Redis must have counted at
-   * least. On the clock of the instance.
-   */
+  /** The windows to begin with if Redis has none. For a client these are from the database, and lower counts are raised to them. */
   windows?: Windows;
 }
 
-/** Times are on the clock of Redis, except the start of the day. */
+/** The result of the script. Times are on the clock of Redis, except the start of the day, which is on the instance's. */
 interface Answer {
   outcome: Outcome;
   exhausted?: WindowName;
   isNewlyBanned: boolean;
   now: number;
   windows: Windows;
-  /** Absent for an address, and for a key that was never refused nor banned. */
+  /** Absent for an address, and for a key that was never refused or banned. */
   ban?: BanState;
 }
 
 /**
- * @param json an `Answer`
- * @param receivedAt of this instance: until then, the times of Redis are later here than there, and no announced one is early
+ * Converts the `Answer` of the script to the clock of this instance. `receivedAt` is when the answer arrived, not when Redis
+ * decided: converted times are late by the time between, so that a caller who waits for a reported time is never too early.
  */
 export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as Answer;
@@ -179,7 +173,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
   for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
-    // 0 is never.
+    // 0 means never, and stays 0.
     ban[time] &&= ban[time] - aheadMs;
   }
   const state = {
@@ -190,7 +184,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
     now: receivedAt,
   };
   const status = statusOf(state, outcome, exhausted, isNewlyBanned);
-  // On the clock of Redis, so that a refund is for the window that it was taken from, to the millisecond.
+  // Keep this time on the clock of Redis, so that a refund finds the window in which the request was counted.
   status.takenAt = redisNow;
   return status;
 }

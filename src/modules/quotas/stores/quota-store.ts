@@ -3,28 +3,28 @@ import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import type { Limits } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 
-/** Who is limited: the client of a valid key, or otherwise an IP address. Quotas belong to the client, bans to the key. */
+/** A client with a valid key, or an IP address without one. Quotas belong to the client, bans to the key. */
 export interface LimitedClient {
-  /** As the database had it less than a second ago; null for an address. */
+  /** The key as the database had it less than a second ago; null for an address. */
   key: LimitedKey | null;
-  /** Whose requests count together: `client:7`, or `address:192.0.2.1`. */
+  /** Requests with the same tracker are counted together. Examples: `client:7`, `address:192.0.2.1`. */
   tracker: string;
   limits: Limits;
 }
 
 export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
-/** The windows of clients and addresses, and the bans of keys: in memory or in Redis. Saves what must survive a restart. */
+/** Counts requests and bans keys, in memory or in Redis. Saves counts and bans in the database, so that they survive a restart. */
 export abstract class QuotaStore {
   /** True while this instance allows only its share of the limits, because Redis is unavailable. */
   isDegraded = false;
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /** One atomic step, of which nothing is saved; a read changes nothing. @param taken the request to refund */
+  /** Counts, refunds or reads in one atomic step, and saves nothing in the database. `taken` is the request to refund. */
   abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
-  /** Takes one request from both windows or from neither, and counts refusals and bans. */
+  /** Counts a request in all windows, or in none if one of them is exhausted. Saves the new count or ban. */
   async take(client: LimitedClient): Promise<QuotaStatus> {
     const status = await this.step(client, 'take');
     if (client.key !== null && status.outcome === 'allowed') {
@@ -36,7 +36,6 @@ export abstract class QuotaStore {
     return status;
   }
 
-  /** Refunds a request; returns the client's status after it. */
   async refund(client: LimitedClient, taken: TakenRequest): Promise<QuotaStatus> {
     const status = await this.step(client, 'refund', taken);
     if (client.key !== null) {
@@ -45,7 +44,6 @@ export abstract class QuotaStore {
     return status;
   }
 
-  /** The client's status. */
   read(client: LimitedClient): Promise<QuotaStatus> {
     return this.step(client, 'read');
   }

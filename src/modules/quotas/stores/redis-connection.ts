@@ -2,50 +2,50 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { QUOTA_SCRIPT } from './quota-script';
 
-/** How long a command may take; `commandTimeout` in the URL is another time. Requests wait for it, and are then counted locally. */
-const PATIENCE_MS = 200;
-/** The patience ends in steps, so that an event loop that was busy reads what has arrived before the next one. */
-const STEPS = 4;
+/** How long a command may take, unless the URL sets `commandTimeout`. A request waits this long, and is then counted locally. */
+const COMMAND_TIMEOUT_MS = 200;
+/** The timeout is a row of short timers: if the event loop was blocked, answers that have arrived are read before the last one. */
+const TIMERS = 4;
 
 const NODE_OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
   disconnectTimeout: 100,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // It asks for INFO, which not every user may call, and prints that.
+  // The ready check calls INFO, which not every Redis user may call, and ioredis would print the refusal.
   enableReadyCheck: false,
   disableClientInfo: true,
-  // `open` connects again.
+  // ioredis must not reconnect by itself, because `open` does.
   retryStrategy: () => null,
 };
 const OPTIONS = {
   lazyConnect: true,
   enableAutoPipelining: true,
   enableReadyCheck: false,
-  // Requests must not wait for a connection: meanwhile the instance counts alone.
+  // Without a connection, commands fail at once instead of making requests wait: the instance then counts alone.
   enableOfflineQueue: false,
 } as const;
 
 type Client = Redis | Cluster;
-/** The script as a command of its own, for which ioredis knows the first key, and with it the node of a cluster. */
+/** Has the script as a command, so that ioredis knows its keys and can send it to the right node of a cluster. */
 type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
-/** Runs the script of a step in Redis. A URL of one node of a cluster, or of several, means the cluster. */
+/** Runs the quota script in Redis. A URL with one or more nodes of a cluster means the whole cluster. */
 export class RedisConnection {
-  /** Called at each new connection, which may lead to a Redis that has lost counts. */
+  /** Called after each new connection, because Redis may have lost counts in the meantime. */
   onConnect: () => void = () => undefined;
   private connection: Promise<Scripted> | null = null;
   private isCluster: boolean;
-  private readonly patienceMs: number;
+  private readonly timeoutMs: number;
   private deadline: Promise<never> | null = null;
 
   constructor(private readonly url: string) {
     this.isCluster = url.includes(',');
-    const patience = new URL(url.split(',')[0]!).searchParams.get('commandTimeout');
-    this.patienceMs = patience === null ? PATIENCE_MS : Number(patience);
+    const timeout = new URL(url.split(',')[0]!).searchParams.get('commandTimeout');
+    this.timeoutMs = timeout === null ? COMMAND_TIMEOUT_MS : Number(timeout);
   }
 
-  /** Connects, unless it is connected. Rejects if that is impossible, or if a node of the cluster does not answer. */
+  /** Connects, unless there is a connection. Rejects if Redis, or one of the masters of the cluster, does not answer. */
   async open(): Promise<void> {
     const client = await (this.connection ??= this.connect());
     if (client instanceof Cluster) {
@@ -53,13 +53,12 @@ export class RedisConnection {
     }
   }
 
-  /** Closes the connection, healthy or not; the next `open` makes another one. */
   close(): void {
     void this.connection?.then((client) => client.disconnect()).catch(() => undefined);
     this.connection = null;
   }
 
-  /** Runs the script. Rejects if Redis returns an error, or does not answer in time. */
+  /** Runs the quota script. Rejects if Redis returns an error or does not answer in time. */
   async run(keys: [string, string], argument: string): Promise<unknown> {
     const { connection } = this;
     if (connection === null) throw new Error('There is no connection');
@@ -68,12 +67,12 @@ export class RedisConnection {
       return await this.inTime(client.quotaStep(...keys, argument));
     } catch (error) {
       if (client instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
-      // What the URL names is a node of a cluster.
+      // MOVED means that the URL names a node of a cluster, so connect to the whole cluster.
       if (this.connection === connection) {
         this.isCluster = true;
         this.connection = this.connect();
-        // Others wait for its answers.
-        setTimeout(() => client.disconnect(), this.patienceMs).unref();
+        // Disconnect from the single node later, because other requests may still wait for its answers.
+        setTimeout(() => client.disconnect(), this.timeoutMs).unref();
       }
       return this.run(keys, argument);
     }
@@ -87,7 +86,7 @@ export class RedisConnection {
       this.onConnect();
       return client;
     });
-    // A node of a cluster that is new, or has been away.
+    // A node that has joined the cluster, or was unavailable, may have lost counts.
     client.on('+node', () => this.onConnect());
     const forget = () => {
       client.disconnect();
@@ -98,16 +97,16 @@ export class RedisConnection {
     return connection;
   }
 
-  /** Rejects if the command takes too long, and the event loop is not what it waits for. */
+  /** Rejects if Redis takes too long to answer the command. A blocked event loop alone does not time out. */
   private inTime<Result>(command: Promise<Result>): Promise<Result> {
     this.deadline ??= this.startDeadline();
     return Promise.race([command, this.deadline]);
   }
 
-  /** One for all commands that begin within a step, because a timer for each is slower. */
+  /** Rejects after the timeout. Commands that begin at nearly the same time share this promise: a timer for each is slower. */
   private async startDeadline(): Promise<never> {
-    for (let step = 0; step <= STEPS; step += 1) {
-      await pause(this.patienceMs / STEPS, undefined, { ref: false });
+    for (let step = 0; step <= TIMERS; step += 1) {
+      await pause(this.timeoutMs / TIMERS, undefined, { ref: false });
       if (step === 0) this.deadline = null;
     }
     throw new Error('Command timed out');
@@ -119,7 +118,7 @@ function clientOf(url: string, isCluster = url.includes(',')): Client {
     return new Redis(url, { ...OPTIONS, ...NODE_OPTIONS });
   }
   const urls = url.split(',');
-  // ioredis takes these from the URL of a single server only.
+  // For a cluster, ioredis ignores TLS, user and password in the URL, so these are passed as options.
   const { protocol, username, password } = new URL(urls[0]!);
   const redisOptions: RedisOptions = {
     ...NODE_OPTIONS,
@@ -130,13 +129,13 @@ function clientOf(url: string, isCluster = url.includes(',')): Client {
   return new Cluster(urls, {
     ...OPTIONS,
     redisOptions,
-    // By name, because a certificate is not for an address.
+    // Connect to nodes by name, because a TLS certificate is issued for the name and not for the address.
     dnsLookup: (host, callback) => callback(null, host),
     clusterRetryStrategy: () => null,
   });
 }
 
-/** @throws what the connection reported, which explains more than the failure of the call */
+/** Connects. Rejects with the error event of the connection, which explains more than the error of `connect`. */
 async function connected(client: Client): Promise<Client> {
   let reported: Error | undefined;
   // Without a listener, ioredis prints every error with its stack.
@@ -152,21 +151,21 @@ async function connected(client: Client): Promise<Client> {
   }
 }
 
-/** @throws what Redis reports if it refuses the database of the URL; ioredis alone would go on in database 0 */
+/** Selects the database in the URL, and rejects if Redis refuses. By itself, ioredis would then use database 0. */
 async function selectDatabase(client: Client): Promise<void> {
   if (client instanceof Redis && client.options.db) {
     await client.select(client.options.db);
   }
 }
 
-/** Checks Redis for a command, on a connection of its own. `bytes` is that of one node of a cluster. */
+/** For the `status` command: checks Redis on a separate connection. `bytes` is the memory in use, for a cluster that of one node. */
 export async function redisStatus(url: string) {
   let redis: Client | undefined;
   try {
     redis = await connected(clientOf(url));
     await selectDatabase(redis);
     await redis.ping();
-    // The service itself needs no right to look into it.
+    // If this Redis user may not call INFO, report no version and memory: the service works without INFO.
     const info = await redis.info().catch(() => '');
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
     const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];

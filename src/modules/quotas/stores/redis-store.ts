@@ -10,34 +10,34 @@ import { type Given, toStatus } from './quota-script';
 import { type LimitedClient, type LimitedKey, QuotaStore } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
-/** How often Redis is probed while it works, and while it does not. A request that fails is followed by a probe at once. */
+/** Redis is probed once a second, every 250 ms while it is unavailable, and immediately after a failed request. */
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
 /**
- * After so many failed probes in a row, two seconds at most, the connection is replaced. It may lead to what is a replica now, or
- * to a machine that is gone: neither ends it.
+ * After this many failed probes in a row, the connection is replaced. Its server may have become a replica or may be gone, and
+ * neither would close the connection.
  */
-const PROBES_OF_A_CONNECTION = 4;
-/** For so many clients it is remembered that Redis has been given the database's counts. Other clients are compared again. */
+const MAX_FAILED_PROBES = 4;
+/** The most clients for which the store remembers that Redis has received their counts from the database. */
 const MAX_COMPARED = 200_000;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
- * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
- * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
+ * Counts requests in Redis, together with the other instances. While Redis is unavailable, each instance counts in memory and
+ * allows its share of the limits. No request fails because of Redis, and no request is unlimited.
  */
 export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
-  /** Part of every key: stores may share a Redis. */
+  /** The pet store's identity. It is part of every key in Redis, because several stores may share one Redis. */
   private storeId = '';
   /**
-   * The database's counts of a client, or null once Redis has been given these counts. A Redis that was unavailable may have
-   * come back with an older file.
+   * The database's counts of each client, or null once Redis has received the counts. Redis needs these counts after each new
+   * connection, because it may have restarted from an older file.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_COMPARED });
   private failedProbes = 0;
-  /** Also of requests that Redis answered too late, without an outage. */
+  /** True if a request was counted in memory since the last probe. A single late answer of Redis is enough for that. */
   private hasCountedAlone = false;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
@@ -56,7 +56,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     connection.onConnect = () => this.stored.clear();
   }
 
-  /** Resolves when Redis is used, or is known to be unavailable. */
+  /** Waits for the first probe, so that the first request finds Redis connected or known to be unavailable. */
   async onModuleInit(): Promise<void> {
     this.storeId = await this.records.storeId();
     await this.prober.start().runNow();
@@ -76,14 +76,14 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       return shared;
     }
     this.hasCountedAlone = true;
-    // What was taken in Redis cannot be refunded here.
+    // A request that was counted in Redis cannot be refunded in memory, so only the status is read.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
     const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;
     return alone;
   }
 
-  /** @returns null if Redis has failed; a failure of the database is one of the request */
+  /** Returns null if Redis fails. Rejects if the database fails. */
   private async stepInRedis(
     client: LimitedClient,
     step: Step,
@@ -103,7 +103,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return answer ? toStatus(answer, client, this.clock.now()) : null;
   }
 
-  /** Reads the database's counts of a client once, for all requests until the next connection to Redis. */
+  /** Reads a client's counts from the database once, and again only after the next connection to Redis. */
   private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
     const known = this.stored.get(key.clientId);
     if (known !== undefined) return known;
@@ -114,7 +114,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return stored;
   }
 
-  /** @returns an `Answer`, or null if it has to be given the windows of the client, as the database has them */
+  /** Runs the quota script. Returns its `Answer` as JSON, or null if the script needs the client's windows from the database. */
   private async ask(
     { key, tracker, limits }: LimitedClient,
     step: Step,
@@ -138,11 +138,11 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private async probe(): Promise<void> {
     try {
       await this.connection.open();
-      // A step that writes, because a replica refuses only those.
+      // The probe has to write, because a replica refuses only writes.
       await this.ask(PROBE, 'take');
       this.failedProbes = 0;
       if (this.isDegraded) {
-        // Also a warning, so that a log of warnings shows when an outage ended.
+        // The end of an outage is logged as a warning too, so that a log with only warnings shows it.
         this.logger.warn('Redis is back: limits are shared again.');
       }
       if (this.hasCountedAlone) {
@@ -153,7 +153,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       this.isDegraded = false;
     } catch (error) {
       this.failedProbes += 1;
-      if (this.failedProbes % PROBES_OF_A_CONNECTION === 0) {
+      if (this.failedProbes % MAX_FAILED_PROBES === 0) {
         this.connection.close();
       }
       if (!this.isDegraded) {
