@@ -7,10 +7,11 @@ const CATALOGUE = [
     description text CHECK (char_length(description) <= 2000),
     created_at timestamptz NOT NULL DEFAULT now()
   )`,
-  // Lists by name walk through this index and that of pets, in the order of code points.
+  // Serves lists by name, in the order of code points. `pets_by_name` does the same for pets.
   `CREATE INDEX categories_by_name ON categories (lower(name) COLLATE "C", id)`,
 
-  // The row of a deleted pet is kept for the books, but its category can be deleted, too.
+  // The row of a deleted pet is kept for the records. `former_category_id` then has its category, so that the category can be
+  // deleted.
   `CREATE TABLE pets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -25,12 +26,11 @@ const CATALOGUE = [
     CHECK ((deleted_at IS NULL) = (category_id IS NOT NULL))
   -- With room for new versions of a row beside it: then a change of the stock touches no index.
   ) WITH (fillfactor = 90)`,
-  // Rows of deleted pets are kept, but lists must not read them.
+  // The rows of deleted pets are kept. With this partial index, lists do not read these rows.
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  // Deleted pets have no category. With this condition, the index also serves the foreign key check, which does not
-  // know deleted_at. It sorts statuses in descending order, unlike the index on statuses, so that the planner cannot
-  // confuse the two.
+  // Also serves the foreign key check when a category is deleted: the check does not know `deleted_at`, but a deleted pet has no
+  // category. The status is descending, unlike in `pets_by_status`, so that the planner cannot confuse the two indexes.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
@@ -45,7 +45,8 @@ const CATALOGUE = [
     CHECK (NOT (complete AND cancelled_at IS NOT NULL))
   )`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
-  // All orders of a pet, or only open or complete ones; descending so that the planner cannot confuse the two.
+  // Serves lists of a pet's orders: all orders, or only open or complete orders. `complete` is descending, unlike in
+  // `orders_by_complete`, so that the planner cannot confuse the two indexes.
   `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
 ];
 
@@ -60,9 +61,10 @@ const CLIENTS = [
     deleted_at timestamptz,
     reset_at timestamptz
   )`,
-  // The row of a deleted client is kept for its history, but another client may have its name.
+  // The row of a deleted client is kept for the records, but another client may take its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
-  // `overlap_ends_at` distinguishes the end of a rotation's overlap from an agreed expiry.
+  // If `overlap_ends_at` is set, a rotation has replaced the key, and `expires_at` is the end of the overlap rather than an
+  // agreed expiry.
   `CREATE TABLE api_keys (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id),
@@ -82,7 +84,8 @@ const CLIENTS = [
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
-  // With the current minute, which operators see without asking the instances.
+  // The requests of each client on each UTC day. Includes the current minute, so that operators can see it without asking the
+  // instances.
   `CREATE TABLE usage_days (
     client_id bigint NOT NULL,
     day date NOT NULL,
@@ -94,8 +97,8 @@ const CLIENTS = [
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)
   )`,
-  // The planner expects no rows for a day that is not in its statistics yet, so the index must serve the clients of
-  // that day, too.
+  // The planner prefers this index for a day that is not in its statistics yet, because it expects no rows for that day.
+  // `client_id` is included, so that finding one client of that day is fast.
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
 
   `CREATE TABLE deprecated_calls (
@@ -118,7 +121,6 @@ const CLIENTS = [
 ];
 
 const AUDIT = [
-  // No foreign keys, so that later changes to a client or a key do not affect entries.
   `CREATE TABLE audit_entries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL,
@@ -132,8 +134,8 @@ const AUDIT = [
   )`,
   `CREATE INDEX audit_entries_by_time ON audit_entries (at, id)`,
 
-  // Protects against the service and against mistakes in psql. The owner of the table and a superuser can still drop
-  // the trigger or the table; only an external copy protects against that.
+  // Protects the audit log against the service and against mistakes in psql. The owner of the table and a superuser can still
+  // drop the trigger or the table; only an external copy of the log protects against such a removal.
   `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION 'The audit trail is append-only: % is refused.', TG_OP;
@@ -152,8 +154,9 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction draws positions, it announces that they will be above the last one (docs/development/concurrency.md).
-  // The sequence's oid tells stores in different schemas apart. A condition, because PERFORM as a query costs twice as much.
+  // Before a transaction draws positions, it takes a shared lock that announces: its positions will be above the last one drawn
+  // (docs/development/concurrency.md). The lock contains the oid of the sequence, because stores in different schemas share one
+  // lock space. IF calls the lock function, because PERFORM costs twice as much.
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -164,7 +167,8 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // No event at or below the end can appear later. The sequence is read before the locks, which have the lower half of positions.
+  // Returns the end of the feed: no event at or below this position can appear later. The sequence must be read before the locks.
+  // Each lock holds only the lower 32 bits of a position.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;
@@ -178,8 +182,8 @@ const EVENTS = [
 ];
 
 const WEBHOOKS = [
-  // A webhook is on probation until its receiver has accepted a delivery: one attempt at a time; after a failure nothing is
-  // sent before `probe_after`.
+  // A webhook is on probation until its receiver has accepted a delivery. On probation, only one attempt runs at a time, and
+  // after a failure nothing is sent before `probe_after`.
   `CREATE TABLE webhooks (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
@@ -199,8 +203,8 @@ const WEBHOOKS = [
   )`,
   `CREATE INDEX webhooks_of_client ON webhooks (client_id, id)`,
   `CREATE INDEX webhooks_enabled ON webhooks (id) WHERE enabled`,
-  // Counted while the client is locked, so that two concurrent inserts cannot both be the tenth. A webhook that a client
-  // creates while it is being deleted is gone with it.
+  // Limits a client to ten webhooks. The client is locked while its webhooks are counted, so that two concurrent inserts cannot
+  // both add the tenth. If the client has been deleted, its new webhook is not inserted.
   `CREATE FUNCTION limit_webhooks_of_client() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM FROM clients WHERE id = NEW.client_id AND deleted_at IS NULL FOR NO KEY UPDATE;
@@ -215,7 +219,7 @@ const WEBHOOKS = [
     END $$`,
   `CREATE TRIGGER webhooks_limited BEFORE INSERT ON webhooks
     FOR EACH ROW EXECUTE FUNCTION limit_webhooks_of_client()`,
-  // A webhook receives the events after the end of the feed at which it was enabled.
+  // Sets `since` to the end of the feed when a webhook is created or enabled, so that the webhook receives only later events.
   `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN
@@ -226,7 +230,9 @@ const WEBHOOKS = [
   `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 
-  // Those of a deleted webhook follow it, some at a time. Without a position: a test. No other instance sends it before `leased_until`. Each row is written three times within moments, so dead rows are vacuumed early.
+  // A delivery without a position is a test. An instance that sends a delivery sets `leased_until`, and no other instance sends
+  // the delivery before then. The deliveries of a deleted webhook are deleted later, some at a time. Each row is written three
+  // times within moments, so autovacuum removes dead rows early.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL,
@@ -247,7 +253,7 @@ const WEBHOOKS = [
   `CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, status, id)`,
   `CREATE INDEX webhook_deliveries_by_day ON webhook_deliveries (((created_at AT TIME ZONE 'UTC')::date))`,
 
-  // A single row: the position in the feed up to which deliveries were created.
+  // A single row with the position in the feed up to which deliveries were created.
   `CREATE TABLE webhook_dispatch (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     position bigint NOT NULL
@@ -256,7 +262,8 @@ const WEBHOOKS = [
 ];
 
 const INSTANCES = [
-  // Renewed every few seconds, in place.
+  // Every running instance updates its row every few seconds. The low fillfactor leaves room for the new version of the row on
+  // the same page.
   `CREATE TABLE instances (
     id uuid PRIMARY KEY,
     version text NOT NULL,

@@ -1,17 +1,20 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Converts names to the composed form, in which requests now search for names. A name that would become too long stays. */
+/**
+ * Converts stored names to Unicode's composed form (NFC), in which requests now search for names. A name that would become too
+ * long is not converted.
+ */
 const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
   ([table, max]) => `UPDATE ${table} SET name = normalize(name)
     WHERE name IS NOT NFC NORMALIZED AND char_length(normalize(name)) <= ${max}`,
 );
 
 /**
- * Technical texts compare bytewise. Under the database's own collation, a unique index finds other rows once the data run on
- * another version of the C library or of ICU: keys become unknown, and repeated requests run again.
+ * Makes PostgreSQL compare technical texts by their bytes. With the database's own collation, a unique index can miss rows after
+ * the C library or ICU was updated: keys become unknown, and repeated requests run again.
  */
 const BYTEWISE = [
-  // The index is dropped first, because it may be wrong already. Then a name may have several rows, and the earliest one is kept.
+  // Drop the index first, because it may already miss rows. Several rows may therefore have the same name: keep the earliest row.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,
@@ -21,7 +24,7 @@ const BYTEWISE = [
   `ALTER TABLE deprecated_calls ALTER operation TYPE text COLLATE "C"`,
 ];
 
-/** The functions of the feed find the sequence in any schema and with any search path: pg_restore empties the search path. */
+/** Lets the functions of the event feed find their sequence in any schema and with any search path: pg_restore empties the search path. */
 const FEED = [
   `CREATE OR REPLACE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
@@ -34,7 +37,8 @@ const FEED = [
       RETURN NULL;
     END $$`,
   `DROP FUNCTION feed_end()`,
-  // The default is kept as the sequence's oid. The sequence is read before the locks, which have the lower half of positions.
+  // PostgreSQL stores the default as the oid of the sequence, so the search path does not matter. The sequence must be read
+  // before the locks. Each lock holds only the lower 32 bits of a position.
   `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       newest bigint := coalesce(pg_sequence_last_value(sequence), 0);
@@ -45,7 +49,10 @@ const FEED = [
     END $$`,
 ];
 
-/** A webhook begins at the end of the feed when it is created or enabled. A restored one has its position, and keeps it. */
+/**
+ * Sets a webhook's position to the end of the feed when the webhook is created or enabled. A webhook that is restored from a
+ * backup already has a position, and keeps it.
+ */
 const WEBHOOKS = [
   `ALTER TABLE webhooks ALTER since DROP DEFAULT`,
   `CREATE OR REPLACE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -60,7 +67,7 @@ const WEBHOOKS = [
   `ALTER FUNCTION limit_webhooks_of_client() SET search_path FROM CURRENT`,
 ];
 
-/** A store depends neither on the system that it runs on, nor on the one where its names were typed, and can be moved. */
+/** Makes a store independent of the operating system on which it runs and on which its names were typed, so that the store can be moved. */
 export class MovableStore1797100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of [...NAMES, ...BYTEWISE, ...FEED, ...WEBHOOKS]) {

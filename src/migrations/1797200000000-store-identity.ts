@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tells a store from others that use the same Redis. Like every row, it is part of a dump, and a standby has it. */
+/** An id that distinguishes this store from other stores on the same Redis. The id is an ordinary row, so dumps and standbys contain it. */
 const STORE_IDENTITY = [
   `CREATE TABLE store_identity (
     one boolean PRIMARY KEY DEFAULT true CONSTRAINT store_identity_one_check CHECK (one),

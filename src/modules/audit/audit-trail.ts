@@ -7,25 +7,28 @@ import { GeneratedId, type Transaction } from '#libs/database';
 
 type ActorKind = 'cli' | 'key' | 'service';
 
-/** Who is recorded as the author of changes: the person at the command line, or the running service. */
+/** The author of a change in the audit log: the operator at the command line, an API key, or the service itself. */
 export abstract class Actor {
   abstract readonly kind: ActorKind;
   abstract readonly name: string;
 }
 
-/** `key.revoked`: what it was done to, and what. */
+/** What was changed and how, for example `key.revoked`. */
 type Action = `${string}.${string}`;
 
-/** What was done to which client or key, if any. */
+/** A new entry for the audit log. Without `clientId` and `keyId`, the change concerns no particular client. */
 interface AuditEntry {
   action: Action;
   clientId?: number;
   keyId?: number;
-  /** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
+  /** Write times as RFC 3339. Never include a key, not even a part of one: refer to a key by its id. */
   details?: object;
 }
 
-/** What new values change of a subject, for the details of an entry; undefined if they change nothing. */
+/**
+ * Returns the properties that the new values change, each with its value before and after, as details of an audit entry.
+ * Undefined if nothing changes.
+ */
 export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
     .map(([name, after]) => [name, { before: subject[name as keyof Subject], after }] as const)
@@ -33,7 +36,7 @@ export function changesOf<Subject extends object>(subject: Subject, values: Part
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** An entry of the audit log. Has no foreign keys, so that later changes to a client or a key do not affect it. */
+/** A stored entry of the audit log. Without foreign keys, so that later changes of a client or a key do not affect the entry. */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
@@ -66,15 +69,15 @@ export class AuditRecord {
   details!: Record<string, unknown>;
 }
 
-/** For entries written after the fact: who did it, and when (unix milliseconds). */
+/** For an entry that is written after the change: who made the change, and when, in unix milliseconds. */
 interface Circumstances {
   actor: Actor;
   at: number;
 }
 
 /**
- * The client's name is copied, so that the entry stays correct after a rename or a deletion. SQL, because it
- * finds the client of a key in the same round trip.
+ * Inserts an entry. The client's name is copied, so that the entry stays correct after the client is renamed or deleted. Plain
+ * SQL, because the same statement finds the client of a key.
  */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
@@ -83,7 +86,7 @@ const RECORD = `
   LEFT JOIN api_keys ON api_keys.id = subject.key_id
   LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)`;
 
-/** Who did what to which client or key, and when. Append-only. */
+/** The audit log: who changed which client or key, and when. Entries are never changed or deleted. */
 @Injectable()
 export class AuditTrail {
   constructor(
@@ -93,8 +96,8 @@ export class AuditTrail {
   ) {}
 
   /**
-   * The newest entries first.
-   * @param clientName of the clients that have or had this name, under any name
+   * Returns entries, the newest first.
+   * @param clientName only entries about clients that have this name or once had it, including entries under their other names
    */
   newest(limit: number, clientName?: string): Promise<AuditRecord[]> {
     const query = this.entries
@@ -109,7 +112,7 @@ export class AuditTrail {
     return query.getMany();
   }
 
-  /** Writes an entry in the transaction of the change. By default this process is the author, now. */
+  /** Writes an entry in the transaction of the change. By default, the author is this process and the time is now. */
   async record(
     transaction: Transaction,
     entry: AuditEntry,

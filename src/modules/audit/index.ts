@@ -5,7 +5,6 @@ import { AuditRecord, AuditTrail } from './audit-trail';
 
 export { Actor, AuditTrail, changesOf } from './audit-trail';
 
-/** The audit log, for the service and the command line alike. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditRecord])],

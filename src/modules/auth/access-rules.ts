@@ -1,4 +1,4 @@
-// What a request needs to be let in: the key that it presents, and what operations ask of it.
+// Access control: reads the API key from a request, and declares which key or scope an operation requires.
 import type { IncomingMessage } from 'node:http';
 import { applyDecorators, RequestMethod } from '@nestjs/common';
 import {
@@ -51,14 +51,16 @@ export const InsufficientScopeError = defineError({
   example: ['write'],
 });
 
-/** Shared by all requests, because these errors are the same for everybody. */
+/** These errors are the same for every request, so all requests share one instance of each. */
 export const MISSING = new MissingApiKeyError();
 export const INVALID = new InvalidApiKeyError();
 
-/** A value, perhaps after the name of its scheme. */
 const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
 
-/** The keys in one Authorization. Proxies may join fields that were sent twice; what has no scheme belongs to the one before. */
+/**
+ * Returns the keys with the scheme Bearer in an Authorization field. Proxies may join repeated fields with commas: a part without
+ * a scheme has the scheme of the part before.
+ */
 function bearersIn(field: string): string[] {
   let scheme = '';
   return field.split(',').map((part) => {
@@ -69,14 +71,14 @@ function bearersIn(field: string): string[] {
 }
 
 /**
- * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
- * valid. Schemes other than Bearer are ignored.
+ * Returns the API key in a request: X-API-Key, or Authorization with the scheme Bearer. Returns an error instead if the request
+ * has no key, a malformed key, or two different keys.
  */
 export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
   const fields = headerValuesOf(request, 'x-api-key');
   const schemes = headerValuesOf(request, 'authorization');
   if (fields.length === 1 && schemes.length === 0 && KEY_SHAPE.test(fields[0]!)) {
-    // As nearly always.
+    // Nearly every request has exactly one well-formed X-API-Key, so return it without further work.
     return fields[0]!;
   }
   const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];
@@ -100,11 +102,13 @@ declare module 'fastify' {
   }
 }
 
-/** Names of the security schemes in the OpenAPI document; callers use either one. */
 export const API_KEY_SCHEME = 'apiKey';
 export const BEARER_SCHEME = 'bearer';
 
-/** Each operation of the controller needs a valid key with the scope of its method, unless it declares another rule. */
+/**
+ * Class decorator: every operation requires a key with the scope `read` (GET, HEAD) or `write` (other methods), unless the
+ * operation declares its own rule with `@Access`.
+ */
 export function ScopeByMethod(): ClassDecorator {
   return EachOperation((method, handler) => {
     const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
@@ -114,7 +118,10 @@ export function ScopeByMethod(): ClassDecorator {
   });
 }
 
-/** The rule of an operation that needs no scope, or of a route that is not part of the API and needs no key. */
+/**
+ * Method decorator: `any key` is for an operation that requires a valid key but no scope. `public` is for a route outside the
+ * API, which requires no key.
+ */
 export function Access(access: 'any key' | 'public'): MethodDecorator {
   return AddRouteConfig({ access });
 }

@@ -14,7 +14,7 @@ import { BYTEWISE_TEXT, GeneratedId } from '#libs/database';
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
+/** An application that uses the API and has keys. `perMinute` and `perDay` are set only if the client's plan has no fixed limits. */
 @Entity('clients')
 @Index('clients_name_key', ['name'], { unique: true, where: 'deleted_at IS NULL' })
 @Check('clients_name_check', 'char_length(name) BETWEEN 1 AND 100')
@@ -39,16 +39,16 @@ export class Client {
   @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
   createdAt!: Date;
 
-  /** TypeORM finds no deleted client, unless it is told to. */
+  /** Set when the client is deleted. TypeORM's queries then leave the client out, unless `withDeleted` is set. */
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt!: Date | null;
 
-  /** The last reset of its limits, for the quotas. */
+  /** When an operator last reset the client's rate limits. Requests before this time no longer count. */
   @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
   resetAt!: Date | null;
 }
 
-/** A key that identifies a client. Only its digest and its last four characters are stored. */
+/** An API key of a client. Only a digest and the last four characters of the key are stored, never the key itself. */
 @Entity('api_keys')
 @Unique(['digest'])
 @Index('api_keys_by_client', ['clientId', 'id'])
@@ -64,7 +64,7 @@ export class ApiKey {
   @JoinColumn({ name: 'client_id' })
   client!: Relation<Client>;
 
-  /** What the key is for, in the operator's words. */
+  /** The purpose of the key, in the operator's words. */
   @Column('text', { nullable: true })
   name!: string | null;
 
@@ -83,7 +83,7 @@ export class ApiKey {
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
 
-  /** When the overlap of a rotation ends, and the key with it. Null for a key that was not rotated. */
+  /** When a key that a rotation has replaced stops working. Null for a key that was not rotated. */
   @Column({ name: 'overlap_ends_at', type: 'timestamptz', nullable: true })
   overlapEndsAt!: Date | null;
 
@@ -93,7 +93,7 @@ export class ApiKey {
   @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
   lastUsedAt!: Date | null;
 
-  /** The last ban, for the quotas. Kept after its end, because the next ban depends on its level. */
+  /** The level of the key's last ban. Kept after the ban has ended, because the next ban depends on the level. */
   @Column('int', { name: 'ban_level', default: 0 })
   banLevel!: number;
 
@@ -103,7 +103,6 @@ export class ApiKey {
   @Column('boolean', { name: 'banned_by_operator', default: false })
   bannedByOperator!: boolean;
 
-  /** Later with each change of the ban. */
   @Column({ name: 'ban_changed_at', type: 'timestamptz', nullable: true })
   banChangedAt!: Date | null;
 }

@@ -18,19 +18,24 @@ import { ApiKey } from './api-key.entity';
 
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
-/** As a caller of the database: no client's reads make another client's key wait. */
+/**
+ * The caller id for reads of API keys. Database reads are served round-robin by caller, so many reads of one client do not delay
+ * another client's key.
+ */
 const KEY_LOOK_UPS = -1;
-/** From this age on a key is read again: changes must apply within a second, response included. */
+/**
+ * Milliseconds after which a cached key is read again. A changed key must take effect within one second, which includes the time
+ * to respond.
+ */
 const FRESH_MS = 850;
-/** How often last uses are saved. */
 const LAST_USE_MS = 5_000;
 
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
- * SQL, because all waiting requests share it. Planned each time, because a plan that was made while a table was small may scan it.
- * OFFSET 0, so that clients are looked up one by one: PostgreSQL would walk the index of those that are not deleted, which it
- * takes for few until the table is analyzed.
+ * Reads keys and their clients by digest. The statement is not prepared, because a plan that was made while the table was small
+ * may scan the whole table later. OFFSET 0 makes PostgreSQL look up each client by id: until the table is analyzed, the planner
+ * would walk the index of all clients instead.
  */
 const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
@@ -44,12 +49,12 @@ const KEYS_BY_DIGEST: Statement = {
   isUnprepared: true,
 };
 
-/** A key in the database; null if no valid key has this digest. */
+/** The result of looking up a digest: a valid key, or null if no valid key has the digest. */
 interface KnownKey {
   key: ClientKey | null;
 }
 
-/** Shared, because each forged key costs a lookup. */
+/** Looks up the keys of all waiting requests with one statement, because every forged key costs a lookup. */
 const KEYS: SharedRead<string, KnownKey> = {
   maxBatch: MAX_BATCH,
   callFor: (digests) => ({ statement: KEYS_BY_DIGEST, values: [digests] }),
@@ -60,8 +65,8 @@ const KEYS: SharedRead<string, KnownKey> = {
 };
 
 /**
- * Finds the key of a request. Rejects nobody: the limiter counts unauthenticated requests too. Records when each key was
- * last used, in batches.
+ * Identifies the API key of each request, and saves in batches when each key was last used. A request without a valid key is not
+ * rejected here, because the limiter must count the request first.
  */
 @Injectable()
 export class Authenticator implements BeforeApplicationShutdown {
@@ -71,7 +76,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     merge: Math.max,
     write: (batch) => this.writeLastUse(batch),
   });
-  /** By digest. Outdated ones stay, in case the database fails. */
+  /** Caches keys by digest. Outdated entries stay, so that requests can still be identified while the database is unavailable. */
   private readonly known = new LRUCache<string, KnownKey>({
     max: MAX_KNOWN,
     ttl: FRESH_MS,
@@ -81,7 +86,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
       const read = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
-      // What was read has the age of the read. A time to live of 0 would be for ever.
+      // Count the age of an entry from the start of the read. The TTL is at least 1 ms, because 0 would keep the entry forever.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;
     },
@@ -93,7 +98,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** The key of a request. Rejects if it cannot be looked up. */
+  /** Returns the valid key of a request, or an error that explains why the request has none. Rejects if the database cannot be read. */
   async identify(request: FastifyRequest): Promise<Identity> {
     const text = presentedKey(request.raw);
     if (typeof text !== 'string') {
@@ -109,7 +114,10 @@ export class Authenticator implements BeforeApplicationShutdown {
     return identity;
   }
 
-  /** The key of a request as it was known last, for the report of a failed look-up. */
+  /**
+   * Returns the key of a request from the cache, however old the entry is. For the response to a request whose key could not be
+   * read from the database.
+   */
   lastKnown(request: FastifyRequest): Identity {
     const text = presentedKey(request.raw);
     const known =
@@ -118,8 +126,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Looks the key of a request up again, in the database: for a request that has waited.
-   * @throws ApiError 401 if the key is not valid any more
+   * Reads the key of a request again, past the cache: the key may have been revoked while the request waited.
+   * @throws ApiError 401 if the key is no longer valid
    */
   async confirm(request: FastifyRequest): Promise<void> {
     const text = presentedKey(request.raw);
@@ -136,15 +144,18 @@ export class Authenticator implements BeforeApplicationShutdown {
     return isValid ? { key, refusal: null } : { key: null, refusal: INVALID };
   }
 
-  /** All requests have ended, and the database is still open: after this, global modules are closed in any order. */
+  /**
+   * Saves the last uses in this phase of the shutdown: all requests have ended, and the database is still open. In the next phase
+   * Nest closes the global modules in any order.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await this.lastUse.close();
   }
 
   private async writeLastUse(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    // SQL, because TypeORM cannot give each row its own value. Rows are locked in the order of ids, so that instances with the
-    // same callers wait for each other without a deadlock.
+    // Plain SQL, because TypeORM cannot write a different value to each row. Rows are locked in ascending order of id, so that
+    // two instances that save the same keys cannot deadlock.
     await this.keys.query(
       `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
        UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
@@ -155,8 +166,8 @@ export class Authenticator implements BeforeApplicationShutdown {
 }
 
 /**
- * Rejects requests without a valid key, or without the scope that the operation needs. A test checks that every handler
- * declares a rule.
+ * Rejects requests without a valid key, and requests whose key lacks the scope that the operation requires. A test checks that
+ * every handler declares its access rule.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -168,8 +179,9 @@ export class ApiKeyGuard implements CanActivate {
 }
 
 /**
- * @param undeclared the rule of pages and documents, which are no operations, and of unknown paths
- * @throws ApiError that says why this request may not be answered
+ * Checks that the key of a request may call the route.
+ * @param undeclared the rule for a route that declares no rule, such as a documentation page or an unknown path
+ * @throws ApiError that says why the request is rejected
  */
 export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
   const rule = routeOptions.config.access ?? undeclared;
@@ -184,7 +196,7 @@ export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclar
   }
 }
 
-/** The valid key of a request. Only operations that need one may ask. */
+/** Returns the valid key of a request. Only for operations that require a key: throws an Error if the request has none. */
 export function keyOf({ client }: FastifyRequest): ClientKey {
   if (!client?.key) {
     throw new Error('The request has no valid key, so it has no client.');
@@ -192,7 +204,6 @@ export function keyOf({ client }: FastifyRequest): ClientKey {
   return client.key;
 }
 
-/** Parameter decorator: the id of the client that sent the request. */
 export const ClientId = createParamDecorator(
   (_data: unknown, context: ExecutionContext) =>
     keyOf(context.switchToHttp().getRequest<FastifyRequest>()).clientId,

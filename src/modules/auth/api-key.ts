@@ -3,37 +3,34 @@ import { crc32 } from 'node:zlib';
 import type { ApiError } from '#libs/http';
 import type { ApiKey, Scope } from './api-key.entity';
 
-/** A valid key: whose it is and what it may do. */
 export interface ClientKey {
   id: number;
   clientId: number;
   clientName: string;
-  /** What the key is for, in the operator's words. */
   name: string | null;
   plan: string;
-  /** The limits agreed with the client, for a plan without fixed limits. */
   perMinute: number | null;
   perDay: number | null;
   scopes: readonly Scope[];
-  /** The last four characters of the key. */
   last4: string;
-  /** Unix milliseconds. */
+  /** In unix milliseconds, like all times of this interface. */
   createdAt: number;
-  /** Null for a key that does not expire. */
   expiresAt: number | null;
-  /** When the overlap of a rotation ends; null for a key that was not rotated. */
+  /** When a key that a rotation has replaced stops working; null for a key that was not rotated. */
   overlapEndsAt: number | null;
-  /** The key's last ban, for the quotas. `changedAt` increases with each change, so that an older state replaces no newer one. */
+  /**
+   * The key's last ban, even if the ban has ended. `changedAt` increases with each change, so that an older state never replaces
+   * a newer state.
+   */
   ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
-  /** The last reset of the client's limits, for the quotas; 0 for never. */
+  /** When an operator last reset the client's rate limits; 0 if the limits were never reset. */
   resetAt: number;
 }
 
-/** The valid key of a request, or why it has none. */
 export type Identity = { key: ClientKey; refusal: null } | { key: null; refusal: ApiError };
 
-// The format of an API key: `psk_live_`, 30 random base62 characters and 6 that encode their CRC32.
-// The checksum rejects a mistyped key without a database lookup.
+// The format of an API key: `psk_live_`, 30 random base62 characters (178 bits), and 6 base62 characters with the CRC32 of the
+// random characters. The checksum detects a mistyped key without a database lookup.
 const PREFIX = 'psk_live_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -50,26 +47,27 @@ function checksumOf(random: string): string {
   return digits;
 }
 
-/** A new key: 178 bits from the system's random source. */
 export function newApiKey(): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET[randomInt(62)]).join('');
   return `${PREFIX}${random}${checksumOf(random)}`;
 }
 
-/** Checks the format and the checksum, not whether the key was ever issued. */
+/** Checks the format and the checksum of a key, but not whether the key was ever issued. */
 export function isWellFormedKey(text: string): boolean {
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
   return KEY_SHAPE.test(text) && checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** The stored form of a key: its SHA-256 in base64url. Keys are random enough to need no slow hash. */
+/**
+ * Returns the SHA-256 of a key in base64url, which is stored instead of the key. Keys are random, so a slow password hash is not
+ * needed.
+ */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }
 
 type KeyState = 'active' | 'banned' | 'expired' | 'revoked';
 
-/** What operators may see of a key, never the key itself. */
 export function describeKey(key: ApiKey, now = Date.now()) {
   return {
     id: key.id,
@@ -79,7 +77,7 @@ export function describeKey(key: ApiKey, now = Date.now()) {
     state: stateOf(key, now),
     scopes: key.scopes,
     createdAt: key.createdAt,
-    // What is revoked no longer expires.
+    // Show no expiry for a revoked key: the key has already ended.
     expiresAt: key.revokedAt === null ? key.expiresAt : null,
     lastUsedAt: key.lastUsedAt,
   };
@@ -95,7 +93,6 @@ export function stateOf(key: ApiKey, now: number): KeyState {
   return banEndOf(key, now) === null ? 'active' : 'banned';
 }
 
-/** When the ban of a key ends; null if it is not banned. */
 export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now = Date.now()): Date | null {
   return bannedUntil !== null && now < bannedUntil.getTime() ? bannedUntil : null;
 }

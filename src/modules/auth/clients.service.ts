@@ -11,30 +11,28 @@ import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** Injects the ClientDependents of all features, which the assembly lists. */
+/** Injection token for what all features keep for a client, so that deleting a client also ends what the features keep. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
-/** The id of a key, or the whole key, which may be a leaked one. */
+/** The id of a key, or the key itself: an operator may have found a leaked key without knowing its id. */
 export type KeyReference = number | string;
 
-/** What an operator decides for a key. */
 interface KeyTerms {
-  /** What it is for. */
   name?: string | null;
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
 }
 
-/** A new key, in plain text for the only time. */
+/** A new key. `key` is the only copy of the key in plain text, because the store keeps only a digest. */
 export interface IssuedKey {
   key: string;
   record: ApiKey;
 }
 
-/** A key may be leaked, and its client deleted. */
+/** Loads a key's client even if the client is deleted: an operator may look up a leaked key of a deleted client. */
 const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
 
-/** Clients and their keys, for operators. Changes apply on every instance within a second. */
+/** Creates and changes clients and their keys for operators. Every change applies on all instances within a second. */
 @Injectable()
 export class ClientsService {
   constructor(
@@ -72,12 +70,14 @@ export class ClientsService {
     return client;
   }
 
-  /** Finds the client and locks it until the end of the transaction, also for those who are adding a key to it. */
+  /**
+   * Finds a client and locks its row until the end of the transaction. The lock also blocks other transactions that add a key to
+   * the client.
+   */
   locked(name: string, transaction: Transaction): Promise<Client> {
     return this.named(name, transaction, { mode: 'pessimistic_write' });
   }
 
-  /** Applies from the client's next request, on every instance within a second. */
   setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
     return this.change(name, 'client.plan_changed', { plan, perMinute, perDay });
   }
@@ -86,7 +86,7 @@ export class ClientsService {
     return this.change(name, 'client.renamed', { name: newName }).catch((error) => rethrow(error, newName));
   }
 
-  /** Revokes the client's keys on every instance within a second, and frees its name. Its row stays, for its history. */
+  /** Deletes a client: revokes its keys, and frees its name for another client. The client's row is kept for the records. */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);
@@ -108,7 +108,7 @@ export class ClientsService {
     });
   }
 
-  /** What goes on although a key of the client is revoked, in words for the operator. */
+  /** Tells the operator what continues to work for a client after one of its keys was revoked, for example its webhooks. */
   async describeRemaining(client: Client): Promise<string[]> {
     const reader = this.clients.manager;
     const texts = this.dependents.map((dependent) => dependent.describeRemaining(reader, client));
@@ -132,11 +132,12 @@ export class ClientsService {
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
-    // With the deleted, which the condition leaves out: otherwise their keys are found, without a client.
+    // `where` excludes keys of deleted clients. `WITH_CLIENT` is still needed: without it, TypeORM would return these keys with
+    // `client` set to null.
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
-  /** Idempotent. */
+  /** Revokes a key. Does nothing if the key is already revoked. */
   revokeKey(reference: KeyReference): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lockedKey(reference, transaction);
@@ -149,7 +150,7 @@ export class ClientsService {
     });
   }
 
-  /** @param terms what is undefined stays as it is */
+  /** @param terms the new values; a property that is undefined keeps its present value */
   updateKey(reference: KeyReference, terms: KeyTerms): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lockedKey(reference, transaction);
@@ -171,8 +172,8 @@ export class ClientsService {
   }
 
   /**
-   * Issues another key like this one, banned like this one. The old one ends after the overlap, or at its own end if that
-   * comes first.
+   * Issues a new key with the name, scopes, expiry and ban of the old key. The old key stops working after the overlap, or at its
+   * own expiry if the expiry comes first.
    */
   rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
@@ -182,7 +183,7 @@ export class ClientsService {
       if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
-      // Its expiry is now the end of the overlap, which must not become that of another new key.
+      // A key can be rotated only once: its expiry is now the end of the overlap, and a second new key would inherit that expiry.
       if (old.overlapEndsAt !== null) {
         const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
         throw new OperatorError(message, 'key_rotated');
@@ -200,7 +201,7 @@ export class ClientsService {
     });
   }
 
-  /** @throws OperatorError when there is no such key; the message does not contain the key */
+  /** @throws OperatorError if no key matches; the error message does not contain the key */
   async findKey(
     reference: KeyReference,
     reader = this.clients.manager,
@@ -218,7 +219,6 @@ export class ClientsService {
     return key;
   }
 
-  /** Finds the key and locks it until the end of the transaction. */
   lockedKey(reference: KeyReference, transaction: Transaction): Promise<ApiKey> {
     return this.findKey(reference, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
   }
@@ -236,12 +236,11 @@ export class ClientsService {
   }
 }
 
-/** The operations on clients that other modules may use in their commands. */
 export const ClientOperations = {
-  /** Locks the client, and with it the number of rows that refer to the client. */
+  /** Locks a client's row. While the row is locked, no other command can change the number of the client's webhooks. */
   lock: (id: number): Need => ({ row: Client, id, lock: 'FOR NO KEY UPDATE' }),
 
-  /** False for a deleted client, whose row is kept. */
+  /** Returns false for a deleted client, although the row of a deleted client is kept. */
   exists: (state: State, id: number): boolean => state.find(Client, id)?.deletedAt === null,
 };
 

@@ -18,7 +18,7 @@ export {
   type KeyReference,
 } from './clients.service';
 
-/** Clients and keys for operators, without the guards and the cache that requests need. */
+/** Clients and keys for the commands of operators, which need neither the guard nor the key cache that requests use. */
 @Module({
   imports: [TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [ClientsService],
@@ -26,7 +26,6 @@ export {
 })
 export class ClientAdministrationModule {}
 
-/** Authentication: clients, their keys, the guard, and `GET /key`. Global, so that any controller can use it. */
 @Global()
 @Module({
   imports: [ClientAdministrationModule],
@@ -39,7 +38,7 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // Callers change no client, but some of their commands lock one. No event reports clients.
+  // Commands may lock the row of a client but never change it, so there are no events about clients.
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

@@ -32,7 +32,7 @@ class KeyDto {
   })
   client!: string;
 
-  // The plans are those of the quotas, which know this module and not the other way round.
+  // Refer to the schema `Plan` by name: the quotas module defines it and depends on this module, so this module cannot import it.
   @ApiProperty({
     allOf: [{ $ref: '#/components/schemas/Plan' }],
     description: 'The plan of the client.',

@@ -1,10 +1,9 @@
-// What a line of a catalogue is: a category, or a pet, which refers to one above it.
+// Each line of a catalogue file is a JSON object: a category, or a pet that refers to a category on an earlier line.
 import { exampleOf, Id, Integer, OneOf, ValidationFailedError, parseJson, validated } from '#libs/http';
 import { NewCategoryDto } from '../categories';
 import { STOCK_COUNT } from '../inventory';
 import { NewPetDto } from '../pets';
 
-/** How many there are of each. */
 export interface CatalogueCounts {
   categories: number;
   pets: number;
@@ -17,7 +16,7 @@ export class CategoryLine extends NewCategoryDto {
   @OneOf(KINDS, KIND)
   kind!: 'category';
 
-  /** What the pets of the file call it by; the store gives it another. */
+  /** The category's id within the file, by which pets refer to the category. The store assigns a new id. */
   @Id({ description: 'Its id in the file.' })
   id!: number;
 }
@@ -29,21 +28,23 @@ export class PetLine extends NewPetDto {
   @OneOf(KINDS, KIND)
   kind!: 'pet';
 
-  /** Its id where it comes from; means nothing here. */
+  /** The pet's id in the store that exported the file. The import ignores this id, and the store assigns a new one. */
   @Id({ description: 'Its id in the file.', optional: true })
   id?: number;
 }
 
 export type CatalogueLine = CategoryLine | PetLine;
 
-/** A line of each kind. */
 export function exampleLines(): string[] {
   const category = { kind: 'category', id: 1, ...exampleOf(NewCategoryDto) };
   const pet = { kind: 'pet', ...exampleOf(NewPetDto), quantity: 3 };
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-/** Parses a line as bodies of requests are parsed. @throws ApiError if the line is not a JSON object */
+/**
+ * Parses a line by the same rules as the body of a request.
+ * @throws ApiError if the line is not a JSON object
+ */
 export function parseObject(bytes: Buffer): object {
   const line = parseJson(bytes);
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {
@@ -52,7 +53,6 @@ export function parseObject(bytes: Buffer): object {
   return line;
 }
 
-/** @throws ApiError that names each wrong field and its valid values */
 export function lineOf(line: object): CatalogueLine {
   const isCategory = 'kind' in line && line.kind === 'category';
   return { ...(isCategory ? validated(CategoryLine, line) : validated(PetLine, line)) };

@@ -91,7 +91,7 @@ export class ImportCommand extends StoreCommand {
             if (checkOnly) {
               return;
             }
-            // It would be drawn over the question.
+            // Stop the progress bar while the operator is asked, because the bar would be drawn over the question.
             bar.stop();
             await confirm(questionOf(names, example), yes);
             bar.start(bar.getTotal(), 0, {});
@@ -106,7 +106,6 @@ function inWords({ categories, pets }: CatalogueCounts): string {
   return `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
 }
 
-/** What was imported, and how the operator goes on. */
 function toGoOn(
   file: string,
   { created, nextLine, unknownTo }: ImportOutcome,
@@ -157,7 +156,7 @@ export class ExportCommand extends StoreCommand {
             const pets = lines.filter(({ kind }) => kind === 'pet').length;
             counts.pets += pets;
             counts.categories += lines.length - pets;
-            // There is no place for a bar where the catalogue goes to the same terminal.
+            // Show no progress bar if the catalogue itself is printed on the terminal: the two would mix.
             if (!toTerminal) {
               bar.update({ count: counts.categories + counts.pets });
             }
@@ -167,7 +166,7 @@ export class ExportCommand extends StoreCommand {
     );
     const sentence = `Exported ${inWords(counts)}.`;
     if (toStandardOutput) {
-      // Standard output is for the catalogue.
+      // Write the summary to standard error, because standard output carries the catalogue.
       process.stderr.write(`${options.json ? JSON.stringify(counts) : sentence}\n`);
     } else {
       printDone(sentence, counts, options);

@@ -4,7 +4,7 @@ import { CategoriesService } from '../categories';
 import { InventoryService } from '../inventory';
 import { PetsService } from '../pets';
 
-/** Exports the catalogue in the format of the import: sorted by id, pets last. */
+/** Exports the whole catalogue as lines that the import reads: first categories, then pets, each sorted by id. */
 @Injectable()
 export class ExportCatalogue {
   constructor(
@@ -13,7 +13,6 @@ export class ExportCatalogue {
     private readonly inventory: InventoryService,
   ) {}
 
-  /** The lines of the catalogue, those of a page at a time. */
   async *lines(): AsyncGenerator<{ kind: 'category' | 'pet' }[]> {
     const exported = new Set<number>();
     const linesOf = (categories: readonly { id: number }[]) => {
@@ -27,7 +26,7 @@ export class ExportCatalogue {
       const stockOf = new Map(stock.map(({ petId, ...count }) => [petId, count]));
       const ids = [...stockOf.keys()];
       const pets = ids.length === 0 ? [] : (await this.pets.list({ id: ids })).entries;
-      // A pet follows its category, though it may have been created since.
+      // A pet's category may have been created after the categories were listed. Export such a category here, before the pet.
       const missing = new Set(pets.map((pet) => pet.categoryId).filter((id) => !exported.has(id)));
       yield linesOf(await Promise.all([...missing].map((id) => this.categories.get(id))));
       yield pets.map((pet) => ({ kind: 'pet', ...pet, ...stockOf.get(pet.id) }));

@@ -10,18 +10,21 @@ import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
-/** They share a transaction, as long as the database refuses none of them. */
+/** Maximum number of lines that are sent to the store together. They share a transaction unless the database rejects a line. */
 const GROUP_LINES = 50;
-/** As large as a request's body. */
+/** The same limit as for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/** How many attempts are made for a line whose outcome is unknown, and the pause between two attempts. */
+/** How often a line is sent again if the database is unavailable, and the pause before the next attempt. */
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
-/** The newest categories of these names, and how many there are. SQL, because TypeORM groups no rows. */
+/**
+ * Reads, for each of these names, the newest category and the number of categories with the name. Plain SQL, because TypeORM's
+ * repositories cannot group rows.
+ */
 const CATEGORIES_BY_NAME = {
   text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
     JOIN categories AS category
@@ -30,34 +33,39 @@ const CATEGORIES_BY_NAME = {
 };
 
 export interface ImportOptions {
-  /** Lines before this one are in the store already: categories that pets refer to are found by their names. */
+  /**
+   * The first line to import. Pets on earlier lines are skipped, and categories on earlier lines are looked up in the store by
+   * name.
+   */
   fromLine?: number;
-  /** Checks all lines against the store, and creates nothing. */
   checkOnly?: boolean;
   signal?: AbortSignal;
-  /** Called before names are imported that the store has already; throws if the import must not go on. */
+  /**
+   * Called once, before the import creates categories whose names the store already has. If the callback throws, the import ends.
+   */
   onRepeated?(names: number, example: string): Promise<void>;
-  /** Called with the number of lines read so far. */
   onLines?(lines: number): void;
 }
 
-/** What an import has done, or would do. */
+/** The result of an import. If `checkOnly` is set, `created` counts the lines that an import would create. */
 export interface ImportOutcome {
   created: CatalogueCounts;
-  /** All lines before this one are in the store, unless they are bad. */
+  /** The line at which an interrupted import can continue. All earlier lines are in the store, except bad lines. */
   nextLine: number;
   badLines: number;
-  /** The first of the bad lines. */
   problems: { line: number; problem: string }[];
-  /** A line of the file was a JSON object. */
+  /** True if at least one line of the file is a JSON object. If no line is one, the file is not NDJSON at all. */
   isNdjson: boolean;
-  /** After a failure of the database, the lines from `nextLine` to this one may be in the store. */
+  /** Set if the database failed: the lines from `nextLine` to this line may or may not be in the store. */
   unknownTo?: number;
-  /** Why it has ended early: it was interrupted, must not go on, or the database has failed. */
+  /** Why the import ended early: for example, the operator interrupted it or the database failed. */
   error?: Error;
 }
 
-/** Imports a catalogue (NDJSON) by the commands that POST runs. After a bad line the others are checked only. */
+/**
+ * Imports an NDJSON catalogue with the same commands as POST requests. After the first bad line, the remaining lines are only
+ * checked.
+ */
 @Injectable()
 export class ImportCatalogue {
   constructor(
@@ -75,7 +83,7 @@ export class ImportCatalogue {
     } catch (error) {
       outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
-    // The reason of the end is what the operator needs to know, even if this cannot be recorded either.
+    // Record the import in the audit log. If the import and the recording both fail, report the error of the import.
     if (!options.checkOnly) {
       await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
     }
@@ -98,7 +106,6 @@ interface NamedCategory {
   count: number;
 }
 
-/** The message for a category of an earlier line whose name does not identify the category in the store. */
 function ambiguity(line: number, name: string, count: number): string {
   const where =
     count > 1 ? `the store has ${count} categories of that name` : 'a line above has the same name';
@@ -108,7 +115,6 @@ function ambiguity(line: number, name: string, count: number): string {
   );
 }
 
-/** One run of an import. */
 class ImportRun {
   private readonly fromLine = this.options.fromLine ?? 1;
   readonly outcome: ImportOutcome = {
@@ -118,13 +124,17 @@ class ImportRun {
     problems: [],
     isNdjson: false,
   };
-  /** Part of every line's idempotency key. A line that is sent again, because its reply was lost, is therefore created once. */
+  /**
+   * The random part of every line's idempotency key. A line that is sent again because its reply was lost is created only once.
+   */
   private readonly key = randomUUID();
-  /** The categories by the ids that the file has for them; with those of the store once they are there. */
+  /**
+   * Maps category ids of the file to category ids of the store. The store's id is undefined until the category is created or
+   * found.
+   */
   private readonly categoryIds = new Map<number, number | undefined>();
-  /** The categories that this import has created: a file may have a name twice. */
+  /** The store's ids of categories that this import has created. They do not count as earlier categories of the store. */
   private readonly createdIds = new Set<number>();
-  /** The names of the categories of earlier lines. */
   private readonly earlierNames = new Set<string>();
   private askOnce = this.options.onRepeated;
 
@@ -133,7 +143,7 @@ class ImportRun {
     private readonly options: ImportOptions,
   ) {}
 
-  /** Imports groups of lines that follow each other and are of one kind. */
+  /** Collects consecutive lines of the same kind into groups, and imports one group after the other. */
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
     let number = 0;
     let group: NumberedLine[] = [];
@@ -153,14 +163,17 @@ class ImportRun {
       }
     }
     await this.importGroup(group);
-    // The line after the last is where an import that was interrupted at its end goes on.
+    // `fromLine` may be one more than the number of lines: an import that was interrupted after its last line resumes there and
+    // has nothing left to do.
     if (this.fromLine > number + 1) {
       const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
       throw new OperatorError(message, 'no_such_line');
     }
   }
 
-  /** The line, unless it is bad, or a pet that is in the store already. */
+  /**
+   * Parses a line. Returns undefined for a bad line, which is reported, and for a pet that an earlier run has already imported.
+   */
   private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
@@ -177,7 +190,6 @@ class ImportRun {
     }
   }
 
-  /** @throws ApiError for a bad line */
   private checked(text: string): CatalogueLine {
     if (text.length > MAX_LINE_BYTES) {
       throw new ValidationFailedError(`must be at most ${MAX_LINE_BYTES} bytes long.`);
@@ -209,11 +221,14 @@ class ImportRun {
     const since = performance.now();
     await this.createAll(lines);
     this.outcome.nextLine = Math.max(this.outcome.nextLine, (group.at(-1)?.number ?? 0) + 1);
-    // Half of the time the processors and the database are free for others.
+    // Pause for as long as the group took, so that the database and the processors are free for requests half of the time.
     await pause(performance.now() - since, undefined, { signal: this.options.signal });
   }
 
-  /** Finds the categories of earlier lines, and asks before others get a name that is there already. */
+  /**
+   * Returns the lines to create. Looks up the ids of categories that an earlier run has imported, and asks the operator before
+   * other categories repeat a name of the store.
+   */
   private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
     if (categories.length === 0) {
@@ -238,19 +253,23 @@ class ImportRun {
     return others;
   }
 
-  /** The categories of these names that are not its own. */
+  /** Finds the newest category of each name in the store. A category that this import has created is left out. */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
-  /** What the store or the database refuses is a bad line. */
+  /**
+   * Creates the categories and pets of these lines. If the store's rules or the database reject a line, that line is reported as
+   * bad, and the others are still created.
+   */
   private async createAll(lines: NumberedLine[]): Promise<void> {
     const outcomes = await Promise.allSettled(lines.map((line) => this.create(line)));
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // Others of the group are in the store, so this line is tried alone: if it fails, the import ends before it.
+        // The database may or may not have created this line and the lines after it. Send this line alone: if it fails again, the
+        // import ends here.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -261,7 +280,10 @@ class ImportRun {
     }
   }
 
-  /** Creates a line unless an attempt whose reply was lost has created it. If that attempt still runs, waits for its end. */
+  /**
+   * Sends a line again after the database failed. The idempotency key ensures that the line is created only once. While the first
+   * attempt is still running, waits for its end.
+   */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
       try {
@@ -277,7 +299,10 @@ class ImportRun {
     }
   }
 
-  /** A line is created by the service, because the operator is no client, and once for its number in this run. */
+  /**
+   * Names the service as the sender of a line, because the operator is no client. The idempotency key contains the line number,
+   * so that each line is created once.
+   */
   private originOf({ number }: NumberedLine): Origin {
     const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.key} ${number}`, String(number), 201);
     return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
@@ -299,7 +324,7 @@ class ImportRun {
     if (categoryId === undefined) {
       throw new UnknownCategoryError(body.categoryId);
     }
-    // Nothing in stock and no open order: as the same requests would leave it.
+    // A pet with no stock and no open order is `sold`, as if a request had set its stock to 0.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
     if (!checkOnly) {
       await pets.create({ ...body, categoryId, ...held }, this.originOf(line), quantity);
@@ -309,8 +334,8 @@ class ImportRun {
 }
 
 /**
- * Lines without their ends, a character for each byte: a line may be cut anywhere, and must be UTF-8 as a whole. One that is
- * too long is cut, and still too long.
+ * Splits a file into lines without their line ends. Each byte becomes one character, because a chunk may end within a UTF-8
+ * character. A line that is too long is cut just above the limit: it is still reported as too long, but does not fill the memory.
  */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';

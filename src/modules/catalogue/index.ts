@@ -9,7 +9,6 @@ import { ImportCatalogue } from './import-catalogue';
 export type { CatalogueCounts } from './catalogue-format';
 export { ExportCatalogue, ImportCatalogue };
 
-/** Import and export of the whole catalogue. */
 @Module({
   imports: [CategoriesModule, PetsModule, InventoryModule],
   providers: [ImportCatalogue, ExportCatalogue],

@@ -63,7 +63,10 @@ export class CategoriesService {
     });
   }
 
-  /** While the category is locked, only a command of the same batch can add a pet. Then the foreign key refuses the deletion. */
+  /**
+   * Deletes a category that no pet belongs to. While the category is locked, only another command of the same batch can add a pet
+   * to the category, and the foreign key then rejects the deletion.
+   */
   delete(id: number, origin: Origin): Promise<void> {
     const { isReferenced } = this.database.table(Category);
     return this.commands.execute(origin, {
@@ -100,15 +103,13 @@ function existing(category: Category | null, id: number): Category {
   return category;
 }
 
-/** The operations on categories that other modules may use in their commands. */
 export const CategoryOperations = {
-  /** Keeps the category from being deleted until the command is committed. */
+  /** Prevents the category from being deleted until the command is committed. */
   lockAgainstDeletion: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
 
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
 };
 
-/** The part of categories in writes. */
 export const CATEGORIES_TABLE: ReportedTable = {
   entity: Category,
   eventsOf: (state) =>

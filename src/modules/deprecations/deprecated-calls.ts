@@ -1,4 +1,3 @@
-// The calls of deprecated operations: how they are recorded, or refused after the sunset, and the report of them.
 import {
   type CanActivate,
   type ExecutionContext,
@@ -16,18 +15,21 @@ import { BYTEWISE_TEXT } from '#libs/database';
 import { isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 
-/** The calls of a deprecated operation with one key on one UTC day. No foreign key: one that is missing after a failover is no failure. */
+/**
+ * Calls of one deprecated operation with one key on one UTC day. Without a foreign key to the API key, so that calls can be saved
+ * even if a failover has lost the key.
+ */
 @Entity('deprecated_calls')
 @Index('deprecated_calls_by_day', ['day'])
 export class DeprecatedCall {
   @PrimaryColumn({ name: 'key_id', type: 'bigint' })
   keyId!: number;
 
-  /** The operationId in the OpenAPI document. */
+  /** The operation's `operationId` in the OpenAPI document. */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   operation!: string;
 
-  /** `YYYY-MM-DD`. */
+  /** The UTC day, as `YYYY-MM-DD`. */
   @PrimaryColumn('date')
   day!: string;
 
@@ -40,9 +42,12 @@ export class DeprecatedCall {
 
 const INTERVAL_MS = 5_000;
 
-/** Those of a day that are not saved yet. Dates are made when they are, because making one takes longer than all else of a call. */
+/**
+ * Calls of one day that are not saved yet. The time is a number until then, because creating a `Date` would take longer than
+ * everything else that counting a call does.
+ */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
-  /** Unix milliseconds. */
+  /** When the last call arrived, in unix milliseconds. */
   lastCallAt: number;
 }
 
@@ -50,24 +55,27 @@ function rowOf({ lastCallAt, ...call }: Calls): DeprecatedCall {
   return { ...call, day: utcDate(lastCallAt), lastCallAt: new Date(lastCallAt) };
 }
 
-/** Calls with one key, of which the last four characters are known. */
+/** All calls of one operation with one key. `endsWith` is the last four characters of the key. */
 type DeprecatedUse = Omit<DeprecatedCall, 'day'> & { client: string; endsWith: string };
 
-/** SQL, because TypeORM cannot add to what is stored. In order, so that instances with the same callers do not deadlock. */
+/**
+ * Adds new calls to the saved counts. Plain SQL, because TypeORM cannot increase a stored number. Sorted, so that two instances
+ * that save calls with the same keys cannot deadlock.
+ */
 const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
   SELECT * FROM jsonb_to_recordset($1) AS called ("keyId" bigint, operation text, day date, calls bigint, "lastCallAt" timestamptz)
   ORDER BY "keyId", operation, day
   ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
     last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`;
 
-/** The columns are in the order in which people read them: who calls before how often. */
+/** Sums up the calls of each operation and key. The command line prints the columns in the order of this SELECT. */
 const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId", last4 AS "endsWith", sum(calls)::bigint AS calls,
     max(last_call_at) AS "lastCallAt"
     FROM deprecated_calls JOIN api_keys ON api_keys.id = key_id JOIN clients ON clients.id = client_id
     WHERE day >= $1 AND clients.deleted_at IS NULL AND ($2::text IS NULL OR clients.name = $2)
     GROUP BY operation, clients.id, api_keys.id ORDER BY operation, sum(calls) DESC, api_keys.id`;
 
-/** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
+/** Counts calls of deprecated operations by key, operation and UTC day, and writes the counts in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
   private readonly calls = new WriteBehind<Calls>({
@@ -89,9 +97,10 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 
   /**
-   * Who still calls deprecated operations, sorted by operation, then by the number of calls. A few seconds behind.
-   * @param days number of UTC days, including today
-   * @param client only calls of this client
+   * Returns which keys still call deprecated operations, sorted by operation and number of calls. Calls of the last few seconds
+   * may be missing.
+   * @param days the number of UTC days, including today
+   * @param client the name of a client; by default, all clients
    */
   report(days: number, client?: string): Promise<DeprecatedUse[]> {
     const since = utcDate(this.clock.now() - (days - 1) * DAY_MS);
@@ -103,7 +112,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 }
 
-/** Records calls of deprecated operations. After the sunset it rejects them if AFTER_SUNSET is `gone`. */
+/** Records calls of deprecated operations. If AFTER_SUNSET is `gone`, rejects calls after the sunset of an operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   constructor(
@@ -131,7 +140,7 @@ export class SunsetGuard implements CanActivate {
   }
 }
 
-/** The operationId, because handler names are not unique. */
+/** Identifies an operation by its `operationId`, because the names of handlers are not unique. */
 function operationIdOf(context: ExecutionContext): string {
   const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
     operationId: string;

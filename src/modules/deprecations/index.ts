@@ -6,10 +6,9 @@ import { DeprecatedCall, DeprecatedCalls, SunsetGuard } from './deprecated-calls
 
 export { SunsetGuard } from './deprecated-calls';
 
-/** Including today. */
+/** How many UTC days of recorded calls are kept, including today. */
 const KEPT_DAYS = 90;
 
-/** Deprecated operations: who calls them, and their sunset. */
 @Module({
   imports: [TypeOrmModule.forFeature([DeprecatedCall])],
   providers: [DeprecatedCalls, SunsetGuard],

@@ -4,48 +4,53 @@ import { Database, type SharedRead, type StoredRow } from '#libs/database';
 import { type EventFilter, FEED_START, type FeedPosition } from './event.entity';
 import type { EventDto } from './events.dto';
 
-/** How long events are kept at least. */
 export const EVENT_RETENTION_DAYS = 30;
 
 export interface StoredEvent {
   position: number;
   petId: number | null;
-  /** As everybody gets it. */
   event: EventDto;
 }
 
 export interface EventPage {
   events: StoredEvent[];
   reached: FeedPosition;
-  /** False at the end of the feed. */
+  /** True if the feed has more events after `reached`. */
   hasMore: boolean;
-  /** The database has lost what the page was to follow: it is empty, and the feed goes on from the last position before. */
+  /**
+   * True if the database has lost events that the caller has seen, for example in a failover. The page is then empty, and
+   * `reached` is an earlier position from which to continue.
+   */
   isLost?: boolean;
 }
 
-/** Maximum events that a read looks at, whether they match or not. */
+/** Maximum number of events that one read examines, whether they match the filter or not. */
 export const MAX_SEARCHED = 20_000;
 const BYTES_OF_PAGE = 256 * 1_024;
-/** How much the clocks of two servers may differ. */
+/** Maximum difference between the clocks of two database servers, in microseconds. */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
 
-/** SQL: the JSON of an event. @param id, time, data SQL of these */
+/** Returns an SQL expression that builds the JSON of an event. The arguments are SQL expressions for its id, time and data. */
 export function eventJson(id: string, time: string, data: string): string {
   const timestamp = `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return `concat('{"id":"', ${id}, '","type":"', type, '","timestamp":"', ${timestamp},
         '","data":', ${data}, '}')`;
 }
 
-/** SQL: a row of `events` as JSON, the same text in the feed and in deliveries. */
+/**
+ * SQL expression for a row of `events` as JSON. The feed and the webhook deliveries share this expression, so that both send the
+ * same text.
+ */
 export const EVENT_JSON = eventJson(`'evt_' || replace(id::text, '-', '')`, 'time', 'data');
 const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
         ',"event":', ${EVENT_JSON}, '}')`;
 
 /**
- * What a cursor attests besides its event: the events among the positions just before it. Only those of its last minutes, because
- * older ones may expire while the cursor is in use.
+ * Returns SQL that counts the events among the 500 positions before `position`. A cursor contains this count, which reveals
+ * whether the database has lost one of these events. Only events of the last ten minutes are counted, because older events may
+ * expire while the cursor is in use.
  */
 const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
@@ -53,13 +58,16 @@ const countEarlier = (position: string, time: string): string =>
 
 const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
-/** @param type, pet numbers of parameters; null for all */
+/**
+ * Returns the SQL condition of an event filter. `type` and `pet` are numbers of SQL parameters; a parameter that is null matches
+ * every event.
+ */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * The end of the feed: no event at or below it can appear later. A page is read up to there by a later statement, because this one
- * may find events that it does not see itself.
+ * Reads the end of the feed: no event at or below this position can appear later. The page is read by a later statement, because
+ * this statement may not see all events up to the end that it returns.
  */
 const END: SharedRead<null, number> = {
   callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),
@@ -67,9 +75,9 @@ const END: SharedRead<null, number> = {
 };
 
 /**
- * Events after the position `$1`, up to the end `$6`, in one row: the newest position, whether the database holds what the place
- * `$1`, `$2`, `$7` attests, the page, and the place up to which events were looked at. The page is one text of JSON, because the
- * driver takes longer for a hundred rows than PostgreSQL and `JSON.parse` together.
+ * Reads the events after the position `$1`, up to the end of the feed `$6`. The only row contains the newest position, whether
+ * the database holds the event of the cursor (`$1`, `$2`, `$7`), the events, and the last position that was examined. The events
+ * are one JSON text, because the driver takes longer for a hundred rows than PostgreSQL and `JSON.parse` take for one text.
  */
 const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
@@ -95,7 +103,10 @@ const PAGE = {
     ) AS reached ON true`,
 };
 
-/** Where to go on if the event at the position `$1` of the time `$2`, or one before it, is lost. */
+/**
+ * If events up to the position `$1` with the time `$2` were lost, finds the position to continue from: the newest event that is
+ * at least a minute older.
+ */
 const AGAIN = {
   text: `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`,
@@ -108,7 +119,6 @@ const NEWEST = {
 
 const LAST = { text: `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1` };
 
-/** In SQL, because one statement verifies the cursor and bounds the page. */
 @Injectable()
 export class EventReader {
   constructor(
@@ -117,8 +127,8 @@ export class EventReader {
   ) {}
 
   /**
-   * Events after a position: at most `most`, and at most 256 KiB. With a filter, fewer may be returned although more follow.
-   * Whoever returns to events that have expired continues with the oldest one.
+   * Returns at most `most` events after a position, and at most 256 KiB. With a filter, the page may have fewer events although
+   * more follow. If the event at the position has expired, the page starts with the oldest event.
    * @param caller the id of the client that reads; by default the service itself
    */
   async after(
@@ -145,7 +155,7 @@ export class EventReader {
     return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
-  /** Those of the newest 20,000 events that match, in feed order. */
+  /** Searches the newest 20,000 events. Returns the matching events, at most `most`, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
     const end = await this.end();
     const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most, end]);

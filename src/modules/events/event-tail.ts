@@ -4,23 +4,25 @@ import { ServiceUnavailableError } from '#libs/http';
 import type { EventFilter, FeedPosition } from './event.entity';
 import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
-/** How often the feed is read while a request waits. */
+/** How often new events are read from the database while at least one request waits. */
 const POLL_MS = 200;
 const BATCH = 500;
-/** Maximum number of waiting requests, in total and per client. */
+/** Maximum number of requests that wait for events at the same time, in total and per client. */
 const MAX_WAITS = 2_000;
 const MAX_OF_CLIENT = 50;
 
-/** A request that waits at the end of the feed. */
 interface Wait {
   client: number;
   filter: EventFilter;
-  /** Nothing up to here is for it. */
+  /** The request waits for an event after this position. The position moves on as long as no event matches. */
   after: FeedPosition;
   end: () => void;
 }
 
-/** New events are read once, however many requests wait, and matched in memory. Nothing is read while no request waits. */
+/**
+ * Lets requests wait for new events. New events are read once for all waiting requests, and matched with their filters in memory.
+ * While no request waits, nothing is read.
+ */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
   private readonly waits = new Set<Wait>();
@@ -42,17 +44,17 @@ export class EventTail implements OnModuleDestroy {
     await this.task.stop();
   }
 
-  /** Ends all waits and prevents new ones. */
+  /** Ends all waits now, and lets no later request wait. Called when the service stops. */
   end(): void {
     this.isOver = true;
     this.waits.forEach((wait) => wait.end());
   }
 
   /**
-   * Waits until events that match are committed or lost, at most so many milliseconds.
-   * @param signal also ends the wait
-   * @returns up to where there are none that match
-   * @throws ApiError 503 if the client waits too often already, or the instance has no place left
+   * Waits until an event that matches the filter is committed, until the database has lost events, or until the time is over.
+   * @param signal ends the wait when it is aborted
+   * @returns a position up to which no event matches the filter
+   * @throws ApiError 503 if too many requests wait already, of this client or in total
    */
   async next(waiting: Omit<Wait, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
@@ -77,7 +79,10 @@ export class EventTail implements OnModuleDestroy {
     return wait.after;
   }
 
-  /** Starts where the request stands that has seen least. Those that come meanwhile may have seen less: the next run is theirs. */
+  /**
+   * Reads from the lowest position of all waiting requests. A request that arrives during this run may have a lower position: the
+   * next run reads for that request.
+   */
   private async readOn(): Promise<void> {
     const waits = [...this.waits];
     const positions = waits.map(({ after }) => after);

@@ -1,10 +1,9 @@
-// What an event is, how it is written, and a place in the feed.
 import { randomUUID } from 'node:crypto';
 import { Column, Entity } from 'typeorm';
 import { GeneratedId, Insert, type Journal, type WriteModel } from '#libs/database';
 import type { ReportedEvent, ReportedTable } from '../../feature';
 
-/** The resources that have events: the schema of their events, the types of these, and the schema of `data`. */
+/** The resources whose changes are reported: the OpenAPI schema of their events, the event types, and the schema of `data`. */
 export const RESOURCES = [
   { schema: 'PetEvent', types: ['pet.created', 'pet.updated', 'pet.deleted'], data: 'StoredPet' },
   {
@@ -23,7 +22,10 @@ export const RESOURCES = [
 export type EventType = (typeof RESOURCES)[number]['types'][number];
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(({ types }): EventType[] => [...types]);
 
-/** An event. Positions are drawn while the rows that it reports on are locked, so the events of a pet are in the order of its changes. */
+/**
+ * An event in the feed. Its position is drawn while the rows that the event reports on are locked, so the events of one pet are
+ * in the order of the pet's changes.
+ */
 @Entity('events')
 export class EventRow {
   @GeneratedId()
@@ -41,20 +43,26 @@ export class EventRow {
   @Column({ name: 'pet_id', type: 'bigint', nullable: true })
   petId!: number | null;
 
-  /** JSON: the resource as GET returns it right after the event, or right before it was removed. */
+  /** The resource as JSON, as GET returns it right after the event, or right before the resource was deleted. */
   @Column('text')
   data!: string;
 }
 
 /**
- * A place in the feed: that of an event. Besides its position it attests what the database held there, which another database, a
- * standby that was behind or a restored backup, may not hold.
+ * The position of an event in the feed. `time` and `countBefore` reveal whether another database, such as a standby that was
+ * behind or a restored backup, holds the same events up to this position.
  */
 export interface FeedPosition {
   position: number;
-  /** When the event was written. Another one may have got its position. */
+  /**
+   * When the event was written, in unix microseconds. After a failover, a different event may have the same position, but at a
+   * different time.
+   */
   time: number;
-  /** How many events there are just before it. Positions are not in the order of commits: the event may be there, and one before it lost. */
+  /**
+   * The number of events just before this event. Positions are not in the order of commits, so a standby may have this event and
+   * lack an earlier event.
+   */
   countBefore: number;
 }
 
@@ -65,12 +73,10 @@ export interface EventFilter {
   petId?: number;
 }
 
-/** An event that a feature reports, of a type that callers know. */
 export interface NewEvent extends ReportedEvent {
   type: EventType;
 }
 
-/** Events are written in the transaction of the change that they report. SQL, because a journal of commands is a statement. */
 const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid', 'text', 'bigint', 'text']);
 
 const EVENT_JOURNAL: Journal<ReportedEvent> = {
@@ -81,9 +87,13 @@ const EVENT_JOURNAL: Journal<ReportedEvent> = {
   ],
 };
 
-/** @param tables all that commands change, in the order of locks and writes, parents before children */
+/**
+ * Turns the changed rows of each command into events, which are written in the same transaction.
+ * @param tables all tables that commands change, parents before children: rows are locked and written in this order
+ */
 export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
-  // Children report before their parents: an order, the stock that it took, the pet. What is new comes first.
+  // Report changes of child tables before changes of their parents: first an order, then the stock that the order took, then the
+  // pet. Events about new rows come first of all.
   const reporting = tables.toReversed();
   return {
     tables: tables.flatMap(({ entity = [] }) => entity),

@@ -10,16 +10,15 @@ import { untilInterrupted } from '../../cli/command/failure';
 import { identifier, someOf, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, print, printMany } from '../../cli/command/output';
 
-/** Events read at a time. */
+/** Maximum number of events per read. */
 const BATCH = 500;
-/** How often new events are looked for. */
 const POLL_MS = 200;
 const LOST =
   'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
 
 const NEWEST = `the newest ${MAX_SEARCHED.toLocaleString('en-US')} events`;
 
-/** Of commands that show events. */
+/** Creates the option `--types`, which several commands share. */
 export function typesOption(command: Commander) {
   const option = command.createOption('--types <types>', 'only events of these types, several with commas');
   return option.choices(EVENT_TYPES).argParser(someOf(EVENT_TYPES));
@@ -64,7 +63,6 @@ export class EventsCommand extends PetstoreCommand {
     printMany(rows, options, isFiltered ? `None of ${NEWEST} matches.` : 'There are no events.');
   }
 
-  /** Prints the newest events, and then each new one when it is committed, until Ctrl-C. */
   private follow(filter: EventFilter, { limit, json }: EventsOptions): Promise<void> {
     const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : inALine(event));
     return untilInterrupted(async (signal) => {

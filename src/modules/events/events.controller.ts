@@ -16,12 +16,12 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How long the request has waited for events, as its parameter `wait` asks. */
+    /** Milliseconds that a request with `wait` has waited for events. The metrics subtract them from the response time. */
     waitedMs?: number;
   }
 }
 
-/** The cursor that starts after the newest event. */
+/** The value of `cursor` for a caller who wants only events after the newest one. */
 const NOW = 'now';
 
 @Tag({ name: 'Events', description: 'What happens in the store.', group: 'Notifications' })
@@ -65,21 +65,24 @@ export class EventsController {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start = cursor === NOW ? await this.events.last(client) : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
-      // Always empty: its link is where the feed stands, before the caller has received any event.
+      // With `cursor=now` and without `wait`, the page is always empty: the caller only wants its `Link`, which points to the end
+      // of the feed.
       return { events: [], reached: start, hasMore: false };
     }
     const page = await this.events.after(start, query, limit, client);
     if (wait === 0 || page.events.length > 0 || page.hasMore) {
       return page;
     }
-    // A caller who has closed only the sending side gets the present events immediately.
+    // This signal aborts when the caller closes the connection, or only its sending side. The wait then ends at once, and a
+    // caller who still reads gets a response.
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, filter: query, after: page.reached };
     const since = performance.now();
     const seen = await this.tail.next(waiting, wait * 1_000, hungUp);
     request.waitedMs = performance.now() - since;
     const found = await this.events.after(seen, query, limit, client);
-    // After the events: what was committed after the key was revoked is not delivered.
+    // Check the key again after the events were read: a key that was revoked during the wait must not receive events that were
+    // committed later.
     await this.authenticator.confirm(request);
     return found;
   }

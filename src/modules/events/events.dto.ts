@@ -20,18 +20,17 @@ export interface EventDto {
   data: object;
 }
 
-/** An opaque cursor for the events after a position. */
 export function cursorAt({ position, time, countBefore }: FeedPosition): string {
   return Buffer.from(`event:${position}.${time}.${countBefore}`).toString('base64url');
 }
 
-/** @throws ApiError 400 `invalid_cursor` */
+/** Decodes a cursor. @throws ApiError 400 `invalid_cursor` */
 export function positionAt(cursor: string): FeedPosition {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const numbers = text.slice('event:'.length).split('.').map(Number);
   const [position, time, countBefore] = numbers;
   const found = { position: position!, time: time!, countBefore: countBefore! };
-  // Each cursor has only one spelling: encoding the result again must give the same text.
+  // Accept only the canonical text of a cursor: encoding the decoded position must give the same text.
   if (!numbers.every((one) => Number.isSafeInteger(one) && one >= 0) || cursorAt(found) !== cursor) {
     throw new InvalidCursorError();
   }
@@ -78,8 +77,6 @@ export class ListEventsQuery extends PageQuery {
   wait: number = 0;
 }
 
-// The schemas of events: one for each resource, and `Event`, which is one of them.
-
 export const EVENT_EXAMPLE: EventDto = {
   id: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
   type: 'order.placed',
@@ -89,7 +86,7 @@ export const EVENT_EXAMPLE: EventDto = {
 
 const TYPE = 'What happened.';
 
-/** @param id the pattern of its ids */
+/** Builds the OpenAPI schema of one kind of event. `event.id` is the regular expression of its ids. */
 export function eventSchema(event: {
   description: string;
   id: string;
@@ -119,7 +116,6 @@ export function eventSchema(event: {
   };
 }
 
-/** An event of one of these schemas. */
 export function anyEvent(
   description: string,
   schemas: readonly { schema: string; types: readonly string[] }[],

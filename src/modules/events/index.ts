@@ -17,16 +17,15 @@ export { EVENT_EXAMPLE, EVENT_SCHEMAS, anyEvent, eventSchema } from './events.dt
 @Module({ imports: [TypeOrmModule.forFeature([EventRow])], providers: [EventReader], exports: [EventReader] })
 class EventLogModule {}
 
-/** The feed that callers follow. */
 @Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
 class EventsModule {}
 
-/** Longer than promised, so that no event expires before the last of its deliveries. */
+/** Events are kept two days longer than promised, so that no event expires before the last of its webhook deliveries. */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
-/** Events that are looked at, and deleted, at a time. */
+/** Maximum number of events that one statement examines and deletes. */
 const SLICE = 5_000;
 
-/** The oldest events, if they are too old: needs no index on the time. */
+/** SQL condition for expired events. Examines only the oldest events, so the condition needs no index on the time. */
 const expired = (now: number): string =>
   `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
    AND time < '${new Date(now - KEPT_MS).toISOString()}'`;

@@ -27,12 +27,12 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its command is told, for a request with an `Idempotency-Key`. */
+    /** Set for a request with an `Idempotency-Key`, so that the command of the request runs only once. */
     origin?: Origin;
   }
 }
 
-/** Parameter decorator: the Origin of the command that a request sends. */
+/** Parameter decorator: the client that sends a command, and the request's `If-Match` and `Idempotency-Key`, which apply to the command. */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, origin = { owner: keyOf(request).clientId } } = request;
@@ -47,7 +47,10 @@ export const CommandOrigin = createParamDecorator((_data: unknown, context: Exec
   return { ...origin, wrap };
 });
 
-/** A command on a path without an ETag. Its conditions take precedence over errors of the store, but not over a 404. */
+/**
+ * Checks `If-Match` and `If-None-Match` for a path without an ETag. A failed condition takes precedence over other errors of the
+ * command, but not over a 404.
+ */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {
     try {
@@ -65,12 +68,15 @@ function underConditions<Result>(command: Command<Result>, request: FastifyReque
 }
 
 /**
- * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its response is stored in the
- * transaction of the change. Source: draft-ietf-httpapi-idempotency-key-header.
+ * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its response is stored in the transaction
+ * of the change. Source: draft-ietf-httpapi-idempotency-key-header.
  */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
-  /** The keys of this process' unfinished requests, which claim them only while they run. Others are found by their claims. */
+  /**
+   * Idempotency keys of requests that this process is handling. Other processes see a key only while its command runs, by the
+   * lock that the command's transaction holds in the database.
+   */
   private readonly running = new Set<string>();
 
   constructor(private readonly commands: CommandExecutor) {}
@@ -84,7 +90,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: owner } = keyOf(request);
     const fingerprint = fingerprintOf(request, composedInOrder);
-    // Older versions have stored the digest of the names as they were sent.
+    // Older versions computed the fingerprint from names as they were sent, without Unicode normalization. Accept that
+    // fingerprint, too.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
     const keyed = new KeyedRequest(`${owner} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
@@ -96,7 +103,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
-    // An error of another kind is no replay: for example, a kept secret could not be decrypted.
+    // An error that is no ApiError was not replayed: for example, a stored webhook secret could not be decrypted.
     const reportRefusal = (error: unknown) => {
       if (error instanceof ApiError) report();
     };
@@ -107,7 +114,10 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     );
   }
 
-  /** If an error occurred before a command was sent, such as a bad value, the kept response of the key takes precedence. */
+  /**
+   * Handles an error that occurred before the command was sent, such as an invalid value. If a response is stored for the
+   * idempotency key, that response takes precedence over the error.
+   */
   private refuse(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
       throw error;
@@ -120,8 +130,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
 }
 
 /**
- * The operations of the controller send one command each, with their `@CommandOrigin()`: a POST supports `Idempotency-Key`, and a
- * PUT, PATCH or DELETE `If-Match`.
+ * Class decorator: each operation of the controller sends one command, with its `@CommandOrigin()`. POST supports
+ * `Idempotency-Key`; PUT, PATCH and DELETE support `If-Match`.
  */
 export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(
@@ -143,7 +153,7 @@ export function SendsCommands(): ClassDecorator {
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  // Node joins repeated headers into one value, with a comma and a space between them.
+  // Node joins the values of a repeated header with a comma and a space.
   if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }
@@ -153,7 +163,10 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   return key;
 }
 
-/** The same for the same operation, path parameters and JSON value, however the URL and the body are spelled. */
+/**
+ * Returns a digest of the operation, the path parameters and the JSON body. Different spellings of the same URL or the same JSON
+ * give the same digest.
+ */
 function fingerprintOf(request: FastifyRequest, replacer: Replacer): string {
   const { method, params, body } = request;
   const value = body === undefined ? '' : jsonOf(body, replacer);
@@ -164,14 +177,13 @@ function fingerprintOf(request: FastifyRequest, replacer: Replacer): string {
   );
 }
 
-/** As `JSON.stringify` takes it. */
 type Replacer = (name: string, value: unknown) => unknown;
 
 function jsonOf(body: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(body, replacer);
   } catch {
-    // Thousands of arrays in each other can be parsed, but not written.
+    // A body of thousands of nested arrays can be parsed, but `JSON.stringify` throws an error.
     throw new ValidationFailedError('The body is nested too deeply.');
   }
 }

@@ -1,4 +1,3 @@
-// How a request with an Idempotency-Key claims its key, and keeps its response in the transaction of its change.
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import {
   BYTEWISE_TEXT,
@@ -27,8 +26,8 @@ export const IdempotencyKeyReusedError = defineError({
 });
 
 /**
- * Statuses of the errors that are kept: the operation has decided on the request. After any other error, a caller may correct the
- * request and send it with the same key.
+ * The statuses of errors that are stored and replayed, because the operation has decided on the request. After any other error, a
+ * caller may correct the request and send it again with the same key.
  */
 export const KEPT_ERRORS: readonly number[] = [404, 409, 422];
 
@@ -36,22 +35,21 @@ function isKept(error: unknown): error is ApiError {
   return error instanceof ApiError && KEPT_ERRORS.includes(error.status);
 }
 
-/** The response to a request with an Idempotency-Key. */
 @Entity('idempotency_records')
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
-  /** The id of the client, a space and its key. */
+  /** The id of the client, a space, and the client's idempotency key. */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   name!: string;
 
-  /** Digest of the request, which must match when the key is repeated. */
+  /** A digest of the request. If the idempotency key is used again, the new request must have the same digest. */
   @Column('text')
   fingerprint!: string;
 
   @Column('int')
   status!: number;
 
-  /** JSON. */
+  /** The body of the response, as JSON. */
   @Column('text')
   body!: string;
 
@@ -61,9 +59,8 @@ export class IdempotencyRecord {
 
 type StoredResponse = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'body'>;
 
-/** How long responses are kept, measured by the database. */
 const KEPT_FOR = `interval '24 hours'`;
-/** Selects responses that will not be replayed any more. */
+/** SQL condition for responses that are too old to be replayed, by the clock of the database. */
 export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 
 const CLAIM = {
@@ -71,21 +68,27 @@ const CLAIM = {
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`,
 };
 
-/** Whether no other transaction uses the key: claims it until the transaction ends. */
+/** Claims an idempotency key by an advisory lock, which lasts until the transaction ends. False if another transaction holds the key. */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   callFor: (names) => ({ statement: CLAIM, values: [names] }),
   resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
 };
 
-/** Row by row, and with an age that no index has: a plan made while there were few rows would later read those of a whole day. */
+/**
+ * Finds the stored responses of these keys. LATERAL, and an age condition that no index serves, make PostgreSQL look up each key
+ * alone: otherwise a plan that was made for a small table would later scan the records of a whole day.
+ */
 const FIND = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
 };
 
-/** The response of an earlier use. After the claims, and so it sees what earlier holders have committed. */
+/**
+ * Looks up the stored response for an idempotency key. Runs after the claim, so that a response is found that the last holder of
+ * the key has just committed.
+ */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
   callFor: (names) => ({ statement: FIND, values: [names] }),
@@ -98,7 +101,7 @@ const RESPONSES: Lookup<string, StoredResponse | null> = {
   },
 };
 
-/** Overwrites an expired response. */
+/** Stores responses. If an expired response with the same key is not deleted yet, overwrites that response. */
 const KEEP = new Insert(
   'INSERT INTO idempotency_records (name, fingerprint, status, body)',
   ['text', 'text', 'int', 'text'],
@@ -106,24 +109,22 @@ const KEEP = new Insert(
       body = excluded.body, created_at = now()`,
 );
 
-/** Keeps responses in the transaction of the change. */
 const RECORDS: Journal<StoredResponse & { name: string }> = {
   write: (records) => [
     KEEP.of(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
   ],
 };
 
-/** A request with an Idempotency-Key, and how its command is carried out once. */
+/** A request with an Idempotency-Key. `once` makes the request's command take effect only once. */
 export class KeyedRequest {
-  /** Set once a command was sent; its response is kept. */
+  /** True after the command was sent. From then on, the command itself stores the response. */
   isSent = false;
-  /** Set if the response is the one of an earlier request. */
   isReplayed = false;
 
   /**
-   * @param name of the key: keys are per client
-   * @param status of the response, if it succeeds
-   * @param isSame whether a kept fingerprint is that of this request
+   * @param name the id of the client and the idempotency key, because two clients may use the same key
+   * @param status the status of the response if the command succeeds
+   * @param isSame returns true if a stored fingerprint belongs to the same request
    */
   constructor(
     readonly name: string,
@@ -133,8 +134,8 @@ export class KeyedRequest {
   ) {}
 
   /**
-   * The command, decided once. The result or error is kept in the transaction of the command, and a later request with the same
-   * key gets the kept response. A command also sees the responses that earlier commands of its batch have kept.
+   * Wraps a command so that it takes effect only once. Its result or error is stored in the same transaction. A later command
+   * with the same key returns the stored response, even if both commands are in the same batch.
    */
   once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;
@@ -143,7 +144,7 @@ export class KeyedRequest {
       needs: [{ lookup: CLAIMS, key: name }, { lookup: RESPONSES, key: name }, ...command.needs],
       needsNoRows: (state) => !state.lookUp(CLAIMS, name) || state.lookUp(RESPONSES, name) !== null,
       decide: (state) => {
-        // A batch may run again.
+        // Reset the flag, because the command is decided again if its batch is repeated.
         this.isReplayed = false;
         if (!state.lookUp(CLAIMS, name)) {
           throw new IdempotencyInProgressError();

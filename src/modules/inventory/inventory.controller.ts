@@ -16,7 +16,7 @@ import { InventoryService } from './inventory.service';
 
 const PetId = () => IdParam('petId', 'Identifier of the pet (Pet.id).');
 
-/** The response to an example. Each example continues from the stock that the example before it leaves. */
+/** Builds an example response. Each example starts with the stock that the example before leaves. */
 const stockOf = (quantity: number) => ({ petId: 1, quantity, status: 'available' });
 
 @Tag({ name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })

@@ -2,10 +2,9 @@ import { ApiSchema } from '@nestjs/swagger';
 import { defineError, Id, Integer, OneOf, PageQuery } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
 
-/** The maximum of an `integer` column. */
+/** The largest value of an `integer` column in PostgreSQL. */
 export const MAX_QUANTITY = 2_147_483_647;
 
-/** The valid stock counts. */
 export const STOCK_COUNT = { min: 0, max: MAX_QUANTITY };
 
 @ApiSchema({ name: 'InventoryItem', description: 'The stock of one pet.' })

@@ -12,7 +12,7 @@ import {
   StockLimitExceededError,
 } from './inventory.dto';
 
-/** The stock is kept in the row of its pet. */
+/** Reads and changes the stock of pets, which is stored in the row of each pet. */
 @Injectable()
 export class InventoryService {
   private readonly pages = this.pets.pagesAs(itemOf);
@@ -30,12 +30,11 @@ export class InventoryService {
     return itemOf(await this.pets.known(petId, clientId));
   }
 
-  /** Sets the stock to a count. */
   set(petId: number, quantity: number, origin: Origin): Promise<InventoryItemDto> {
     return this.change(petId, () => quantity, origin);
   }
 
-  /** Adds units to the stock, or removes them. */
+  /** Adds `delta` units to the stock; a negative number removes units. */
   adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
     return this.change(petId, (pet) => stockAfter(pet, delta), origin);
   }
@@ -61,7 +60,7 @@ function itemOf({ id, stock, status }: KnownPet): InventoryItemDto {
 }
 
 /**
- * The units in stock after some were added, or taken away.
+ * Returns the number of units in stock after adding units; a negative number removes units.
  * @throws ApiError 409 `insufficient_stock` or `stock_limit_exceeded`
  */
 export function stockAfter({ id, stock }: KnownPet, added: number): number {
@@ -75,7 +74,7 @@ export function stockAfter({ id, stock }: KnownPet, added: number): number {
   return sum;
 }
 
-/** Count and status are reported together. */
+/** Reports changes of a pet's stock and status as one event, `inventory.updated`. */
 export const STOCK_REPORT: ReportedTable = {
   eventsOf: (state) =>
     PetOperations.changes(state)
@@ -83,7 +82,10 @@ export const STOCK_REPORT: ReportedTable = {
       .map(({ after }): NewEvent => ({ type: 'inventory.updated', petId: after!.id, data: itemOf(after!) })),
 };
 
-/** A new pet reports no stock that all new pets have. */
+/**
+ * True if the stock or the status has changed. A new pet is reported only if its stock differs from the initial stock of other
+ * new pets.
+ */
 function isReported({ before, after }: RowChange<KnownPet>): boolean {
   const { stock, status } = after!;
   return before === null

@@ -45,7 +45,7 @@ export class OrdersService {
     return toOrderDto(existing(await this.database.find(Order, id, clientId), id));
   }
 
-  /** Takes the stock at once. */
+  /** Places an order, and takes its units from the stock at once. */
   place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
     return this.commands.execute(origin, {
@@ -62,7 +62,10 @@ export class OrdersService {
     });
   }
 
-  /** Reschedules an order, or completes it. Only completing it concerns its pet. */
+  /**
+   * Reschedules or completes an order. Locks the pet only if the order is to be completed, because only then the pet has one open
+   * order less.
+   */
   async update(id: number, patch: OrderPatchDto, origin: Origin): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
     return this.commands.execute(origin, {
@@ -85,7 +88,6 @@ export class OrdersService {
     });
   }
 
-  /** Cancels an open order and returns its units to the stock. */
   async cancel(id: number, origin: Origin): Promise<void> {
     const petId = await this.petOf(id, origin);
     return this.commands.execute(origin, {
@@ -103,7 +105,10 @@ export class OrdersService {
     });
   }
 
-  /** Read before the command, because the pet is what gets locked. An order never changes its pet. */
+  /**
+   * Reads an order's pet before the command, because the command must lock the pet. Reading early is safe: an order never changes
+   * its pet.
+   */
   private async petOf(id: number, origin: Origin): Promise<number> {
     return (await this.get(id, origin.owner)).petId;
   }
@@ -150,13 +155,13 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
   };
 }
 
-/** The part of orders in writes. The row of a cancelled order is kept. */
+/** How commands write orders, and which events report the changes. The row of a cancelled order is kept, so `after` is never null. */
 export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),
 };
 
-/** An order can be completed in the same step in which it is placed or rescheduled. */
+/** Returns two events if one request both places or reschedules an order and completes the order. */
 function eventsOf(before: Order | null, after: Order): NewEvent[] {
   const { petId, shipDate, complete, cancelledAt } = after;
   if (cancelledAt !== null) {

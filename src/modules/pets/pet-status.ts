@@ -1,22 +1,21 @@
-// The status of a pet: how it follows stock and open orders, and what callers may change it to by hand.
+// Rules for the status of a pet: how the status follows stock and open orders, and which changes callers may make.
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** The stock of a new pet. */
 export const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
-/** A pet, as far as its status depends on it. */
+/** The properties of a pet that determine its status. */
 export interface Stocked {
   status: PetStatus;
-  /** Units in stock. */
   stock: number;
   openOrders: number;
 }
 
 /**
- * The status after any change of stock or open orders. Without stock a pet is pending while an order is open, else sold; new
- * stock makes it available. A pet with stock stays as it is, so one that is held by hand stays held.
+ * Returns the status of a pet after a change of its stock or open orders. A pet that runs out of stock becomes `pending` while an
+ * order is open, otherwise `sold`. A pet without stock that gets stock becomes `available`. A pet that had stock and still has
+ * stock keeps its status, so a pet that a caller has set to `pending` by hand stays `pending`.
  */
 export function statusAfter(before: Stocked, after: Pick<Stocked, 'stock' | 'openOrders'>): PetStatus {
   if (after.stock > 0) {
@@ -25,14 +24,14 @@ export function statusAfter(before: Stocked, after: Pick<Stocked, 'stock' | 'ope
   return before.status !== 'sold' && after.openOrders > 0 ? 'pending' : 'sold';
 }
 
-/** What a caller may change a status to. */
+/** To which statuses a caller may change a pet, by its present status. */
 const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   available: ['available', 'pending', 'sold'],
   pending: ['available', 'pending', 'sold'],
   sold: ['available', 'sold'],
 };
 
-/** Whether a caller may make this change. An available pet can always be ordered, so it needs stock. */
+/** True if a caller may change the status. A pet without stock cannot become `available`, because an available pet can be ordered. */
 export function mayChangeByHand({ status, stock }: Stocked, to: PetStatus): boolean {
   return BY_HAND[status].includes(to) && (to !== 'available' || stock > 0);
 }

@@ -10,7 +10,7 @@ import type { PetStatus } from './pet-status';
 @Check('pets_check', '(deleted_at IS NULL) = (category_id IS NOT NULL)')
 @Index('pets_in_order', ['id'], { where: 'deleted_at IS NULL' })
 @Index('pets_by_status', ['status', 'id'], { where: 'deleted_at IS NULL' })
-// In descending order, and of an expression: in a migration only.
+// Only migrations create these indexes: TypeORM's decorators cannot describe a descending column or an expression.
 @Index('pets_by_category', { synchronize: false })
 @Index('pets_by_name', { synchronize: false })
 export class Pet {
@@ -20,7 +20,7 @@ export class Pet {
   @Column('text')
   name!: string;
 
-  /** Null only for a deleted pet, whose category is in `formerCategoryId`. */
+  /** Null only for a deleted pet; `formerCategoryId` then has the category. */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', nullable: true })
   categoryId!: number | null;
@@ -31,7 +31,7 @@ export class Pet {
   @Column('text')
   status!: PetStatus;
 
-  /** Units in stock. Every order takes its own, and a cancelled one returns them. */
+  /** Units in stock. An order takes units from the stock, and cancelling the order returns the units. */
   @Column('int')
   stock!: number;
 

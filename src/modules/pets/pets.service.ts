@@ -30,7 +30,7 @@ import {
   UnknownCategoryError,
 } from './pets.dto';
 
-/** What other modules may see of a pet. */
+/** The properties of a pet that other modules may read. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | keyof Stocked>>;
 
 @Injectable()
@@ -51,22 +51,22 @@ export class PetsService {
     return existing(await this.database.find(Pet, id, clientId), id);
   }
 
-  /** Lists pets with the same filters, as another module shows them. */
+  /** Creates a reader that lists pets with the usual filters, in the form that another module gives to the entries. */
   pagesAs<Entry>(toEntry: (pet: KnownPet) => Entry) {
     return new PageReader(this.database, Pet, selectPets, pagesOf(toEntry));
   }
 
-  /** With ids and without a limit, the page has all that were asked for. */
+  /** If the query has ids but no limit, the page contains all pets with these ids. */
   async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
-    // Names are a matter of the database.
+    // Read pages by name with SQL, because only the database decides which names match, ignoring case.
     return id === undefined || name !== undefined
       ? this.pages.read(range, query, clientId)
       : this.listById(id, range, query, clientId);
   }
 
-  /** @param stock units; by default those of a new pet */
+  /** @param stock units in stock; by default `INITIAL_STOCK` of the status */
   create(body: NewPetDto, origin: Origin, stock?: number): Promise<PetDto> {
     const { categoryId, status = 'available' } = body;
     return this.commands.execute(origin, {
@@ -89,7 +89,7 @@ export class PetsService {
     });
   }
 
-  /** Changes the given fields. A replacement gives all but the status, which stays as it is then. */
+  /** Changes the fields that are given, for PUT and PATCH alike: a PUT without `status` leaves the status as it is. */
   update(id: number, changes: PetPatchDto, origin: Origin): Promise<PetDto> {
     const { categoryId, status } = changes;
     return this.commands.execute(origin, {
@@ -112,7 +112,10 @@ export class PetsService {
     });
   }
 
-  /** The row is kept for the records, but no longer uses its category. */
+  /**
+   * Marks the pet as deleted, and keeps its row for the records. The row no longer refers to the category, so that the category
+   * can be deleted.
+   */
   delete(id: number, origin: Origin): Promise<void> {
     return this.commands.execute(origin, {
       needs: [PetOperations.lock(id)],
@@ -127,7 +130,7 @@ export class PetsService {
     });
   }
 
-  /** Shares its statement with all other reads by id. */
+  /** Finds each pet by its id, because all concurrent reads by id share one statement. */
   private async listById(
     ids: number[],
     { after, limit }: PageRange,
@@ -145,9 +148,8 @@ export class PetsService {
   }
 }
 
-/** The operations on pets that other modules may use in their commands. */
 export const PetOperations = {
-  /** Locks the pet and its orders against other changes, which keeps them consistent. */
+  /** Locks a pet, so that no other command changes its status, stock or open orders at the same time. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
   /** @throws ApiError 404 `pet_not_found` */
@@ -158,7 +160,7 @@ export const PetOperations = {
     return pet?.deletedAt === null ? pet : null;
   },
 
-  /** Changes units in stock or open orders; the status follows them. */
+  /** Changes the stock or the number of open orders, and the status that follows from them. */
   changeStock(state: State, id: number, change: Partial<Pick<Pet, 'stock' | 'openOrders'>>): KnownPet {
     const before = state.find(Pet, id)!;
     const after = { ...before, ...change };
@@ -189,7 +191,7 @@ function assertCategory(state: State, categoryId: number): void {
   }
 }
 
-/** The part of pets in writes. The row of a deleted pet is kept. */
+/** How commands write pets, and which events report the changes. The row of a deleted pet is kept, so `after` is never null. */
 export const PETS_TABLE: ReportedTable = {
   entity: Pet,
   eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOf(before, after!)),
@@ -204,16 +206,16 @@ function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
   if (deletedAt !== null) {
     return [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
   }
-  // The stock of a pet is reported by the inventory.
+  // A change of stock alone is no `pet.updated`: the inventory module reports the stock.
   return isDeepStrictEqual(data, toPetDto(before)) ? [] : [{ type: 'pet.updated', petId, data }];
 }
 
 const IS_THERE = 'deleted_at IS NULL';
 
-/** The filters of the pet list as SQL. */
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // The index on categories has the status before the id.
+  // The index on categories contains the status before the id. For a list of one category, name every status, so that the index
+  // returns the ids of each status in order.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {
