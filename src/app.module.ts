@@ -19,17 +19,18 @@ import { SeedService } from './runtime/seed';
 import { SETTINGS, type Settings } from './settings';
 
 /**
- * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). What fails before
- * any guard goes straight to `ErrorFilter`: unknown paths and methods, and bodies that cannot be read (400, 413, 415).
+ * The steps of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). A request that
+ * fails before the guards goes straight to `ErrorFilter`, for example because of an unknown path (404), a wrong method
+ * (405) or an unreadable body (400, 413, 415).
  */
 const PIPELINE = [
-  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the caller and counts: limits and bans (429, 403)
-  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // key and scope (401, 403)
-  { provide: APP_GUARD, useExisting: SunsetGuard }, // sunset of the operation (410)
-  { provide: APP_GUARD, useClass: InputGuard }, // unknown query parameters, a body where there is none (400)
-  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // ETag (304), Link, rate limit and deprecation headers
-  { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
-  { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
+  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and counts the request; refuses banned keys (403) and requests over a limit (429)
+  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // checks the key (401) and its scope (403)
+  { provide: APP_GUARD, useExisting: SunsetGuard }, // ends deprecated operations after their sunset (410)
+  { provide: APP_GUARD, useClass: InputGuard }, // refuses unknown query parameters, and a body if the operation takes none (400)
+  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // sets the ETag (304), Link, rate limit and deprecation header fields
+  { provide: APP_PIPE, useClass: RequestValidationPipe }, // refuses invalid values (400)
+  { provide: APP_FILTER, useClass: ErrorFilter }, // turns every failure into an error response
 ];
 
 const RETENTION: Provider = {
@@ -41,7 +42,10 @@ const RETENTION: Provider = {
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
-/** What all modules can inject. @param actor the author of all changes, for the audit log */
+/**
+ * Returns the providers that every module can inject.
+ * @param actor the author of all changes, as the audit log names the author
+ */
 function commonProviders(settings: Settings, actor: Actor) {
   const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
   return [
@@ -58,11 +62,11 @@ function commonProviders(settings: Settings, actor: Actor) {
   ];
 }
 
-/** Assembles a process of the application: a service, or a command. */
+/** The root module. A service and a command assemble different parts of the application. */
 @Global()
 @Module({ exports: [SETTINGS, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
-  /** @param databaseUrl the settings lack it if the database is embedded */
+  /** @param databaseUrl the URL of the opened database; the settings have no URL if the database is embedded */
   static forService(settings: Settings, databaseUrl: string): DynamicModule {
     const options = dataSourceOptions(databaseUrl, settings.databasePool);
     const common = commonProviders(settings, SERVICE);
@@ -74,7 +78,10 @@ export class AppModule {
     };
   }
 
-  /** The services that commands use. The database is opened later, and only by a command that needs it. */
+  /**
+   * Returns the module with the services that commands use. The database is opened later, and only if a command needs the
+   * database.
+   */
   static forCommands(settings: Settings, actor: Actor): DynamicModule {
     const options = { ...commandOptions(''), manualInitialization: true };
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));

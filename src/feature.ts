@@ -7,34 +7,38 @@ import type { Entity, ExpiredRows, State, Transaction } from '#libs/database';
 import type { Settings } from './settings';
 
 /**
- * What a folder of `src/modules` adds to the application; the folder's `index.ts` exports one Feature. The assembly asks each
- * Feature for everything that the folder adds, so deleting a feature means deleting its folder and its line in `features.ts`.
+ * Everything that a folder of `src/modules` adds to the application. The folder's `index.ts` exports one Feature, so
+ * deleting a feature means deleting its folder and its line in `features.ts`.
  */
 export interface Feature {
   module: Type;
-  /** The module that a command loads, if a command needs less than a service. By default `module`. */
+  /** The module that a command loads, if commands need less than a service. The default is `module`. */
   commandModule?: Type;
-  /** The commands for operators, in the order of the help. Only the command line loads them. */
+  /** Loads the feature's commands for operators, in the order of the help. A service never calls this function. */
   commands?: () => Promise<Type<CommandRunner>[]>;
-  /** Tables whose rows the commands of callers change, parents before children, and the events that report the changes. */
+  /** The tables that requests of callers change, parents before children, with the events that report the changes. */
   tables?: readonly ReportedTable[];
-  /** Completes the settings of a service, once its database is open. */
+  /** Completes the settings of a service. Called when the database of the service is open. */
   prepare?: (settings: Settings) => Settings;
-  /** The file that a copy of the store needs as well, if there is one. */
+  /**
+   * Returns the file that a copy of the store needs besides the database, for example the key that encrypts webhook
+   * secrets.
+   */
   copiedFile?: (settings: Settings) => CopiedFile | undefined;
   expired?: readonly ExpiredRows[];
-  /** What the feature keeps for a client, and ends when an operator deletes the client. */
+  /** The data that the feature keeps for a client, and that ends when an operator deletes the client. */
   ofClient?: ClientDependent;
-  /** Schemas of the OpenAPI document that belong to no class, by name. */
+  /** Schemas of the OpenAPI document that no class describes, by name. */
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
 
-/** A table whose rows commands change. */
 export interface ReportedTable {
-  /** Absent if the feature reports rows of another feature's table as a resource of its own. */
+  /**
+   * Absent if the rows belong to another feature's table, and this feature reports their changes as a resource of its own.
+   */
   readonly entity?: Entity;
-  /** Returns the events that report what a command did. The state is the one after the command. */
+  /** Returns the events that report the changes of a command. `state` contains the rows as they are after the command. */
   eventsOf?(state: State): ReportedEvent[];
 }
 
@@ -44,13 +48,18 @@ export interface ReportedEvent {
   data: object;
 }
 
-/** What a feature keeps for a client. */
 export interface ClientDependent {
-  /** Ends what the feature keeps, in the transaction that deletes the client. */
+  /** Ends everything that the feature keeps for the client, in the transaction that deletes the client. */
   end(transaction: Transaction, clientId: number): Promise<void>;
-  /** Describes to the operator what continues to work for the client after one of its keys was revoked. */
+  /**
+   * Returns a text for the operator about what still works for the client after one of its keys was revoked, for example
+   * webhooks.
+   */
   describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
 
-/** A file in the folder of an embedded database, and a hint for the operator, if the copy has no folder. */
+/**
+ * A file in the folder of an embedded database. The operator gets the hint if the store is copied to a database without a
+ * folder.
+ */
 export type CopiedFile = Record<'path' | 'hint', string>;

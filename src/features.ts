@@ -13,8 +13,8 @@ import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
 
 /**
- * All features. Commands of callers lock and write the rows of the features in this order, parents before children, and report
- * the changes in the reverse order. The help lists the commands of the features in this order, too.
+ * All features. Commands lock and write rows in this order, parents before children, and report the changes in the reverse
+ * order. The help also lists the features' commands in this order.
  */
 export const FEATURES: readonly Feature[] = [
   AUTH,

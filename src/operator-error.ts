@@ -1,18 +1,21 @@
-/** What the operator has to mend, in one sentence, with a code for programs. All parts of the application throw it. */
+/**
+ * An error that the operator has to solve. The message is one sentence for people, and the code is for programs. All parts
+ * of the application throw this error.
+ */
 export class OperatorError extends Error {
   constructor(
     message: string,
     readonly code = 'failed',
-    /** Of a command that it ends. */
+    /** The exit code of a command that ends with this error. */
     readonly exitCode = 1,
-    /** Details, one on each line below the sentence. */
+    /** Details, each printed on a line below the message. */
     readonly lines?: readonly string[],
   ) {
     super(message);
   }
 }
 
-/** Invalid arguments of a command. The message says what is valid. */
+/** Invalid arguments of a command. The message describes valid arguments. */
 export class UsageError extends OperatorError {
   constructor(message: string, code = 'usage_error') {
     super(message, code, BAD_USAGE);

@@ -19,7 +19,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_PORT = 65_535;
-/** The ports above 1023 that browsers and Node's `fetch` refuse (the Fetch standard's "bad port"). */
+/** The ports above 1023 that browsers and Node's `fetch` refuse ("bad port" in the Fetch standard). */
 const REFUSED_PORTS = new Set([
   ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566],
   ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
@@ -27,7 +27,10 @@ const REFUSED_PORTS = new Set([
 const MAX_WORKERS = 256;
 export const WEBHOOK_KEY_BYTES = 32;
 
-/** What ioredis would make nothing of, it would ignore, or fail with at each connection. */
+/**
+ * The URLs that ioredis understands completely. ioredis would ignore any other part of a URL, or fail because of it at each
+ * connection.
+ */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =
   'a redis:// or rediss:// URL with no path but the number of a database, or several without it, separated by commas';
@@ -36,7 +39,7 @@ const redisUrl = taking(
   REDIS_URLS,
   (text) => {
     const urls = text.split(',').map((one) => one.trim());
-    // A cluster has one database.
+    // The nodes of a Redis cluster have one database only, so several URLs must not name a database.
     const isNode = (one: string) => urls.length === 1 || !/[1-9]/.test(new URL(one).pathname);
     const areUrls = urls.every((one) => REDIS_URL.test(one) && isWellFormedUrl(one) && isNode(one));
     return areUrls ? urls.join(',') : undefined;
@@ -44,7 +47,7 @@ const redisUrl = taking(
   '…',
 );
 
-/** True for an origin as browsers and the web views of packaged apps (`capacitor://localhost`) send one. */
+/** True for an origin in the form that browsers and the web views of packaged apps (`capacitor://localhost`) send. */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z\d+.-]*:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/.test(text) || !URL.canParse(text)) {
     return false;
@@ -69,13 +72,13 @@ const servicePort: Reader<number> = (text, variable) => {
   return port;
 };
 
-/** A port on the loopback address, another address with a port, or `off`, which is null. */
+/** Reads a port on the loopback address, an address with a port, or `off`, which becomes null. */
 const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
   if (text === 'off') {
     return null;
   }
   const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  // An IPv6 address is in brackets if a port follows.
+  // Remove the brackets around an IPv6 address.
   const address = { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
   return port !== '' && address.port <= MAX_PORT ? address : undefined;
 });
@@ -110,7 +113,7 @@ const networks = taking('addresses or networks, such as 10.0.0.0/8', (text) => {
   return entries.every(isNetwork) ? entries : undefined;
 });
 
-/** @param secret whether `<name>_FILE` may name a file with it */
+/** @param secret true if the variable `<name>_FILE` may name a file that contains the value */
 function variable<Value, Fallback extends Value | undefined>(
   name: string,
   read: Reader<Value>,
@@ -124,37 +127,44 @@ function variable<Value, Fallback extends Value | undefined>(
   return { names: secret ? [name, `${name}_FILE`] : [name], valueIn };
 }
 
-/** What each setting means to operators is in docs/operations/running.md. */
+/** The environment variables of the settings. docs/operations/running.md explains the settings to operators. */
 const VARIABLES = {
   host: variable('HOST', (text) => text, '127.0.0.1'),
   port: variable('PORT', servicePort, 3000),
-  /** Absent: an embedded PostgreSQL in `dataDirectory`. */
+  /** If absent, the service uses an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: variable('DATABASE_URL', databaseUrl, undefined, { secret: true }),
   dataDirectory: variable('DATA_DIR', path, '.petstore'),
   databasePool: variable('DATABASE_POOL', integer(2, 1_000), 10),
-  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
+  /**
+   * If absent, this process counts the limits alone. The URLs of several nodes of a Redis cluster are separated by commas.
+   */
   redisUrl: variable('REDIS_URL', redisUrl, undefined, { secret: true }),
-  /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
+  /**
+   * How many instances share the limits. While Redis is unavailable, each instance allows an equal share of every limit.
+   */
   instances: variable('INSTANCES', integer(1, 10_000), 1),
   trustProxy: variable('TRUST_PROXY', networks, []),
   corsOrigins: variable('CORS_ORIGINS', origins, ['*']),
-  /** Where metrics are served; null: nowhere. */
+  /** The address of the metrics. Null means that no metrics are served. */
   metrics: variable('METRICS_PORT', metricsAddress, { host: '127.0.0.1', port: 9464 }),
   logLevel: variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
   afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
-  /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
+  /**
+   * Encrypts the secrets of webhooks. If absent, an embedded database has a key of its own in `dataDirectory`. With any
+   * other database, there is then no key.
+   */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
   shutdownDelaySeconds: variable('SHUTDOWN_DELAY', integer(0, 300), 0),
   workers: variable('WORKERS', workerCount, 1),
-  /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
+  /** Where traces are sent, by OTLP over HTTP. If absent, tracing is off. */
   tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', tracesUrl, undefined),
 };
 
 type Variables = typeof VARIABLES;
 export type Settings = { [Name in keyof Variables]: ReturnType<Variables[Name]['valueIn']> };
 
-/** @throws EnvironmentError whose one-line message names the variable and its valid values */
+/** @throws EnvironmentError with one line that names the invalid variable and its valid values */
 export function readSettings(environment: Environment): Settings {
   const values = Object.entries(VARIABLES).map(([name, { valueIn }]) => [name, valueIn(environment)]);
   const settings = Object.fromEntries(values) as Settings;
@@ -164,7 +174,7 @@ export function readSettings(environment: Environment): Settings {
   return isTracingOff(environment) ? { ...settings, tracesUrl: undefined } : settings;
 }
 
-/** True if a variable of OpenTelemetry turns tracing off, even if the address of a collector is set. */
+/** True if a variable of OpenTelemetry turns tracing off. Tracing is then off even if the address of a collector is set. */
 function isTracingOff(environment: Environment): boolean {
   const isDisabled = textIn(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';

@@ -17,7 +17,7 @@ export function serviceUrl(text: string): string {
   return text.replace(/\/$/, '');
 }
 
-/** Where commands call the service; by default the one of the settings, which is looked up once. */
+/** Returns the address of the service that a command calls: the option `--url`, or the service of the settings. */
 export async function urlOf({ url }: { url?: string }): Promise<string> {
   return url ?? serviceAddress(readSettings(process.env));
 }
@@ -29,7 +29,7 @@ export function noService(url: string, reason: string): OperatorError {
   );
 }
 
-/** The key of commands that call the service. */
+/** Returns the API key with which commands call the service. */
 export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
   const key = PETSTORE_KEY.trim();
   if (key === '') {
@@ -37,7 +37,7 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
       `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
     );
   }
-  // An error of fetch would print it.
+  // With other characters, `fetch` would fail with an error that shows the key.
   if (!/^[!-~]+$/.test(key)) {
     throw new UsageError('PETSTORE_KEY takes an API key, which is printable ASCII without spaces.');
   }
@@ -46,7 +46,10 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
 
 type Field = [name: string, text: string];
 
-/** Reads fields, one after the other. The groups of the pattern are the name and the text. */
+/**
+ * Returns a parser for an option that may be repeated, which collects all fields.
+ * @param pattern the first group is the name of the field, the second group its text
+ */
 function fieldsAs(pattern: RegExp, form: string) {
   return (given: string, before: Field[] = []): Field[] => {
     const [, name, text] = pattern.exec(given) ?? [];
@@ -60,7 +63,7 @@ function fieldsAs(pattern: RegExp, form: string) {
 const fieldIn = fieldsAs(/^([^=]+)=(.*)$/s, 'name=value');
 const headerIn = fieldsAs(/^([\w-]+): ?([ -~]*)$/, `a header field such as 'If-Match: "3"'`);
 
-/** The option of commands that call a service. */
+/** The option `--url` of commands that call a service. */
 export const URL_OPTION = [
   '--url <url>',
   'address of the service (default: one that runs here on this store, or HOST and PORT)',
@@ -103,7 +106,7 @@ export class ApiCommand extends PetstoreCommand {
     const header = 'a header field; several: repeat it';
     command
       .summary(SUMMARY)
-      // Commander takes optional arguments only at the end.
+      // Commander allows optional arguments only after the others, so the first argument is the path if there is only one.
       .argument('<method-or-path>', 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE')
       .argument('[path]', 'path of an operation, such as /pets/1')
       .option('-f, --field <name=value>', field, fieldIn)
@@ -123,7 +126,7 @@ export class ApiCommand extends PetstoreCommand {
       throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
     }
     const headers = new Headers(options.header);
-    // With another length than the body's, fetch fails, or never ends.
+    // If Content-Length differs from the length of the body, `fetch` fails or never ends.
     if (headers.has('Content-Length')) {
       throw new UsageError('--header: Content-Length follows from the body.');
     }
@@ -149,14 +152,13 @@ export class ApiCommand extends PetstoreCommand {
   }
 }
 
-/** Codes of Node's client for header fields that it keeps for itself. */
+/** Error codes of Node's `fetch` for header fields that only `fetch` itself may set. */
 const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
 const TIMEOUT_MS = 60_000;
 
-/** @throws OperatorError if no service answers */
 async function send(url: URL, request: RequestInit): Promise<Response> {
   try {
-    // The key is for this service only, not for wherever it points to.
+    // Do not follow redirects: the API key must not be sent to another server.
     return await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
     const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
@@ -174,14 +176,14 @@ async function show(response: Response, { include, json }: ApiOptions): Promise<
     print('');
   }
   const text = await response.text();
-  // It is JSON, unless something other than the service answers.
+  // The service answers with JSON. Any other text comes from another server, for example a proxy.
   const value = jsonOrText(text);
   if (text !== '') {
     print(value === text ? printable(text) : printableJson(value, process.stdout.isTTY && !json ? 2 : 0));
   }
 }
 
-/** Numbers, true, false, null, arrays, objects and quoted texts as in JSON; anything else is a text. */
+/** Parses numbers, true, false, null, arrays, objects and quoted texts as JSON. Any other text is returned unchanged. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -190,7 +192,10 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** The next page of the same service, which gets the key; at the end of the feed it is the same again. */
+/**
+ * Returns the URL of the next page. Returns undefined after the last page, at the end of the event feed, which links to the
+ * same page again, and for another server, which must not get the API key.
+ */
 function nextPage({ headers }: Response, url: URL): URL | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const next = target === undefined ? undefined : new URL(target, url);

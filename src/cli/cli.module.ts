@@ -22,7 +22,10 @@ export class ServeCommand extends PetstoreCommand {
   readonly examples = ['serve', 'serve > petstore.log'];
   readonly takesJson = false;
 
-  /** The launcher runs the server without what commands need, so this one is only asked for help. */
+  /**
+   * The launcher starts the server without the command line. This command only exists for the help and runs only if `serve`
+   * has arguments.
+   */
   protected execute(): Promise<never> {
     return Promise.reject(new UsageError('serve takes no arguments.'));
   }
@@ -52,13 +55,12 @@ export class VersionCommand extends PetstoreCommand {
   }
 }
 
-/** Those that belong to no feature, and follow the commands of the features in the help. */
+/** The commands that belong to no feature. The help lists them after the commands of the features. */
 const COMMANDS = [ApiCommand, DbCommand, StatusCommand, OpenapiCommand, CompletionCommand, VersionCommand];
 
-/** The commands, with the application's services. */
 @Module({})
 export class CliModule {
-  /** @param actor the author of all changes, for the audit log */
+  /** @param actor the author of all changes, as the audit log names the author */
   static async forActor(actor: Actor): Promise<DynamicModule> {
     const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
     const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];
@@ -70,7 +72,10 @@ export class CliModule {
   }
 }
 
-/** Help needs no settings. A command that does reads them again, and reports what is wrong. */
+/**
+ * Returns the default settings if a setting is invalid, because the help must work anyway. A command that needs settings
+ * reads them again and reports the invalid setting.
+ */
 function settingsOrDefaults(): Settings {
   try {
     return readSettings(process.env);

@@ -12,17 +12,18 @@ import { UsageError } from '../operator-error';
 import { outputIsWritten } from './command/files';
 import { operator } from './command/operator';
 
-/** How long it may take to close the connections. */
+/** How long closing the database connections may take, in milliseconds. */
 const CLOSE_MS = 1_000;
 
-/** Runs the command of this process, and ends it. */
+/** Runs the command that the arguments name, and ends the process with its exit code. */
 export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
-  // A command's output has no warnings of libraries, such as that of ioredis about an unneeded password.
+  // Drop warnings that libraries print, for example of ioredis about a superfluous password: they do not belong to a
+  // command's output.
   Object.assign(console, { warn: () => undefined });
-  // Node's own report would show all fields of an error, and some fields of the database's errors repeat rows.
+  // Node's own report would show all fields of an error, and some fields of a database error contain data of rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
-  // If the event loop is empty before the command has finished, that is no success.
+  // Node emits `beforeExit` if nothing is left to wait for. If the command has not finished by then, it has failed.
   process.once('beforeExit', () => process.exit(1));
   const code = await executeCommand().then(() => 0, reportFailure);
   await outputIsWritten().then(
@@ -40,13 +41,13 @@ async function executeCommand(): Promise<void> {
     await CliModule.forActor(operator(process.env)),
     COMMANDER_OPTIONS,
   );
-  // The help can be typed as it is shown: `npx petstore keys issue`.
+  // The help shows commands as they can be typed, for example `npx petstore keys issue`.
   const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
   commander.name(PETSTORE).version(VERSION, '-v, --version');
   try {
     await finishUnlessInterrupted(CommandFactory.runApplication(application));
   } finally {
-    // A statement that was interrupted may keep the connections.
+    // An interrupted statement may keep its connection busy, so do not wait longer than CLOSE_MS.
     await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
     await closeStores();
   }

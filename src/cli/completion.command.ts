@@ -2,7 +2,7 @@ import { Command } from 'nest-commander';
 import { type Commander, PetstoreCommand } from './command/command';
 import { print } from './command/output';
 
-/** The words of a command, ` keys` for instance, or of an option of it that takes one of a few values, and what may follow. */
+/** The first words of a command line, for example ` clients create --plan`, and the words that may follow. */
 type Place = [words: string, next: readonly string[]];
 
 function placesOf(command: Commander, words = ''): Place[] {
@@ -18,8 +18,9 @@ function placesOf(command: Commander, words = ''): Place[] {
 }
 
 /**
- * Arguments of commands are skipped, so that options are offered after them, too. `$((…))`, because zsh takes a letter after a
- * colon for a modifier.
+ * Returns the completion script for bash. The script skips the values of arguments, so that options are also offered after
+ * arguments. Lengths use `$((…))`, because zsh, which also runs this script, would take a letter after a colon for a
+ * modifier.
  */
 function bash(places: Place[]): string {
   return `_petstore_next() {

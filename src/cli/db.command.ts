@@ -21,7 +21,7 @@ import { typedPath } from './command/files';
 import { confirm, withProgress } from './command/operator';
 import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
 
-/** Tables that are not copied: the instances run on the source, and the copy gets an identity of its own. */
+/** Tables that are not copied. The instances in `instances` run on the source, and the copy gets an identity of its own. */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 
@@ -106,7 +106,7 @@ export class DbCommand extends CommandGroup {
       print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }
     if (url !== undefined) {
-      // Standard output may be for a program.
+      // Hints go to standard error, because a program may read standard output.
       files.forEach(({ hint }) => process.stderr.write(`${hint}\n`));
     }
   }
@@ -132,14 +132,17 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
       }),
     );
   } catch (error) {
-    // The error of a connection to several addresses has no message.
+    // If a host has several addresses, the error of a failed connection has a code but no message.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = (message || (code ?? String(error))).replace(/\.$/, '');
     throw new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
   }
 }
 
-/** The folder gets its name when it is complete. A killed copy leaves one that is marked as partial. */
+/**
+ * Copies the store to a new folder. The folder gets its name when the copy is complete. If the process is killed, a folder
+ * with the suffix `.partial` is left.
+ */
 async function copyToFolder(
   typed: string,
   files: readonly CopiedFile[],

@@ -4,7 +4,10 @@ import { AppModule } from '../app.module';
 import { readSettings } from '../settings';
 import { buildDocument, documentText } from '../http/document/build-document';
 
-/** The OpenAPI document as text, from an application that is assembled but not started. */
+/**
+ * Returns the OpenAPI document as text. The application is assembled for this purpose but not started, so no database is
+ * needed.
+ */
 export async function openapiDocument(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
   const root = AppModule.forService(settings, 'postgres://nowhere');

@@ -21,7 +21,7 @@ type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 export class StatusCommand extends PetstoreCommand {
   readonly examples = ['status', 'status --json'];
 
-  /** Exits with 1 after the output if there is a problem, for scripts. */
+  /** Prints the status. If there is a problem, the command then ends with exit code 1, for scripts. */
   protected async execute(options: OutputOptions): Promise<void> {
     const settings = readSettings(process.env);
     const { redisUrl } = settings;
@@ -52,7 +52,8 @@ function show({ database, instances }: StoreStatus, redis: RedisStatus | null): 
     ...instance,
     lastSeen: new Date(Date.now() - secondsAgo * 1_000),
   }));
-  // Operators wait for the first sentence before they move a store, so it must not be a guess.
+  // Operators wait for the sentence `No instance of the service runs.` before they move a store, so the sentence must be
+  // certain.
   const none = 'No instance of the service runs.';
   printMany(rows, {}, instances === null ? 'Whether an instance of the service runs is unknown.' : none);
 }
@@ -62,10 +63,10 @@ function inWords({ answers, version, bytes }: RedisStatus): string {
   return answers ? details.join(', ') || 'answers' : 'does not answer';
 }
 
-/** What may be known of a database, in the order of the output. */
+/** The fields about the database, in the order of the output, before the database has been reached. */
 const UNKNOWN = {
   state: 'unreachable',
-  /** How to reach a running embedded one by hand. */
+  /** The command that opens a running embedded database in psql. */
   psql: null as string | null,
   reason: null as string | null,
   postgres: null,
@@ -77,13 +78,13 @@ const UNKNOWN = {
 
 interface StoreStatus {
   database: typeof UNKNOWN & { kind: 'embedded' | 'given'; location: string };
-  /** Null if they are not known. */
+  /** Null if the instances are not known. */
   instances: Instance[] | null;
-  /** They need action; one sentence each. */
+  /** Problems that the operator has to solve, one sentence each. */
   problems: string[];
 }
 
-/** The state of the service and its data. Starts and creates nothing. */
+/** Returns the state of the service and its database. Starts and creates nothing. */
 async function inspectStore(settings: Settings): Promise<StoreStatus> {
   const { databaseUrl, dataDirectory } = settings;
   const embedded = databaseUrl === undefined ? findEmbedded(settings) : undefined;
@@ -101,7 +102,7 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
     return await withConnection(url, (dataSource) => inspectRunning(running, dataSource));
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    // Nobody listens at its socket.
+    // No server listens on the socket of the embedded database.
     if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
       return { database: { ...database, state: 'stopped' }, instances: [], problems: [NONE_RUNS] };
     }
@@ -113,7 +114,7 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
 
 const NONE_RUNS = 'No instance of the service runs on this database.';
 
-/** SQL, because PostgreSQL's own tables and functions have no entities. */
+/** Plain SQL, because PostgreSQL's own tables and functions have no entities. */
 const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
     pg_database_size(current_database()) AS bytes,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,

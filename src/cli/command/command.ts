@@ -10,19 +10,25 @@ import { OperatorError, UsageError } from '../../operator-error';
 import { writeOutput } from './files';
 import type { OutputOptions } from './output';
 
-/** A command as the package `commander` has it. */
+/** The class `Command` of the package `commander`. */
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
 type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
 
-/** Descriptions narrower than this are not wrapped: half a terminal of fifty columns has to do. */
+/**
+ * In characters. If the column of descriptions in the help is narrower, descriptions are not wrapped. A terminal of fifty
+ * columns has room for this width.
+ */
 const NARROWEST_COLUMN = 15;
 
 function rethrow(error: Error): never {
   throw error;
 }
 
-/** What commander writes goes where all output goes, and its errors to whoever runs a command. */
+/**
+ * Options of nest-commander. Output of commander is written like all other output, and errors are thrown to the caller that
+ * runs the command.
+ */
 export const COMMANDER_OPTIONS = {
   logger: false as const,
   abortOnError: false,
@@ -38,7 +44,10 @@ export const COMMANDER_OPTIONS = {
   serviceErrorHandler: rethrow,
 };
 
-/** Of an invalid value, what its parser says is reported. Commander would say where it is from, and repeat it. */
+/**
+ * Makes the error for an invalid value consist of the option's name and the parser's message. Commander would also repeat
+ * the value and its source.
+ */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
   if (parseArg !== undefined) {
@@ -52,15 +61,23 @@ function nameInErrors(option: Option): void {
   }
 }
 
-/** What a command is, beside its name and description. */
+/** The properties of a command besides its name and description. */
 interface Declaration {
-  /** Shown below the help, after the program's name. */
+  /** Example calls, without the name of the program. The help shows the examples at its end. */
   readonly examples: readonly string[];
-  /** Declares options, and arguments that are more than a text, as commander does; in a hook, what it cannot check. */
+  /**
+   * Declares the command's options, and arguments that need a parser, with commander's methods. A hook may check what
+   * commander cannot check.
+   */
   declare?(command: Commander): void;
-  /** False for what prints no result, and for what declares the option itself. */
+  /**
+   * True adds the option `--json`. False if the command prints no result, or declares `--json` itself. The default is true.
+   */
   readonly takesJson?: boolean;
-  /** True for what destroys or cuts off, and its opposite, which takes the same options. */
+  /**
+   * True adds the option `--yes`: for a command that destroys data or cuts off callers, and for its opposite, which takes
+   * the same options.
+   */
   readonly takesYes?: boolean;
 }
 
@@ -78,20 +95,22 @@ function complete(command: Commander, declaration: Declaration): void {
   }
 }
 
-/** Base of all commands. */
 export abstract class PetstoreCommand extends CommandRunner implements Declaration {
   abstract readonly examples: readonly string[];
 
   override setCommand(command: Commander): this {
     const { outputConfiguration, helpConfiguration } = COMMANDER_OPTIONS;
-    // Subcommands inherit it.
+    // Subcommands inherit these settings.
     command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
     command.allowExcessArguments(false);
     complete(command, this);
     return super.setCommand(command);
   }
 
-  /** nest-commander passes on arguments as they were typed, and options of its own decorators only. */
+  /**
+   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as they were typed, and
+   * only options of its own decorators.
+   */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));
   }
@@ -99,15 +118,14 @@ export abstract class PetstoreCommand extends CommandRunner implements Declarati
   protected abstract execute(...inputs: never[]): Promise<void>;
 }
 
-/** The values of its arguments, then of its options. */
+/** Returns the parsed values of the arguments, and then an object with the options. */
 function inputsOf(command: Commander): never[] {
   return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
-/** The databases of this process, also those that are only being opened. */
+/** The databases that this process has opened or is opening. `closeStores` stops their servers. */
 const opened: Promise<OpenDatabase>[] = [];
 
-/** @param settings by default those of the environment */
 export function openStore(
   settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
   forServer = false,
@@ -117,17 +135,19 @@ export function openStore(
   return opening;
 }
 
-/** Whatever has ended the command: a server of PostgreSQL that it has started ends with it. */
+/** Stops the embedded PostgreSQL servers that this process has started, however the command has ended. */
 export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }
 
-/** The store that a command works on. */
 @Injectable()
 export class StoreConnection {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Connects the services that the command injects. Migrates an embedded database; any other must be up to date. */
+  /**
+   * Opens the database and connects the services that the command injects. Migrates an embedded database.
+   * @throws OperatorError if any other database lacks a migration
+   */
   async open(): Promise<void> {
     const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
     if (isEmbedded) {
@@ -135,7 +155,7 @@ export class StoreConnection {
     }
     await this.dataSource.setOptions(commandOptions(url)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
-    // Only `db migrate` and a starting server migrate a database of somebody else.
+    // Only `db migrate` and a starting service migrate a database that is not embedded.
     if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
       throw new OperatorError(message, 'database_behind');
@@ -143,7 +163,7 @@ export class StoreConnection {
   }
 }
 
-/** A command on the store, which is opened once its arguments are checked. */
+/** Base of commands that work on the store. The store is opened once the arguments are checked. */
 export abstract class StoreCommand extends PetstoreCommand {
   @Inject() private readonly store!: StoreConnection;
 
@@ -155,21 +175,24 @@ export abstract class StoreCommand extends PetstoreCommand {
 
 export interface SubcommandDeclaration extends Declaration {
   description: string;
-  /** True for what opens the store itself, or needs none. */
+  /** True if the subcommand opens the store itself, or needs no store. */
   withoutStore?: boolean;
 }
 
 const SUBCOMMAND = 'petstore:subcommand';
 
 /**
- * The method of a group is a command of it, on the store and with the method's name. It takes the values of its arguments, and
- * then of its options.
+ * Makes a method of a CommandGroup a subcommand with the method's name. The method gets the values of its arguments, and
+ * then its options. The store is opened before, unless `withoutStore` is true.
  */
 export const Subcommand = (declaration: SubcommandDeclaration) => SetMetadata(SUBCOMMAND, declaration);
 
 type Method = (...inputs: never[]) => Promise<void>;
 
-/** Commands on one thing: the methods that are subcommands, in their order. Alone it prints its help. */
+/**
+ * Base of commands with subcommands, such as `keys issue` and `keys revoke`. Each method with `@Subcommand` is a
+ * subcommand. Without a subcommand, the command prints its help.
+ */
 export abstract class CommandGroup extends PetstoreCommand {
   readonly examples = [];
   readonly takesJson = false;
@@ -192,20 +215,20 @@ export abstract class CommandGroup extends PetstoreCommand {
         });
       }
     }
-    // An excess argument is an unknown subcommand.
+    // An excess argument is an unknown subcommand, which `execute` reports.
     group.allowExcessArguments(true);
   }
 
   protected execute(): Promise<void> {
     if (this.command.args.length > 0) {
-      // Names what was probably meant. Commander does so by itself only for a command that does nothing.
+      // `unknownCommand` suggests a subcommand with a similar name. Commander itself calls this method only for commands
+      // without an action.
       (this.command as Commander & { unknownCommand(): never }).unknownCommand();
     }
     return this.command.help({ error: true });
   }
 }
 
-/** Of commands that ask. */
 export interface ConfirmedOptions extends OutputOptions {
   yes?: boolean;
 }

@@ -1,5 +1,5 @@
-// How commands end early. They fail in one line on standard error, or in JSON if the command's output is JSON; a signal, or
-// that nobody reads the output any more, interrupts them.
+// Ends commands early and reports why: as one line on standard error, or as JSON with the option `--json`. A signal
+// interrupts a command, and so does a closed output.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { inBackground } from '#libs/background';
@@ -8,7 +8,7 @@ import { BAD_USAGE, OperatorError } from '../../operator-error';
 import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
 import type { StopSignals } from '../../runtime/stop-signals';
 
-/** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
+/** Returns a message about a failed system call, for example `cannot read pets.ndjson: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
   const known = errno === undefined ? undefined : getSystemErrorMap().get(errno);
@@ -16,8 +16,9 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
 }
 
 /**
- * The output could not be written completely. Where the reader of a pipe has closed it, as in `petstore export | head`, it has
- * what it wanted.
+ * Standard output could not be written completely. The exit code is 0 if the reader of a pipe has closed the pipe, as in
+ * `petstore export
+ * head`: the reader has read enough.
  */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
@@ -26,9 +27,9 @@ export class OutputFailure extends OperatorError {
   }
 }
 
-/** Writes commander's usage errors in our format, in one line. */
+/** Writes a usage error of commander on one line, in the format of all other errors. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  // What was probably meant is on a second line.
+  // Commander writes its suggestion (`Did you mean …?`) on a second line.
   const mistake = text
     .replace(/^error: /, '')
     .trim()
@@ -38,8 +39,8 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
 }
 
 /**
- * Prints the error, unless commander has done so: help, whose exit code is 0, or a usage error.
- * @returns the exit code
+ * Prints the error, unless commander has printed help or a usage error already.
+ * @returns the exit code of the process
  */
 export function reportFailure(error: unknown): number {
   const { code, exitCode = 1 } = error as { code?: unknown; exitCode?: number };
@@ -52,30 +53,38 @@ export function reportFailure(error: unknown): number {
   return exitCode;
 }
 
-/** Looks at the raw arguments, because parsing them may be what failed. */
+/**
+ * Returns the failure as JSON if the arguments contain `--json`, otherwise the given text. The raw arguments are searched,
+ * because parsing the arguments may have failed.
+ */
 function inFormat({ code, message, lines }: ReturnType<typeof failureOf>, text: string): string {
   return process.argv.includes('--json')
     ? `${printableJson({ error: { code, message: withoutSecrets(message), lines } })}\n`
     : text;
 }
 
-/** How long the command may take to clean up after a second signal. */
+/** How long a command may clean up after a second signal, in milliseconds. */
 const HURRY_MS = 2_000;
 
-/** Aborted with the reason why this process must end. */
 const interruption = new AbortController();
 
-/** Rejects with the reason why this process must end. */
+/** Rejects with the reason if this process has to end early, because of a signal or because its output was closed. */
 export const interrupted = new Promise<never>((_resolve, reject) => {
   interruption.signal.addEventListener('abort', () => reject(interruption.signal.reason as Error));
 });
-// Not every command waits for it.
+// Not every command awaits `interrupted`, and an unhandled rejection would end the process.
 interrupted.catch(() => undefined);
 
-/** What a signal leaves of the work that is running, if that ends by itself: `the target was not changed`. */
+/**
+ * The state in which a signal leaves the current work, for example `the target was not changed`. Undefined if a signal does
+ * not wait for the work.
+ */
 let outcomeAfterSignal: string | undefined;
 
-/** For the whole process. Signals after the first change nothing, except that cleaning up must not take long any more. */
+/**
+ * Interrupts the command at the first signal, or when its output is closed. After a second signal, the command has two
+ * seconds left to clean up.
+ */
 export function listenForInterruption({ first, second }: StopSignals): void {
   const interrupt = first.then((signal) => {
     const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
@@ -85,16 +94,19 @@ export function listenForInterruption({ first, second }: StopSignals): void {
   const hurry = second.then((signal) => setTimeout(() => process.exit(exitCodeOf(signal)), HURRY_MS).unref());
   inBackground('Ending the command', hurry);
   process.stdout.on('error', (error: Error) => interruption.abort(new OutputFailure(error)));
-  // A terminal that was closed takes no messages.
+  // Writing to a terminal that was closed fails. Ignore the error, which nobody could read.
   process.stderr.on('error', () => undefined);
 }
 
-/** As shells report that a signal ended a process. */
+/** Returns the exit code with which shells report that this signal has ended a process. */
 function exitCodeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-/** Leaves the work as it is at an interruption, unless it is interruptible: then it is awaited. */
+/**
+ * Waits for the work. If the command is interrupted, rejects immediately; if the work is `interruptible`, waits until the
+ * work has cleaned up.
+ */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
     if (outcomeAfterSignal === undefined) {
@@ -106,9 +118,10 @@ export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<
 }
 
 /**
- * Work that cleans up at an interruption.
- * @param outcome what a signal leaves of it; empty if the work reports that itself
- * @param work must end when the signal is aborted; with which error does not matter
+ * Runs work that cleans up if the command is interrupted.
+ * @param outcome the state in which an interruption leaves the work, for the error message; empty if the work reports the
+ * state itself
+ * @param work must end when the signal is aborted, with any error
  */
 export async function interruptible<Result>(
   outcome: string,
@@ -125,7 +138,7 @@ export async function interruptible<Result>(
   }
 }
 
-/** Work without an end of its own: Ctrl-C is how it ends. */
+/** Runs work that only ends with an interruption. Ctrl-C ends the command successfully. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   try {
     await interruptible('no more events are shown', work);

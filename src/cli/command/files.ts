@@ -1,4 +1,4 @@
-// Files that commands read and write, and standard input and output in their place.
+// Reads and writes files for commands. The name `-` means standard input or standard output.
 import { randomBytes } from 'node:crypto';
 import { createReadStream, writeFileSync } from 'node:fs';
 import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -12,14 +12,14 @@ import { OperatorError, UsageError } from '../../operator-error';
 const STANDARD_OUTPUT = 1;
 const CHUNK_BYTES = 256 * 1024;
 
-/** @throws UsageError for a path that only a shell could complete */
+/** @throws UsageError if the path begins with `~` or `$`, which only a shell replaces */
 function assertComplete(path: string): void {
   if (!isWrittenOut(path)) {
     throw new UsageError(`"${path}" is not ${WRITTEN_OUT}.`);
   }
 }
 
-/** Resolves a path that an operator typed. A link is followed, even if its target does not exist yet. */
+/** Resolves a path that an operator has typed. A symbolic link is followed, even if its target does not exist yet. */
 export async function typedPath(path: string): Promise<string> {
   assertComplete(path);
   try {
@@ -35,7 +35,7 @@ export async function typedPath(path: string): Promise<string> {
 
 /**
  * Reads a file, or standard input for `-`, until its end or an abort.
- * @param onBytes called with the bytes read so far and the file's; the total of standard input is not known, and 0
+ * @param onBytes called with the number of bytes read so far and the size of the file, which is 0 for standard input
  * @throws OperatorError if reading fails
  */
 export async function* readInput(
@@ -65,8 +65,9 @@ export async function* readInput(
 }
 
 /**
- * Writes a file that is complete, or not there: a temporary file that is moved. Nobody can know its name before, and it is
- * only created: in a folder that others may write to, a file or link of theirs never receives the content.
+ * Writes a file, which either becomes complete or does not appear at all: a temporary file gets the content and is renamed
+ * at the end. The name of the temporary file is random, and the file must be new, so that other users of the folder cannot
+ * place a file or link there that would receive the content.
  * @param path `-` for standard output
  */
 export async function writeFile(
@@ -110,21 +111,25 @@ export async function writeFile(
  * @throws OutputFailure if standard output is a file that cannot be written completely
  */
 export function writeOutput(content: string): void {
-  // For terminals and pipes, Node handles partial writes and errors itself. Not asked of fstatSync: after it has seen a pipe,
-  // Node 20 may take a package behind a symbolic link for another one and load it twice.
+  // For terminals and pipes, Node itself handles partial writes and errors. Do not use `fstatSync` for this check: after
+  // `fstatSync` on a pipe, Node 20 may load a package behind a symbolic link twice.
   if (process.stdout instanceof Socket) {
     process.stdout.write(content);
     return;
   }
   try {
-    // A full disk takes a part and fails at the next write, which Node's own stream for files never attempts.
+    // If the disk is full, the system writes a part and fails at the next write. `writeFileSync` attempts this next write;
+    // Node's own stream for files does not.
     writeFileSync(STANDARD_OUTPUT, content);
   } catch (error) {
     throw new OutputFailure(error as Error);
   }
 }
 
-/** Writes to a pipe are asynchronous. @throws OutputFailure if nobody reads it */
+/**
+ * Resolves when all output is written, because writes to a pipe are asynchronous.
+ * @throws OutputFailure if nobody reads the pipe
+ */
 export function outputIsWritten(): Promise<void> {
   return new Promise((done, reject) => {
     process.stdout.write('', (error) => (error ? reject(new OutputFailure(error)) : done()));

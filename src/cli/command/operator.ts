@@ -1,4 +1,4 @@
-// The person at the terminal: who it is, what they confirm, and what they see meanwhile.
+// Identifies the operator at the terminal, asks for confirmation and shows progress.
 import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Format, SingleBar } from 'cli-progress';
@@ -7,12 +7,12 @@ import { printable } from '../../runtime/messages';
 import { interrupted } from './failure';
 import { OperatorError, UsageError } from '../../operator-error';
 
-/** Rejects forged values of SUDO_USER. */
+/** The names that are accepted from SUDO_USER, whose value may be forged: no spaces and no control characters. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
 
 /**
- * The user who runs this command, according to the operating system. SUDO_USER is added only as a hint, because anybody can
- * set it.
+ * Returns the user who runs this command, according to the operating system. SUDO_USER is added only as a hint, because
+ * anybody can set this variable.
  */
 export function operator(environment: Readonly<Record<string, string | undefined>>): Actor {
   const user = `${userName()}@${hostname()}`;
@@ -20,7 +20,7 @@ export function operator(environment: Readonly<Record<string, string | undefined
   return { kind: 'cli', name: USER_NAME.test(behind) ? `${user} (sudo by ${behind})` : user };
 }
 
-/** In a container the user may have no name. */
+/** Returns the user's name, or the user id if the user has no name, for example in a container. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -30,9 +30,10 @@ function userName(): string {
 }
 
 /**
- * Asks for confirmation. Scripts must pass --yes.
- * @param question what is about to happen: `Revoke key 3 of acme?`
- * @throws UsageError without a terminal; OperatorError if the answer is no
+ * Asks the operator for confirmation. Scripts must pass `--yes`.
+ * @param question describes the action, for example `Revoke key 3 of acme?`
+ * @throws UsageError if there is no terminal
+ * @throws OperatorError if the answer is no
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) {
@@ -41,10 +42,10 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
   }
-  // Standard output is for the result, and may be redirected.
+  // Ask on standard error, because standard output is for the result and may be redirected.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('\n')));
-  // While it reads a line, Ctrl-C is a character.
+  // While the terminal reads a line, Ctrl-C is an input character and not a signal. Send the signal from here.
   terminal.on('SIGINT', () => {
     process.stderr.write('\n');
     process.kill(process.pid, 'SIGINT');
@@ -52,7 +53,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   const answered = terminal.question(`${printable(question)} [y/N] `);
   const answer = await Promise.race([answered, closed, interrupted]).finally(() => terminal.close());
   if (answer === '\n') {
-    // Ctrl-D leaves the cursor behind the question.
+    // After Ctrl-D, the cursor is still on the line of the question.
     process.stderr.write(answer);
   }
   if (!/^y(es)?$/i.test(answer.trim())) {
@@ -61,8 +62,8 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
 }
 
 /**
- * Shows a progress bar on a terminal while the work runs, and clears it afterwards.
- * @param noun what is counted; its number is the bar's payload `count`
+ * Shows a progress bar on a terminal while the work runs, and removes the bar afterwards.
+ * @param noun the things that are counted; the work reports their number as the bar's payload `count`
  */
 export async function withProgress<Result>(
   title: string,

@@ -1,7 +1,6 @@
-// How the texts of options and arguments are read. Each function throws a UsageError for a text that is none.
+// Parsers for options and arguments of commands. Each parser throws a UsageError if the text is invalid.
 import { UsageError } from '../../operator-error';
 
-/** A whole number, as decimal digits. */
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {
   return (text: string): number => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
@@ -12,18 +11,16 @@ export function wholeNumber(min: number, max: number, name = `a whole number fro
   };
 }
 
-/** The days that a report covers. */
 export const DAYS_OPTION = ['--days <days>', 'number of UTC days, 1 to 90', wholeNumber(1, 90)] as const;
 
-/** The id of anything. */
 export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'an id, which is a whole number');
 
-/** A reference to a key: its id, or the whole key. */
+/** Reads the id of a key, or a whole key. */
 export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
 }
 
-/** Several of the known texts, with commas or as several options. */
+/** Reads some of the known texts, separated by commas or given as several options. */
 export function someOf<Known extends string>(known: readonly Known[]) {
   return (text: string, before: Known[] = []): Known[] => {
     const given = new Set<string>([...before, ...text.split(',')]);
@@ -35,10 +32,10 @@ export function someOf<Known extends string>(known: readonly Known[]) {
   };
 }
 
-/** A time in the future: RFC 3339, or a day, which means its end in UTC. */
+/** Reads a time in the future, in RFC 3339 format, or a day, which means the end of that day in UTC. */
 export function futureInstant(text: string): Date {
   const instant = new Date(text);
-  // Date turns 31 February into 3 March.
+  // `Date` turns 31 February into 3 March, so compare the day with the text.
   const exists =
     !Number.isNaN(instant.getTime()) && new Date(text.slice(0, 10)).toJSON().startsWith(text.slice(0, 10));
   if (!exists || !/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
@@ -53,7 +50,7 @@ export function futureInstant(text: string): Date {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration such as `90s`, `10m`, `2h` or `3d`, in milliseconds; `0` needs no unit. */
+/** Reads a duration such as `90s`, `10m`, `2h` or `3d`, and returns milliseconds. `0` needs no unit. */
 export function duration(minMs: number, maxMs: number) {
   return (text: string): number => {
     const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text === '0' ? '0s' : text) ?? [];
@@ -66,7 +63,6 @@ export function duration(minMs: number, maxMs: number) {
   };
 }
 
-/** A text of one to so many characters. */
 export function shortText(max: number) {
   return (text: string): string => {
     if (text.trim() === '' || text.length > max) {

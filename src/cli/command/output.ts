@@ -1,10 +1,9 @@
-// What commands print: tables for people, JSON for programs.
+// Prints the results of commands: tables for people, JSON for programs.
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
 import { printable, printableJson } from '../../runtime/messages';
 import { writeOutput } from './files';
 
-/** Options of every command with output. */
 export interface OutputOptions {
   json?: boolean;
 }
@@ -13,36 +12,38 @@ export function print(line: string): void {
   writeOutput(`${line}\n`);
 }
 
-/** Prints JSON for programs, in a pipe one line for each result, or text for people. */
+/**
+ * Prints a result as text for people, or as JSON for programs. JSON is indented on a terminal and takes one line otherwise.
+ */
 function printResult(value: unknown, { json }: OutputOptions, textOf: () => string): void {
   print(json ? printableJson(value, process.stdout.isTTY ? 2 : 0) : textOf());
 }
 
-/** Prints one record, for people one line per field. Of times, which are Dates, they also see how long ago they were. */
+/** Prints one record. People get one line per field, and see how long ago a time (a Date) was. */
 export function printOne(row: object, options: OutputOptions): void {
   printResult(row, options, () => recordLines(row).join('\n'));
 }
 
-/** Prints what was done: a sentence for people, a record for programs. */
+/** Prints a sentence for people, or a record for programs, about a completed change. */
 export function printDone(sentence: string, row: object, options: OutputOptions): void {
   printResult(row, options, () => printable(sentence));
 }
 
-/** Prints a list, for people as a table. */
+/** Prints a list, for people as a table. If the list is empty, people get the sentence `whenEmpty`. */
 export function printMany(rows: object[], options: OutputOptions, whenEmpty: string): void {
-  // A pipe has no width, and a terminal of unknown width reports 0.
+  // `columns` is undefined for a pipe, and 0 for a terminal of unknown width.
   const columns = process.stdout.columns || Infinity;
   printResult(rows, options, () =>
     rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns).join('\n'),
   );
 }
 
-/** `1 pet`, `1,000 pets` */
+/** Returns a number with its noun, for example `1 pet` or `1,000 pets`. */
 export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 
-/** `12 kB`, `3.4 MB` */
+/** Returns a size for people, for example `12 kB` or `3.4 MB`. */
 export function inUnits(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
@@ -50,7 +51,7 @@ export function inUnits(bytes: number): string {
 const AGES = new Intl.RelativeTimeFormat('en');
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
-/** `36 minutes ago`, `in 3 days` */
+/** Returns how long ago a time was, or how far ahead it is: `36 minutes ago`, `in 3 days`. */
 function ageOf(time: Date): string {
   const seconds = (time.getTime() - Date.now()) / 1_000;
   const units = Object.keys(UNITS) as (keyof typeof UNITS)[];
@@ -58,13 +59,15 @@ function ageOf(time: Date): string {
   return AGES.format(Math.trunc(seconds / UNITS[unit]), unit);
 }
 
-/** `lastUsedAt` is `last used`; it stands out on a terminal that has colours. */
+/**
+ * Turns the name of a field into words: `lastUsedAt` becomes `last used`. The words are bold on a terminal with colours.
+ */
 function headingOf(name: string): string {
   const words = name.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return process.stdout.hasColors?.() ? styleText('bold', words, { validateStream: false }) : words;
 }
 
-/** A line for each field of one thing. There is room for a time as it is. */
+/** Returns one line for each field. Times are shown in full, together with their age. */
 export function recordLines(row: object): string[] {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
     return [headingOf(name), value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value)];
@@ -72,7 +75,10 @@ export function recordLines(row: object): string[] {
   return alignedLines(fields);
 }
 
-/** A table of at least one row, whose fields are the columns. Where it is wider than the terminal, one record follows the other. */
+/**
+ * Returns a table with the fields of the rows as columns. There must be at least one row. If the table is wider than the
+ * terminal, returns the lines of one record after the other.
+ */
 export function tableLines(rows: object[], terminalColumns: number): string[] {
   const fields = rows as Record<string, unknown>[];
   const names = Object.keys(rows[0]!).filter((name) => fields.some((row) => (row[name] ?? null) !== null));
@@ -87,7 +93,7 @@ export function tableLines(rows: object[], terminalColumns: number): string[] {
     : lines;
 }
 
-/** @param toTheRight which columns are aligned right, as numbers are */
+/** @param toTheRight for each column, true if its cells are aligned right, as numbers are */
 function alignedLines(lines: string[][], toTheRight: readonly boolean[] = []): string[] {
   const widths = lines[0]!.map((_cell, column) => Math.max(...lines.map((line) => widthOf(line[column]!))));
   return lines.map((line) => {
