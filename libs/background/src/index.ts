@@ -1,30 +1,33 @@
 import { Logger } from '@nestjs/common';
 
 /**
- * Takes over work that no caller awaits, and logs if the work fails: an unhandled rejection would end the process.
- * @param name for the log, as the subject of a sentence: `Sending metrics`
+ * Logs the failure of work that no caller awaits. Without a handler the rejection would end the process.
+ * @param name the start of the log message, for example `Sending metrics` in "Sending metrics failed"
  */
 export function inBackground(name: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => new Logger('BackgroundTask').error(`${name} failed: ${String(error)}`));
 }
 
 interface RepeatingTaskOptions {
-  /** For the log, as the subject of a sentence: `Deleting old events`. */
+  /** The start of the log messages, for example `Deleting old events` in "Deleting old events failed". */
   name: string;
   work: () => unknown;
-  /** Milliseconds from `start`, or from the end of a run, to the next; null to sleep until the next `start` or `runNow`. */
+  /**
+   * Milliseconds from `start`, or from the end of a run, to the next run. Null means no run before `start` or `runNow`
+   * is called.
+   */
   everyMs: number | (() => number | null);
 }
 
 /**
- * Repeats work in the background until it is stopped. Runs never overlap. Of failed runs, the first in a row and the recovery
- * are logged. The timer does not keep the process alive.
+ * Repeats `work` in the background until `stop` is called. Runs never overlap. If several runs fail in a row, only the
+ * first failure and the recovery are logged. The timer does not keep the process alive.
  */
 export class RepeatingTask {
   private readonly logger = new Logger('BackgroundTask');
   private timer?: NodeJS.Timeout;
   private running?: Promise<void>;
-  /** The run after the current one, for everybody who asks for one in the meantime. */
+  /** The run after the current run. All calls of `runNow` during the current run share the next run. */
   private next?: Promise<void>;
   private isStopped = false;
   private isFailing = false;
@@ -36,12 +39,15 @@ export class RepeatingTask {
     return this;
   }
 
-  /** As `runNow`, for callers that do not wait for the run. */
+  /** Does the same as `runNow`, for callers that do not wait for the end of the run. */
   wake(): void {
     inBackground(this.options.name, this.runNow());
   }
 
-  /** Starts as well. Resolves when a run that starts now, or after the current one, has ended, successful or not. */
+  /**
+   * Starts a run now, or after the current run, and resolves when the run has succeeded or failed. Further runs follow
+   * as after `start`.
+   */
   async runNow(): Promise<void> {
     if (this.isStopped) {
       return;
@@ -59,7 +65,7 @@ export class RepeatingTask {
     return this.running;
   }
 
-  /** Starts no more runs, and waits for the current one. */
+  /** Prevents further runs, and waits for the end of the current run. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -93,18 +99,21 @@ export class RepeatingTask {
 }
 
 interface WriteBehindOptions<Entry> {
-  /** For the log, as the subject of a sentence: `Saving last uses of keys`. */
+  /** The start of the log messages, for example `Saving last uses of keys` in "Saving last uses of keys failed". */
   name: string;
-  /** How long an entry waits at most until it is written, in milliseconds. */
+  /** Maximum milliseconds between adding an entry and the start of the write. */
   intervalMs: number;
-  /** Writes one batch atomically. After a failure it is written again: twice, if it was committed but the response was lost. */
+  /**
+   * Writes all entries of `batch` atomically. After a failure the same entries are written again, so if the failed
+   * write was committed but its response was lost, the entries are written twice.
+   */
   write: (batch: Map<string, Entry>) => Promise<void>;
   merge: (earlier: Entry, later: Entry) => Entry;
 }
 
 /**
- * Collects small changes by key and writes them in batches, one at a time, so that requests never wait for them. Sleeps while
- * nothing is pending.
+ * Collects small changes by key and writes many changes at once, so that requests never wait for a write. Writes never
+ * overlap. No timer runs while no entry is pending.
  */
 export class WriteBehind<Entry> {
   private pending = new Map<string, Entry>();
@@ -126,12 +135,12 @@ export class WriteBehind<Entry> {
     }
   }
 
-  /** As `flush`, for callers that do not wait for the end. */
+  /** Does the same as `flush`, for callers that do not wait for the end of the write. */
   flushSoon(): void {
     this.task.wake();
   }
 
-  /** Writes what is pending, after the batch that is being written. Never rejects. */
+  /** Writes all pending entries, after the current write if there is a current write. Never rejects. */
   flush(): Promise<void> {
     return this.task.runNow();
   }
@@ -150,7 +159,7 @@ export class WriteBehind<Entry> {
     try {
       await this.options.write(batch);
     } catch (error) {
-      // What was added meanwhile comes later.
+      // Keep the failed entries for the next write, and merge the entries that were added meanwhile as later changes.
       const later = this.pending;
       this.pending = batch;
       later.forEach((entry, key) => this.add(key, entry));

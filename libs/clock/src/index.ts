@@ -1,13 +1,13 @@
 export const DAY_MS = 86_400_000;
 
-/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. */
+/** Returns the UTC date of a unix time in milliseconds, for example `2026-11-21`. */
 export function utcDate(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** The source of time. Tests replace it. */
+/** The source of the current time. Tests replace the clock. */
 export abstract class Clock {
-  /** Milliseconds of unix time. */
+  /** Returns the current unix time in milliseconds. */
   abstract now(): number;
 }
 

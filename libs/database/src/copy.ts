@@ -1,4 +1,3 @@
-// Copies a whole store into an empty database, table by table, through COPY.
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
@@ -11,19 +10,20 @@ export interface CopiedTable extends Record<string, unknown> {
 }
 
 interface CopyOptions {
-  /** Ends both connections; the copy then fails with the signal's reason. */
+  /** Aborting closes both connections, and the copy fails with the reason of the signal. */
   signal: AbortSignal;
-  /** Tables that stay empty: what they tell of is not true of the copy. */
+  /** Tables that stay empty, because their rows would be wrong in a copy, such as a list of running instances. */
   leftOut?: readonly string[];
-  /** Called with the rows copied so far and the total. */
+  /** Called with the number of rows that were copied so far, and the number of all rows. */
   onRows?: (done: number, total: number) => void;
 }
 
 /**
- * Copies a snapshot of a database, which others may use meanwhile, into one without tables: all or nothing. It must be at
- * the newest migration.
- * @param source without `pipeline`, like the target: COPY does not work with it
- * @throws Error if it is not, or the target has tables; UnsuitableDatabaseError; what the drivers throw
+ * Copies a database into a database without tables, with COPY and in one transaction: either all rows are copied or
+ * none. The copy is a snapshot, so other programs may use the source meanwhile.
+ * @param source a data source without the driver's `pipeline` option, with which COPY does not work; `target` likewise
+ * @throws Error if the source is not at the newest migration, or the target has tables; UnsuitableDatabaseError if the
+ * service cannot use the target; the errors of the driver
  */
 export function copyDatabase(
   source: DataSource,
@@ -42,7 +42,8 @@ export function copyDatabase(
         signal.throwIfAborted();
         return await copyAll(reading, writing, leftOut, onRows);
       } catch (error) {
-        // The rest of a table is never read, so a rollback would wait behind it forever.
+        // Close both connections first: a ROLLBACK would wait forever behind the remaining rows of a COPY, which nobody
+        // reads.
         end();
         throw signal.aborted ? signal.reason : error;
       } finally {
@@ -64,13 +65,15 @@ async function copyAll(
     await side.query(FORMATS);
   }
   await prepare(reading, writing);
+  // List the target's tables, which the migrations have just created: the source may also have tables of other
+  // programs.
   const tables = (await tablesOf(writing)).filter(({ relname }) => !leftOut.includes(relname));
   const names = tables.map(({ name }) => name);
   const counted = names.map((name) => `(SELECT count(*)::float8 FROM ${name})`);
   const [{ counts }] = await reading.query<[{ counts: number[] }]>(
     `SELECT ARRAY[${counted.join()}] AS counts`,
   );
-  // Triggers have run already in the source.
+  // Disable the triggers during the copy: the source's rows already show the effects of the triggers.
   await writing.query(names.map((name) => `ALTER TABLE ${name} DISABLE TRIGGER USER`).join(';'));
   await writing.query(`TRUNCATE ${names.join(', ')}`);
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -80,12 +83,15 @@ async function copyAll(
   }
   await writing.query(names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join(';'));
   await copySequences(reading, writing);
-  // Without statistics PostgreSQL would plan for nearly empty tables.
+  // Collect statistics: without statistics PostgreSQL would plan queries as for nearly empty tables.
   await writing.query('ANALYZE');
   return tables.map(({ relname }, at) => ({ table: relname, rows: counts[at]! }));
 }
 
-/** Makes the tables of the target. A service that starts on it now waits for the end. */
+/**
+ * Creates the tables of the target with the migrations. A service that starts on the target meanwhile waits for the
+ * copy's end.
+ */
 async function prepare(reading: EntityManager, writing: EntityManager): Promise<void> {
   const [existing] = await tablesOf(writing);
   if (existing !== undefined) {
@@ -97,13 +103,13 @@ async function prepare(reading: EntityManager, writing: EntityManager): Promise<
   }
 }
 
-/** The same on both servers, whatever they are configured to. */
+/** Sets the text formats of values. COPY sends values as text, so both servers must use the same formats. */
 const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 
 /**
- * `name` and `columns` are quoted for use in statements; generated columns are left out. In the order in which they were
- * made: parents before the children that refer to them.
+ * Lists the tables in the order of their creation, so that parents come before the children that refer to the parents.
+ * `name` and `columns` are quoted for use in SQL. `columns` lacks generated columns, which COPY cannot write.
  */
 const TABLES = `SELECT relname, quote_ident(relname) AS name,
     (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
@@ -118,7 +124,6 @@ interface Table {
   columns: string;
 }
 
-/** The tables of the target are those that the migrations have just made; another program's in the source are none of the store. */
 function tablesOf(side: EntityManager): Promise<Table[]> {
   return side.query<Table[]>(TABLES);
 }
@@ -134,7 +139,8 @@ async function copyTable(
   const counted = async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       yield chunk;
-      // In the text format of COPY every row ends with a line feed, and no value contains one.
+      // Count the line feeds: in the text format of COPY, every row ends with a line feed, and no value contains a line
+      // feed.
       onRows(chunk.toString('latin1').split('\n').length - 1);
     }
   };
@@ -145,8 +151,8 @@ const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
 /**
- * Copies the sequences that the target has. Sequences ignore transactions: they are read after the rows, so that their values
- * are past all copied ids.
+ * Copies the values of the sequences, after all rows. Sequences do not obey the snapshot of a transaction, so their
+ * current values are past all copied ids.
  */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {

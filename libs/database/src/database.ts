@@ -10,13 +10,13 @@ import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
 import { Session, type SharedRead, type Statement, StatementNames, type StoredRow } from './engine/session';
 
-// By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
-// (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
+// Send dates in UTC. By default the driver sends a Date in the machine's time zone, with an offset in whole minutes.
+// Dates before standard time (1883 in New York) would be stored wrong, because offsets then had seconds.
 defaults.parseInputDatesAsUTC = true;
 
 /**
- * Turns a `bigint` into a number, for all queries; by default the driver leaves it as text.
- * @throws RangeError above 2^53 - 1, where a JSON number would silently lose precision; the query fails with it
+ * Turns the text of a `bigint` into a number, for the results of all queries. By default the driver returns the text.
+ * @throws RangeError above 2^53 - 1, where a number would silently lose precision; the query then fails with this error
  */
 function int8ToNumber(text: string): number {
   const value = Number(text);
@@ -28,15 +28,17 @@ function int8ToNumber(text: string): number {
 
 types.setTypeParser(types.builtins.INT8, int8ToNumber);
 
-/** The pool of an open data source. */
 export function poolOf({ driver }: DataSource): Pool {
   return (driver as PostgresDriver).master as Pool;
 }
 
-/** Connections to a pooler, which may run each transaction in another session. */
+/** The connections to a pooler such as PgBouncer, which may run each transaction in another PostgreSQL session. */
 const pooled = new WeakSet<ClientBase>();
 
-/** For each new connection: finds out whether a pooler answers it. A pooler gives its clients process ids of its own. */
+/**
+ * Finds out whether a new connection leads to a pooler: a pooler announces another process id than the PostgreSQL
+ * server has.
+ */
 export async function detectPooler(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const { processID } = client as unknown as { processID: number };
@@ -46,11 +48,13 @@ export async function detectPooler(client: ClientBase): Promise<void> {
 }
 
 /**
- * For each new connection: keeps its loss from ending the process, because its statements report it, and closes it after the
- * server has been silent for this long. Pending statements fail with ETIMEDOUT. With the driver's own `query_timeout` it would
- * stay in the pool, and the next request would wait again: forever, if a firewall has silently dropped the connection.
+ * Returns a function to call with each new connection. The function has the connection closed after the server has been
+ * silent for `silenceMs`; pending statements then fail with ETIMEDOUT. With the driver's own `query_timeout`, a
+ * connection that a firewall has silently dropped would stay in the pool, and each later request would wait on the dead
+ * connection again. The function also keeps the loss of a connection from ending the process: pending statements report
+ * the loss.
  *
- * @param silenceMs longer than the server's `statement_timeout` and the pool's idle timeout
+ * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
 export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
   return (client) => {
@@ -58,7 +62,7 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
     stream.setTimeout(silenceMs, () => {
       const { bytesRead } = stream;
-      // A reply may have arrived while this process was busy or halted: read it before giving up the connection.
+      // Before closing the connection, let Node read a reply that has arrived while this process was busy or halted.
       setImmediate(() => {
         if (stream.bytesRead === bytesRead) {
           const error = new Error(`The database has not answered for ${silenceMs} ms`);
@@ -69,23 +73,31 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
   };
 }
 
-/** A transaction. Pass it on, but never keep it. */
+/** A running transaction. Code may pass the transaction on, but must not keep it after the transaction's end. */
 export type Transaction = EntityManager;
 
-/** A process that is halted in a transaction must not keep its locks. Set in each, because a pooler may give each another connection. */
+/**
+ * Ends the transaction of a process that was halted for ten seconds, so that the process does not keep its row locks.
+ * Set in every transaction, because a pooler may run each transaction on another connection.
+ */
 const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 const WITHOUT_NAMES =
   'A prepared statement was lost, as behind a pooler that does not know them: statements are planned each time now. The next attempt to prepare them is in ten minutes.';
 
-/** PostgreSQL's code of a refused write: the server is a standby, or was made one. */
+/**
+ * PostgreSQL's error code for a write that is refused because the transaction is read-only, for example on a standby.
+ */
 const READ_ONLY = '25006';
 
 export class ReadOnlyDatabaseError extends Error {
   readonly code = READ_ONLY;
 }
 
-/** Access to the database: `find`, `read` and `readByKey` for requests, `session` for commands, `transaction` for administration. */
+/**
+ * Access to the database. Requests use `find`, `read` and `readByKey`, the command executor uses `session`, and
+ * administration uses `transaction`.
+ */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -96,22 +108,21 @@ export class Database {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** Maximum number of connections; known before the database is opened. */
+  /** Maximum number of connections in the pool. Available before the database is opened. */
   get poolSize(): number {
     return this.dataSource.options.poolSize!;
   }
 
-  /** Connections in use, idle connections, and requests that wait for one. */
   get poolUse() {
     const { totalCount, idleCount, waitingCount } = poolOf(this.dataSource);
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   /**
-   * Runs the work in one transaction (READ COMMITTED; the work locks the rows it decides on).
-   * Joins `outer` if given and leaves the commit to it. Otherwise it retries (`withRetries`), so the work must have no
-   * other effects.
-   * @throws whatever the work throws, after the rollback
+   * Runs `work` in one READ COMMITTED transaction. `work` must lock the rows on whose values it decides. If `outer` is
+   * given, `work` runs in `outer`, which the caller commits. Otherwise `work` runs again after a deadlock or a
+   * similar error, so `work` must have no effects outside of the database.
+   * @throws the error of `work`, after the rollback
    */
   async transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
@@ -125,8 +136,8 @@ export class Database {
   }
 
   /**
-   * Runs work on its own connection. The work must not leave a transaction open.
-   * @throws whatever the work throws; the connection is closed if it cannot be used any more
+   * Runs `work` on a connection of the pool that is reserved for `work`. `work` must not leave a transaction open.
+   * @throws the error of `work`
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await poolOf(this.dataSource).connect();
@@ -136,13 +147,13 @@ export class Database {
       client.release();
       return result;
     } catch (error) {
-      // It may have become a standby: a new connection may lead to the primary. The pool itself drops those that were lost.
+      // Close the connection if its server has become a standby: a new connection may lead to the primary.
       client.release(codeOf(error) === READ_ONLY);
       throw error;
     }
   }
 
-  /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
+  /** Runs one statement outside of transactions. @throws the error of the driver */
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     const [result] = await withRetries(() =>
       this.session((session) => session.execute([{ statement, values }])),
@@ -151,7 +162,7 @@ export class Database {
     return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
   }
 
-  /** @throws ReadOnlyDatabaseError if it answers, but refuses to write; what the driver throws */
+  /** @throws ReadOnlyDatabaseError if the database answers but is read-only; otherwise the error of the driver */
   async assertWritable(): Promise<void> {
     await this.session(async (session) => {
       const text = `SELECT current_setting('transaction_read_only')`;
@@ -166,17 +177,20 @@ export class Database {
     return entryOf(this.tables, entity, () => new EntityTable(this.dataSource, entity)) as EntityTable<Row>;
   }
 
-  /** Reads a row by its id, as `readByKey`. @returns null if there is no such row */
+  /**
+   * Reads a row by its id. All waiting reads of the same entity share one statement.
+   * @returns null if no row has this id
+   */
   find<Row extends object>(entity: EntityTarget<Row>, id: number, caller?: number): Promise<Row | null> {
     return this.readByKey(this.table(entity).byId, id, caller);
   }
 
   /**
-   * Reads outside of transactions. Reads that wait are taken in turns between callers, so a client with hundreds of them does
-   * not delay the others.
-   * @param caller the id of the client that the read is for (`@ClientId()`); by default the service itself
-   * @param isSlow it may read thousands of rows: a client has one of them at a time
-   * @throws what the driver throws; OverloadedError if nobody takes it within five seconds
+   * Runs one statement outside of transactions. Waiting reads are taken in round-robin order of their callers, so that
+   * a client with hundreds of reads does not delay other clients.
+   * @param caller the id of the client for which the statement runs; by default the service itself
+   * @param isSlow true if the statement may read thousands of rows: a client has one slow statement at a time
+   * @throws the error of the driver; OverloadedError if the queue is full or the read has waited for five seconds
    */
   read(
     statement: Statement,
@@ -187,7 +201,7 @@ export class Database {
     return this.reads.read(statement, values, caller, isSlow);
   }
 
-  /** Reads the result for a key, with a statement that all waiting requests of the same `SharedRead` share. In turns, as `read`. */
+  /** Reads the result for one key. All waiting requests that pass the same `SharedRead` object share one statement. */
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
     return this.reads.readByKey(read, key, caller);
   }
@@ -196,7 +210,7 @@ export class Database {
 @Module({})
 export class DatabaseModule {
   /**
-   * @param connect opens the data source, once per application; its connections are closed with the application
+   * @param connect opens the data source, once per application; Nest closes the connections when the application closes
    */
   static forRoot(
     options: DataSourceOptions,
@@ -207,9 +221,10 @@ export class DatabaseModule {
       global: true,
       imports: [
         TypeOrmModule.forRootAsync({
-          // An unreachable database ends the start immediately, with a clear message, instead of after ten silent attempts.
+          // Do not retry: if the database cannot be reached, the start fails at once instead of after ten silent
+          // attempts.
           useFactory: () => ({ ...options, retryAttempts: 0, autoLoadEntities: true }),
-          // With the entities that the modules declare.
+          // `declared` has the entities that the modules declare with `TypeOrmModule.forFeature`.
           dataSourceFactory: (declared) => connect({ ...options, entities: declared!.entities! }),
         }),
       ],

@@ -2,25 +2,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
 import { codeOf, isSerializationConflict } from './engine/postgres-errors';
 
-/** PostgreSQL's codes; the taken name is that of a table, an index or a function. */
+/**
+ * PostgreSQL's error codes. `TAKEN` has the codes that report an existing table, index or function of the same name.
+ */
 const LOCK_TIMEOUT = '55P03';
 const UNKNOWN_COLUMN = '42703';
 const TAKEN = ['42P07', '42710', '42723'];
 
-/** Selected by name, because older versions of PostgreSQL lack some of them. Set for this transaction only. */
+/**
+ * Turns off all timeouts until the end of the transaction. Selects the settings by name, because older servers lack
+ * some of the settings.
+ */
 export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
-/** Any number that no other program uses on this database; this one spells "migr". */
+/** The key of the advisory lock for migrations: a number that no other program uses. The bytes spell "migr". */
 const MIGRATION_LOCK = 0x6d696772;
 
-/** Requests queue behind a migration that waits for a table: it gives up soon, and tries again after a pause of the same length. */
+/**
+ * How long a migration waits for a lock, and how often the migration tries. Requests queue behind a migration that
+ * waits for a table lock, so each attempt gives up after two seconds, and the next attempt starts after a pause of two
+ * seconds.
+ */
 const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
-/** Somebody else holds a lock for too long. The message is one sentence. */
+/** Another program held a lock that the migrations need for too long. The message is one sentence. */
 export class MigrationLockError extends Error {}
 
-/** The database cannot hold this store. The message is one sentence. */
+/** The service cannot use the database, for example because the server is too old. The message is one sentence. */
 export class UnsuitableDatabaseError extends Error {
   constructor(reason: string) {
     super(`The database cannot be used: ${reason}.`);
@@ -28,10 +37,11 @@ export class UnsuitableDatabaseError extends Error {
 }
 
 /**
- * Brings the database to the newest migration. Any number of instances can start at once: one migrates, the others wait.
- * @param dataSource without the timeouts of requests
- * @param report called with a sentence if it has to wait
- * @returns the names of the migrations that were run now
+ * Brings the database to the newest migration. Any number of instances can start at once: one migrates, the others
+ * wait.
+ * @param dataSource a data source without the timeouts of requests, because a migration may take minutes
+ * @param report called with a sentence if the migration has to wait for a lock
+ * @returns the names of the migrations that this call has run
  * @throws MigrationLockError, UnsuitableDatabaseError
  */
 export async function migrate(
@@ -43,7 +53,8 @@ export async function migrate(
     try {
       return await dataSource.transaction((transaction) => migrateWithin(transaction, lockMs));
     } catch (error) {
-      // Requests lock tables in orders of their own, so the migration may be the one that a deadlock fails.
+      // Retry after a deadlock, too: requests lock tables in other orders, and PostgreSQL may choose to abort the
+      // migration.
       if (codeOf(error) !== LOCK_TIMEOUT && !isSerializationConflict(error)) {
         throw error;
       }
@@ -60,8 +71,9 @@ export async function migrate(
 }
 
 /**
- * Runs pending migrations within the given transaction, which holds an advisory lock until its end.
- * @returns their names
+ * Runs the pending migrations within `transaction`. Other migrations of the database wait until the end of
+ * `transaction`.
+ * @returns the names of the migrations that this call has run
  */
 export async function migrateWithin(transaction: EntityManager, lockMs = PATIENCE.lockMs): Promise<string[]> {
   await transaction.query(WITHOUT_TIMEOUTS);
@@ -79,7 +91,6 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
   }
 }
 
-/** Lists the data source's migrations and whether they have run. Changes nothing. @throws what the driver throws */
 export async function migrationStates(dataSource: DataSource) {
   const done = await doneMigrations(dataSource.manager);
   return namesOf(dataSource).map((migration) => {
@@ -87,7 +98,7 @@ export async function migrationStates(dataSource: DataSource) {
   });
 }
 
-/** The names of the migrations that have run. Changes nothing. */
+/** Returns the names of the migrations that the database already has. Changes nothing. */
 export async function doneMigrations({ dataSource, queryRunner }: EntityManager): Promise<string[]> {
   try {
     const done = await new MigrationExecutor(dataSource, queryRunner).getExecutedMigrations();
@@ -103,10 +114,7 @@ export async function doneMigrations({ dataSource, queryRunner }: EntityManager)
 
 const NEEDS_OWN_SCHEMA = 'and the service needs a schema of its own';
 
-/**
- * A program does not know what a migration of another version has changed.
- * @throws UnsuitableDatabaseError
- */
+/** @throws UnsuitableDatabaseError if the database has a migration that this version of the service does not know */
 export async function assertKnownMigrations(reader: EntityManager): Promise<void> {
   const known = namesOf(reader.dataSource);
   const unknown = (await doneMigrations(reader)).find((name) => !known.includes(name));
@@ -119,15 +127,18 @@ function namesOf({ migrations }: DataSource): string[] {
   return migrations.map((migration) => migration.name ?? migration.constructor.name);
 }
 
-/** Whether `lower` knows more than ASCII depends on the locale of the database. */
+/**
+ * Reads the recorded and the current version of the database's collation, and whether `lower` changes ASCII letters
+ * only, which depends on the locale of the database.
+ */
 const COLLATION = `SELECT quote_ident(datname) AS name, datcollversion AS recorded,
     pg_database_collation_actual_version(oid) AS actual, lower('Ä') <> 'ä' AS "isAsciiOnly"
   FROM pg_database WHERE datname = current_database()`;
 
 /**
- * How the database compares texts. Changes nothing.
- * @returns whether it ignores the case of ASCII letters only; and, if its indexes may be those of another version of its
- * collation, a sentence that says what to do
+ * Checks how the database compares text. Changes nothing.
+ * @returns `isAsciiOnly`: true if searches ignore the case of ASCII letters only. `problem`: a sentence that tells the
+ * operator how to rebuild the indexes, if the indexes were built with another version of the collation.
  */
 export async function collationOf(
   dataSource: DataSource,
@@ -143,7 +154,7 @@ export async function collationOf(
 
 const MIN_VERSION = 15;
 
-/** Checks what no session can set. @throws UnsuitableDatabaseError */
+/** @throws UnsuitableDatabaseError if the server is too old, the encoding is not UTF8, or the database is read-only */
 async function assertSuitable(reader: EntityManager): Promise<void> {
   const setting = async (name: string): Promise<string> => {
     const [row] = await reader.query<{ value: string }[]>('SELECT current_setting($1) AS value', [name]);

@@ -3,64 +3,76 @@ import type { Database } from './database';
 import { entryOf } from './engine/entry-of';
 import type { SharedRead, StoredRow } from './engine/session';
 
-/** A place in a list: after this id or, in a list by name, after this lower-case name and id. */
+/**
+ * A place in a list. A list in order of id goes on after `id`, a list in order of name after the lower-case `name` and
+ * `id`.
+ */
 export interface ListPosition {
   id: number;
   name?: string;
 }
 
-/** Which entries of a list: at most `limit`, after this position. */
 export interface PageRange {
   after: ListPosition;
   limit: number;
 }
 
-/** Adds a value that the list is filtered with, and returns the SQL that stands for it. */
+/** Adds a filter value to the parameters of the statement, and returns the SQL expression for that value. */
 export type Parameter = (value: unknown, type: ValueType) => string;
 type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
 /** The filters of a list, as SQL. */
 export interface Selection {
-  /** Conditions on the leading columns of the list's index. `within` follows, if given, and the id is last. */
+  /**
+   * SQL conditions on the first columns of the list's index. The index ends with the `within` column, if given, and the
+   * id.
+   */
   conditions: readonly string[];
-  /** A column with few distinct values, its order in the index, and the parameters with the wanted values, each once. */
+  /** A column with few distinct values, its sort order in the index, and one SQL parameter for each wanted value. */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
-  /** Only entries whose name starts with a text, in the order of their names. */
+  /** Limits the list to entries whose names start with a text, and sorts the list by name. */
   named?: NameSearch | undefined;
-  /** The properties with long texts: a page ends before it grows too large. */
+  /** Properties with long texts, whose length is counted so that a page ends before it exceeds 256 KiB. */
   long?: readonly string[];
 }
 
-/** The list needs an index `(lower(name) COLLATE "C", id)` of the rows that meet its `conditions`. */
+/**
+ * A search by the start of the name. Needs an index `(lower(name) COLLATE "C", id)` on the rows that meet `conditions`.
+ */
 interface NameSearch {
-  /** The parameter with the text. */
+  /** The SQL parameter with the text that starts the names. */
   prefix: string;
-  /** Conditions that the index does not know: a page looks at a limited number of names, and ends early. */
+  /**
+   * SQL conditions on columns that are not in the index. A page looks for matches in at most 2,000 names, and may end
+   * early.
+   */
   filters: readonly string[];
-  /** The parameter with the only wanted ids, as the text of an array. */
+  /** The SQL parameter with the only ids to find, as the text of an array: `{1,2}`. */
   ids?: string | undefined;
 }
 
-/** Maximum rows of a page, and one more. */
+/** The rows of the largest page, and one more row that shows whether another page follows. */
 const MAX_ROWS = 101;
-/** How many rows with a name are looked at for a page. */
-const MAX_LOOKED_AT = 2_000;
+const MAX_NAMES_READ = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
-/** What an entry has besides its texts, at most. */
-const BYTES_BESIDES = 64;
+const MAX_BYTES_WITHOUT_TEXTS = 64;
 
-/** Maximum pages that one statement reads; fewer if they are long, or searched for. */
+/**
+ * Maximum pages that one statement reads. The lower limit applies to pages with long texts and filtered searches by
+ * name.
+ */
 const MAX_BATCH = 50;
 const MAX_BATCH_OF_LONG = 4;
 
-/** Reads the pages of a list, whose entries are the rows of an entity: in ascending order of id, or of name and id. */
+/** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
 export class PageReader<Row extends object, Filters, Page> {
-  /** By the filters that are used. A page is known by its values, as JSON. */
+  /** One shared read for each combination of filters. The key of a page is the JSON text of its parameter values. */
   private readonly pages = new Map<string, SharedRead<string, Page>>();
 
   /**
    * @param select turns the filters of a request into SQL
-   * @param pageOf makes a page, once for all requests that share it; `next` is where the list goes on, null if nothing follows
+   * @param pageOf creates a page from its rows, once for all requests that share the page; `next` is the start of the
+   * next page, or null after the last page
    */
   constructor(
     private readonly database: Database,
@@ -69,7 +81,7 @@ export class PageReader<Row extends object, Filters, Page> {
     private readonly pageOf: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
-  /** @param caller the id of the client, whose turn the read takes */
+  /** @param caller the id of the client for which the page is read; by default the service itself */
   read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<Page> {
     const values: unknown[] = [after.id, limit + 1];
     const types: ValueType[] = ['bigint', 'int'];
@@ -103,15 +115,16 @@ export class PageReader<Row extends object, Filters, Page> {
     };
   }
 
-  /** @param stored at most one row more than the page has: the next page starts there */
+  /** @param stored the rows of the page, and the first row of the next page if there is a next page */
   private pageFrom(stored: StoredRow[], limit: number, { named, long = [] }: Selection): Page {
     const table = this.database.table(this.entity);
     const rows = stored.map((row) => table.rowOf(row));
     let bytes = 0;
     const end = rows.findIndex((row, place) => {
-      bytes += BYTES_BESIDES + bytesOf(row, long);
+      bytes += MAX_BYTES_WITHOUT_TEXTS + bytesOf(row, long);
       const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
-      // In a list by name, the last columns are the lower-case name, whether the row is one of the list, and the place of the page.
+      // In a search by name, the last three columns are the lower-case name, `fits` (false for a row that only marks
+      // the early end of a page) and the number of the page.
       return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
     });
     if (end === -1) {
@@ -127,18 +140,24 @@ function bytesOf(row: object, properties: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-// The SQL for one page of a list. Its duration must not depend on how many rows the table has or where the matching rows
-// are, so the statements leave the planner no choice that depends on estimates.
+// The functions below build the SQL that reads pages. The duration must not depend on the size of the table or on where
+// the matching rows are, so the SQL leaves the planner no choice that depends on estimates.
 
-/** A list whose pages are read. In all of its SQL, `after` is the id before the page and `most` the number of rows. */
+/**
+ * The filters and the table of a list. In the SQL, `after` is the last id before the page, and `most` the number of
+ * rows to read.
+ */
 interface List extends Selection {
-  /** Plain column names. */
   columns: string;
   table: string;
   id: string;
 }
 
-/** Reads pages, with arrays of their values. Each row ends with the place of its page. The join is a loop, in order. */
+/**
+ * Returns the statement that reads several pages. Each parameter is an array with one value per page. The last column
+ * of every row is the number of the row's page. The rows of a page arrive in order, because PostgreSQL runs the lateral
+ * join as a loop.
+ */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
   const { named } = list;
   const page = named ? namedPage(list, named, `v${types.length}`) : pageById(list);
@@ -149,10 +168,10 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Reads no more rows for each value of `within` than the page has. An index has the rows of one value in order of id, but not those
- * of several, so each is a part. Compared with `=`, the planner could walk the primary key instead and hope to find the value
- * soon; a range must be read in the order of the index. Two indexes that have the column before the id sort it differently, so
- * that the planner cannot confuse them.
+ * Returns the SQL for one page in order of id. Each value of `within` has a subquery of its own, because only the rows
+ * with the same value are in order of id in the index. The subquery compares the column with a range, because with `=`
+ * the planner could walk the primary key instead. If two indexes have the column before the id, their sort orders of
+ * the column differ, so that `ORDER BY` selects the index.
  */
 function pageById(list: List): string {
   const { id, within } = list;
@@ -172,21 +191,31 @@ function pageById(list: List): string {
   return `SELECT * FROM (${all}) AS parts ORDER BY ${id} LIMIT most`;
 }
 
-/** A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept. */
+/**
+ * Limits the rows to a constant number before the page's own limit. For an unknown limit a generic plan assumes a tenth
+ * of all rows, and PostgreSQL would find the plan too expensive to reuse.
+ */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
   return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
 }
 
-/** In the order of code points. The database's own `lower` decides what matches, however a name is looked for. */
+/** Names are compared in lower case, as PostgreSQL's `lower` defines lower case, and sorted by code point. */
 const BY_NAME = 'lower(name) COLLATE "C"';
-/** Follows everything that starts with the text before it: the last character there is, more often than a name has characters. */
+/**
+ * Appended to a prefix, sorts after all names with that prefix: the highest code point, more often than names have
+ * characters.
+ */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
-/** Walks through the index from the prefix on. After its columns each row has its lower-case name, and whether it is one of the list, or where a page ends early. */
+/**
+ * Returns the SQL for one page of a search by name, which walks the index from the prefix on. Each row ends with the
+ * lower-case name and `fits`, which is false for a row that does not belong to the page but only marks the page's early
+ * end.
+ */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
-  // OFFSET 0 makes PostgreSQL read the rows with these ids first.
+  // OFFSET 0 keeps PostgreSQL from merging the subquery into the query, so that the rows with these ids are read first.
   const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS ${table}`;
   const walk = select(
     { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },
@@ -196,15 +225,15 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
       `${BY_NAME} < lower(${prefix}) || ${LAST_NAME}`,
     ],
     `${BY_NAME}, ${id}`,
-    filters.length === 0 ? MAX_ROWS : MAX_LOOKED_AT + 1,
+    filters.length === 0 ? MAX_ROWS : MAX_NAMES_READ + 1,
   );
   const order = `lower_name, ${id}`;
   if (filters.length === 0) {
     return `SELECT *, true AS fits FROM (${walk}) AS walk ORDER BY ${order} LIMIT most`;
   }
-  return `SELECT ${columns}, lower_name, looked_at <= ${MAX_LOOKED_AT} AS fits
+  return `SELECT ${columns}, lower_name, looked_at <= ${MAX_NAMES_READ} AS fits
     FROM (SELECT *, row_number() OVER (ORDER BY ${order}) AS looked_at FROM (${walk}) AS walk) AS numbered
-    WHERE ${filters.join(' AND ')} OR looked_at > ${MAX_LOOKED_AT} ORDER BY ${order} LIMIT most`;
+    WHERE ${filters.join(' AND ')} OR looked_at > ${MAX_NAMES_READ} ORDER BY ${order} LIMIT most`;
 }
 
 function select({ columns, table }: List, conditions: string[], order: string, most: number): string {

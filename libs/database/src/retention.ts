@@ -3,18 +3,19 @@ import { RepeatingTask } from '#libs/background';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from './database';
 
-/** Rows that are deleted in time. */
+/** A table whose old rows are deleted regularly. */
 export interface ExpiredRows {
   table: string;
-  /** An SQL condition that is true for rows to delete at this unix time in milliseconds. */
+  /** Returns the SQL condition that selects the rows to delete. `now` is the unix time in milliseconds. */
   expired: (now: number) => string;
   /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
   batch?: number;
 }
 
 /**
- * @param dayColumn a column or an expression of type `date`: the row's UTC day. Rows where it is null are kept.
- * @param days how many are kept, including today
+ * Returns the `expired` condition for rows that are older than a number of days.
+ * @param days the number of UTC days whose rows are kept, including today
+ * @param dayColumn an SQL column or expression of type `date` with the UTC day of the row; rows with null are kept
  */
 export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired'] {
   return (now) => `${dayColumn} < '${utcDate(now - (days - 1) * DAY_MS)}'`;
@@ -23,8 +24,9 @@ export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired
 const BATCH = 5_000;
 
 /**
- * Deletes expired rows, again and again. Any number of instances may do so at once; each
- * skips rows that another is deleting. A failed run is logged, and the next one catches up.
+ * Deletes expired rows every ten minutes, or every `everyMs` milliseconds. Several instances may run at once: each
+ * instance skips the rows that another instance is deleting. If a run fails, the failure is logged, and the next run
+ * deletes the rows.
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Retention.name);
@@ -45,13 +47,13 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     this.task.start();
   }
 
-  /** Waits for the current batch and starts no other. */
+  /** Waits for the current DELETE statement and starts no further statement. */
   async onModuleDestroy(): Promise<void> {
     this.isStopped = true;
     await this.task.stop();
   }
 
-  /** @returns how many rows were deleted, of all tables or of this one */
+  /** Deletes the expired rows of all tables, or of the table `only`. @returns the number of deleted rows */
   async deleteExpired(only?: string): Promise<number> {
     const tables = this.tables.filter(({ table }) => only === undefined || table === only);
     let total = 0;
@@ -60,7 +62,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       try {
         total += await this.deleteFrom(rows);
       } catch (error) {
-        // One that fails leaves no other as it is.
+        // Go on with the other tables. The first error is thrown at the end.
         failure ??= error as Error;
       }
     }
@@ -71,7 +73,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async deleteFrom({ table, expired, batch = BATCH }: ExpiredRows): Promise<number> {
-    // An array, because a join would read the whole table for every batch.
+    // Select the rows with an array, because a join would read the whole table for every DELETE statement.
     const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${table} WHERE ${expired(this.clock.now())} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
       SELECT count(*)::int AS count FROM deleted`;
