@@ -10,6 +10,9 @@ const { database, environment, run, json } = useCommandLine();
 const issue = (...args: string[]) => json<Key>('keys', 'issue', '--client', 'acme', ...args);
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
+/** The ISO date this many days after today, in UTC. The commands compare it with the machine's clock. */
+const dayAhead = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 // No test changes this client, except that it gets more keys.
 beforeAll(async () => {
   const created = await json('clients', 'create', '--name', 'acme', '--plan', 'free');
@@ -112,14 +115,14 @@ it('clients are deleted with their keys: their name is free, and their history s
 
 describe('keys', () => {
   it('change their name, scopes and expiry', async () => {
-    const { id } = await issue('--expires', '2098-01-31');
+    const { id } = await issue('--expires', dayAhead(10));
     const update = (...args: string[]) => ['keys', 'update', String(id), ...args];
-    const changed = await json(...update('--name', 'tills', '--scopes', 'read', '--expires', '2099-01-31'));
-    const now = { id, name: 'tills', scopes: ['read'], expiresAt: '2099-02-01T00:00:00.000Z' };
+    const changed = await json(...update('--name', 'tills', '--scopes', 'read', '--expires', dayAhead(20)));
+    const now = { id, name: 'tills', scopes: ['read'], expiresAt: `${dayAhead(21)}T00:00:00.000Z` };
     expect(changed).toMatchObject(now);
     expect(await json(...update('--no-expires'))).toMatchObject({ name: 'tills', expiresAt: null });
     await json('keys', 'rotate', String(id));
-    expect(await run(...update('--expires', '2099-01-31'))).toEqual(complaint(1, /ends with the overlap/));
+    expect(await run(...update('--expires', dayAhead(20)))).toEqual(complaint(1, /ends with the overlap/));
     expect(await json(...update('--name', 'old tills'))).toMatchObject({ name: 'old tills' });
     await json('keys', 'revoke', String(id), '--yes');
     expect(await run(...update('--name', 'x'))).toEqual(complaint(1, /is revoked. Issue a new one/));
@@ -140,10 +143,10 @@ describe('keys', () => {
       lastUsedAt: null,
     });
     expect((await run('keys', 'list')).stdout).not.toContain(issued.key);
-    const options = ['--scopes', 'read', '--expires', '2099-01-31'];
+    const options = ['--scopes', 'read', '--expires', dayAhead(20)];
     const { stdout } = await run('keys', 'issue', '--client', 'acme', ...options);
     expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\nname +-\n[^]*scopes +read\n/);
-    expect(stdout).toMatch(/\nexpires +2099-02-01T00:00:00.000Z \(in \d+ years\)\n/);
+    expect(stdout).toMatch(new RegExp(`\nexpires +${dayAhead(21)}T00:00:00.000Z \\(in \\d+ days\\)\n`));
     expect(stdout).toContain('only time the key is shown');
   });
 
@@ -156,7 +159,7 @@ describe('keys', () => {
   });
 
   it('are shown with the end of their ban; a revoked one may be revoked again and cannot be banned', async () => {
-    const id = String((await issue('--expires', '2099-01-31')).id);
+    const id = String((await issue('--expires', dayAhead(20))).id);
     const { bannedUntil } = await json<{ bannedUntil: string }>('keys', 'ban', id, '--for', '2h', '--yes');
     const shown = () => json<Key>('keys', 'show', id);
     expect(await shown()).toMatchObject({ state: 'banned', bannedUntil });

@@ -209,6 +209,7 @@ it('Usage and deprecated calls are kept for the 90 days that can be queried, inc
   const { key, keyId, client } = await service.issueKey();
   const { pool } = service.database;
   const oldest = '2026-08-24';
+  // The day decides, which is the service's. The time of the last call, from the database's clock, does not.
   for (const day of ['2026-08-23', oldest]) {
     await pool.query(`INSERT INTO usage_days SELECT id, $2, 7 FROM clients WHERE name = $1`, [client, day]);
     await pool.query(`INSERT INTO deprecated_calls VALUES ($1, 'getPet', $2, 7, now())`, [keyId, day]);
