@@ -25,7 +25,7 @@ export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaStore } from './stores/quota-store';
 export { RedisConnection, redisStatus } from './stores/redis-connection';
 
-/** Counts in memory, or in Redis if REDIS_URL is set. */
+/** Requests are counted in Redis if REDIS_URL is set, otherwise in memory. */
 const QUOTA_STORE: Provider[] = [
   {
     provide: RedisConnection,
@@ -45,7 +45,7 @@ const QUOTA_STORE: Provider[] = [
   },
 ];
 
-/** Bans, resets and reports for operators, without the counting that requests need. */
+/** The part that admin commands need: bans, resets and reports. It counts no requests. */
 @Module({
   imports: [TypeOrmModule.forFeature([UsageDay, StoreIdentity]), ClientAdministrationModule],
   providers: [QuotaRecords, QuotasService],
@@ -53,12 +53,11 @@ const QUOTA_STORE: Provider[] = [
 })
 class QuotaAdministrationModule {}
 
-/** Rate limits: plans, windows, bans and their headers. */
 @Module({
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // What an address may do; the guard takes the windows of a plan for a client.
+    // The throttler package requires a limit; this is the one of an address. PlanThrottlerGuard takes a client's from its plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
@@ -72,7 +71,7 @@ export const QUOTAS: Feature = {
   commandModule: QuotaAdministrationModule,
   expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
-  // An operator sets the plan of a client and the ban of a key, which belong to the quotas, with the commands of clients and keys.
+  // The commands `clients` and `keys` are here and not in `auth`, because they also set plans and bans.
   commands: async () => [
     (await import('./clients.command.js')).ClientsCommand,
     (await import('./keys.command.js')).KeysCommand,

@@ -25,7 +25,7 @@ function nameOf({ id, last4, client }: IssuedKey['record']): string {
   return `${id} (…${last4}) of ${client.name}`;
 }
 
-/** Prints a new key, next to its id. This is the only chance, so on failure it says how to revoke the key. */
+/** Prints a new key, which is shown only once. If printing fails, the error says how to revoke the key. */
 function printIssued({ key, record }: IssuedKey, options: OutputOptions, replaced = {}): void {
   const { id, ...rest } = describeKey(record);
   try {
@@ -42,7 +42,7 @@ function printIssued({ key, record }: IssuedKey, options: OutputOptions, replace
 interface TermsOptions extends OutputOptions {
   name?: string;
   scopes?: Scope[];
-  /** False if it does not expire. */
+  /** False if the key never expires. */
   expires?: Date | false;
 }
 
@@ -50,7 +50,6 @@ function termsOf({ name, scopes, expires }: TermsOptions) {
   return { name: name && composed(name), scopes, expiresAt: expires === false ? null : expires };
 }
 
-/** Options of what an operator decides for a key. */
 function declareTerms(command: Commander, scopes: string): void {
   const expires = 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z';
   command
@@ -160,11 +159,11 @@ export class KeysCommand extends CommandGroup {
       return;
     }
     try {
-      // What somebody began with the key, such as webhooks, is not over with it.
+      // Tell the operator what continues without the key, such as the client's webhooks.
       const texts = await this.clients.describeRemaining(key.client);
       texts.forEach((text) => process.stderr.write(`\n${text}\n`));
     } catch (error) {
-      // The key is revoked, and that is what this command is for.
+      // The command has succeeded, because the key is revoked: only print that the list failed.
       const { message } = failureOf(error);
       process.stderr.write(formatError(`what ${key.client.name} still has cannot be listed: ${message}`));
     }
@@ -196,7 +195,7 @@ export class KeysCommand extends CommandGroup {
     description: 'lift the ban of a key',
     examples: ['keys unban 1'],
     declare: declareKey,
-    // It asks nothing, but scripts may say so.
+    // `keys unban` asks for no confirmation, but accepts --yes, so that scripts can always pass this option.
     takesYes: true,
   })
   async unban(reference: KeyReference, options: OutputOptions): Promise<void> {

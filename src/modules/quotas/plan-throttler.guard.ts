@@ -6,14 +6,13 @@ import { Access } from '../auth';
 import { RequestLimiter } from './request-limiter';
 import { nextBanMs, type QuotaStatus } from './rules/decision';
 
-/** Warns a key before a ban. */
 function warning(refusalsLeft: number, banMs: number): string {
   const requests = refusalsLeft === 1 ? '1 more refused request' : `${refusalsLeft} more refused requests`;
-  // Those of the first two seconds were on their way.
+  // Refusals in the first two seconds do not count, because those requests were already on their way.
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** Instead of the warning: refusals by a share count towards no ban. */
+/** Replaces the warning while the instance counts alone, because its refusals then do not count towards a ban. */
 const OF_SHARE = ' That is the share of one instance, which counts alone for the moment.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
@@ -48,11 +47,10 @@ const ApiKeyBannedError = defineError({
   example: [120, false],
 });
 
-/** The error for a request that is not allowed. */
 export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
   const { windows, acceptedAt, decidedAt, refusalsBeforeBan, isLocal } = decision;
   const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
-  // Rounded up, so that waiting this long is always enough.
+  // Round up, so that a caller who waits this many seconds is never too early.
   const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));
   if (outcome === 'banned') {
     return new ApiKeyBannedError(seconds, ban!.byOperator);
@@ -61,7 +59,7 @@ export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStat
   if (isLocal) {
     return new LimitError(seconds, OF_SHARE);
   }
-  // Addresses are never banned.
+  // `ban` is null for an address, which is never banned and so needs no warning.
   return new LimitError(seconds, ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt)));
 }
 
@@ -72,33 +70,31 @@ declare module 'fastify' {
 }
 
 /**
- * The operation needs a valid key, whatever its scopes. Requests with one use no quota and ignore limits and bans. Others
- * count, because each forged key costs a database lookup.
+ * Decorates an operation that any valid key may call without using quota, even when over a limit or banned. Requests without a
+ * valid key count, because each forged key costs a database lookup.
  */
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
-    // Addresses have no daily limit and no bans.
+    // Only requests without a valid key can be refused here, and an address has no daily limit and no ban.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }
 
 /**
- * First guard: identifies the client, counts the request, and refuses it over the limit or with a banned key. The package's
- * own storage would take one window after the other, so that a request refused by the day would use up the minute, and its
- * headers have other meanings.
+ * The first guard: identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned.
+ * The storage of the throttler package is not used: it takes one window after the other, so that a request refused by the day
+ * would also use up the minute.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;
 
-  /** Identifies the client. @returns whose requests count together */
   protected override async getTracker(request: FastifyRequest): Promise<string> {
     return (await this.limiter.identify(request)).tracker;
   }
 
-  /** Takes the request from both windows of the tracker, in one step. */
   protected override async handleRequest({ context, getTracker }: ThrottlerRequest): Promise<boolean> {
     const request = requestOf(context);
     const tracker = await getTracker(request, context);

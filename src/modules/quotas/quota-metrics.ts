@@ -3,10 +3,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { BAN_DURATIONS_MS } from './rules/decision';
 import { QuotaStore } from './stores/quota-store';
 
-/** `minute` and `day` are the windows whose limit refused the request. */
+/** Values of the label `decision`. `minute` and `day` mean that the limit of this window refused the request. */
 const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'];
 
-/** Counts what the limiter decides. */
 export function countDecisions(app: NestFastifyApplication, registers: Registry[]): void {
   const store = app.get(QuotaStore);
   new Gauge({
@@ -30,7 +29,7 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
     labelNames: ['level'],
     registers,
   });
-  // From 0: the rate of a series that did not exist yet misses its first increment.
+  // Start every series at 0, because Prometheus' `rate` misses the first increment of a new series.
   LIMITER_DECISIONS.forEach((decision) => {
     ['client', 'address'].forEach((subject) => decisions.inc({ subject, decision }, 0));
   });

@@ -9,7 +9,7 @@ import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } 
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, UsageDay, writeBan } from './stores/quota-records';
 
-/** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
+/** Bans keys, resets limits and reports usage. Changes apply on every instance within a second. */
 @Injectable()
 export class QuotasService {
   constructor(
@@ -21,7 +21,7 @@ export class QuotasService {
     private readonly records: QuotaRecords,
   ) {}
 
-  /** Bans a key, starting now; by default as long as its next automatic ban. @returns the end of the ban */
+  /** Bans a key, by default for as long as its next automatic ban would last. @returns the end of the ban */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
       const ban = banStateOf(await this.clients.lockedKey(keyId, transaction));
@@ -34,14 +34,13 @@ export class QuotasService {
     });
   }
 
-  /** Lifts a ban and reverts its level, if it used one up. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
       const before = banStateOf(await this.clients.lockedKey(keyId, transaction));
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
-      // Always written: an instance may hold a ban that is older than this change.
+      // Write even if the database has no ban: an instance may still have a ban in memory, which this newer state replaces.
       await writeBan(transaction, keyId, after);
       if (isBanned(before, now)) {
         const details = {
@@ -54,14 +53,14 @@ export class QuotasService {
   }
 
   /**
-   * Restarts a client's windows; bans stay. Past requests stay in the client's usage. Requests that an instance has not
-   * written yet (up to a second) count against the day again after a restart.
+   * Gives a client its full limits again. Bans stay, and past requests stay in the usage report. Requests of the last second that
+   * an instance has not saved yet count against the day again after the instance restarts.
    */
   reset(clientId: number): Promise<void> {
     const now = this.clock.now();
     const day = utcDate(now);
     return this.database.transaction(async (transaction) => {
-      // Later than the last one: instances apply each reset once.
+      // `reset_at` must be later than before, because instances apply a reset only if it is newer than the last one.
       await transaction.query(
         `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
         [clientId, new Date(now)],
@@ -75,7 +74,7 @@ export class QuotasService {
     });
   }
 
-  /** Gives the store a new identity, and so counts and bans of its own in Redis. Instances read the identity when they start. */
+  /** Gives the store a new identity, and so separate counts and bans in Redis. Instances read the identity when they start. */
   renewStoreIdentity(): Promise<string> {
     return this.database.transaction(async (transaction) => {
       const [[row]] = await transaction.query<[{ id: string }[]]>(
@@ -86,7 +85,7 @@ export class QuotasService {
     });
   }
 
-  /** The requests of the last `days` UTC days, oldest first. Those of other instances are up to a second behind. */
+  /** Returns the requests of the last `days` UTC days, oldest first. Requests to other instances appear up to a second late. */
   async usageOf(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
     await this.records.flush();
     const since = this.clock.now() - (days - 1) * DAY_MS;
@@ -97,8 +96,8 @@ export class QuotasService {
   }
 
   /**
-   * A client's usage of its limits: what the running instances have saved, up to a second ago.
-   * @throws OperatorError if there is no client of that name
+   * Returns how much of its limits a client has used, as the running instances saved it up to a second ago.
+   * @throws OperatorError if there is no client with this name
    */
   async overviewOf(name: string) {
     const client = await this.clients.named(name);
@@ -121,7 +120,7 @@ export class QuotasService {
     };
   }
 
-  /** The clients with the most requests in so many UTC days, today included. Up to a second behind. */
+  /** Returns the clients with the most requests in the last `days` UTC days, today included. */
   top(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
     return this.usage.query(
       `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests
@@ -140,7 +139,7 @@ function banStateOf({
   return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
 }
 
-/** A minute that has not started has no end. */
+/** `resetAt` is null if nothing was used, because a minute that has not started has no end. */
 function windowOf({ limit, remaining, resetAt }: WindowStatus, used: number) {
   return { limit, used, remaining, resetAt: used === 0 ? null : new Date(resetAt) };
 }

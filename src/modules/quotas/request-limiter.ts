@@ -1,4 +1,3 @@
-// Who sends a request, and the decision on it.
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
@@ -9,26 +8,25 @@ import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
-/** Who sends a request: the client of a valid key, or else an address. */
+/** The caller: the client of the request's valid key, or else an IP address. */
 type RequestClient = Identity &
   LimitedClient & {
-    /** For the header fields of the response; absent for a request that is not counted. */
+    /** The status after this request, for the headers of the response. Absent if the request is not counted. */
     decision?: QuotaStatus;
-    /** A request is refunded at most once. */
     isRefunded?: boolean;
   };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first guard, or by the exception filter for what fails before any guard. */
+    /** Set by the first guard, or by the exception filter if the request fails before any guard. */
     client?: RequestClient;
   }
 }
 
-/** After this, the status is read again before the response reports it. */
+/** A response that took longer reads the status again for its headers, because other requests were counted meanwhile. */
 const OUTDATED_MS = 1_000;
 
-/** Identifies the client of a request, counts the request once, and refunds it depending on its status. */
+/** Identifies the client of a request, counts the request, and refunds the request if the response is a 304 or 5xx. */
 @Injectable()
 export class RequestLimiter {
   constructor(
@@ -37,7 +35,7 @@ export class RequestLimiter {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes `request.client`. Rejects if its key cannot be looked up; the client is then who it was, if it was known before. */
+  /** Sets `request.client`. If the look-up of the key fails, sets the client last known for this key, and rejects. */
   async identify(request: FastifyRequest): Promise<RequestClient> {
     try {
       request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
@@ -48,18 +46,17 @@ export class RequestLimiter {
     }
   }
 
-  /** Takes the request from both windows in one step, and remembers the decision. */
   async admit(client: RequestClient): Promise<QuotaStatus> {
     client.decision = await this.store.take(client);
     return client.decision;
   }
 
-  /** For a request that must not be interpreted: it belongs to its address, and is not counted. */
+  /** For a malformed request, whose key is not read: the caller is its address, and the request is not counted. */
   leaveUncounted(request: FastifyRequest): void {
     request.client = addressClient(request.ip);
   }
 
-  /** The rate limit headers for a response with this status, also to what could not be read as a request. Refunds the request first if it is due. */
+  /** Refunds the request if the status of its response requires that, then returns the rate limit headers of the response. */
   async headersFor(
     { client, ip }: Pick<FastifyRequest, 'client' | 'ip'>,
     status: number,
@@ -73,7 +70,7 @@ export class RequestLimiter {
 
   private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
     const address = addressClient(ip);
-    // The cause of a failure has already been reported.
+    // If the counts of the client cannot be read, report those of the address, which need no database.
     return this.store.read(client ?? address).catch(() => this.store.read(address));
   }
 
@@ -86,23 +83,21 @@ export class RequestLimiter {
       return decision;
     }
     try {
-      // 304 and 5xx responses use no quota.
       if (!client.isRefunded && (status === 304 || status >= 500)) {
         client.isRefunded = true;
         return await this.store.refund(client, decision);
       }
-      // Other requests of the client were counted while this one waited.
       if (this.clock.now() - decision.decidedAt > OUTDATED_MS) {
         return await this.store.read(client);
       }
     } catch {
-      // Redis has become unavailable, which is reported elsewhere. The last known status is still good.
+      // The counts cannot be read or refunded at the moment. Report the status from the start of the request.
     }
     return decision;
   }
 }
 
-/** @throws UnavailableError for a client with a plan that only a newer version of the service knows */
+/** @throws UnavailableError if the client has a plan that only a newer version of the service knows */
 function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   if (key === null) {
     return addressClient(ip, refusal);
@@ -114,18 +109,17 @@ function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   }
 }
 
-/** Who sends requests from this address without a valid key. */
 export function addressClient(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestClient {
   return { key: null, refusal, tracker: `address:${countedAddress(ip)}`, limits: ADDRESS_LIMITS };
 }
 
-/** IPv6 addresses count by /56, which is what a household or a company usually gets. */
+/** IPv6 addresses with the same first 56 bits count as one caller, because a household or company usually gets a /56. */
 const IPV6_PREFIX = 56;
 
-/** All invalid addresses share one quota; otherwise each text that a proxy forwards would get its own. */
+/** All invalid addresses share one quota. Otherwise each invalid text in a forwarding header would get a quota of its own. */
 const NO_ADDRESS = 'unknown';
 
-/** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */
+/** Returns the address under which requests count. An IPv4-mapped IPv6 address counts as the IPv4 address. */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
 }

@@ -1,6 +1,4 @@
-// The plans, and what each of them allows; and the two windows in which requests are counted.
-
-/** The limits of each plan; null if they are agreed with each client. */
+/** The limits of each plan. Null means that the limits are agreed with each client. */
 export const PLAN_LIMITS = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -11,18 +9,17 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** For lookups by any name. Shared objects, so that requests allocate nothing. */
+/** The same limits as a map, for names that may be no plan. Its objects are shared, so that a lookup allocates nothing. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
-/** Limits of an address without a valid key; there is no daily limit. */
+/** The limits of all requests from one IP address without a valid key. There is no daily limit. */
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
-/** Plans whose limits are agreed with each client. */
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /**
- * A plan, with its limits if they are agreed with the client.
- * @throws Error, for the operator, for an unknown plan, a missing limit, or limits for a plan with fixed ones
+ * Checks the plan that an operator has chosen for a client, with its limits.
+ * @throws Error if the plan is unknown, a limit is missing, or the plan has fixed limits; the message is for the operator
  */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   const fixed = LIMITS.get(plan);
@@ -43,10 +40,7 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   return { plan, perMinute: null, perDay: null };
 }
 
-/**
- * The limits in force for a client.
- * @throws Error for a plan that this version of the service does not know: during an update, a newer one runs beside it
- */
+/** @throws Error if this version of the service does not know the plan: during an update, a newer version runs beside it */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;
   const fixed = LIMITS.get(plan);
@@ -59,11 +53,10 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
   return { perMinute, perDay };
 }
 
-// Fixed windows: a minute that starts with its first request, and a UTC day. A request takes from both or from neither.
+// Requests are counted in two windows: a minute that starts with its first request, and the UTC day.
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** `perDay` is null for an address, which has no day window. */
 export interface Limits {
   perMinute: number;
   perDay: number | null;
@@ -71,7 +64,7 @@ export interface Limits {
 
 export type WindowName = 'minute' | 'day';
 
-/** Its start in unix milliseconds, and how many requests were counted and refunded since. The next request starts one that is over. */
+/** How many requests were counted and refunded since `start`, in unix milliseconds. A request after its end starts the window anew. */
 export interface Window {
   start: number;
   count: number;
@@ -84,7 +77,7 @@ export interface WindowStatus {
   name: WindowName;
   limit: number;
   remaining: number;
-  /** Unix milliseconds, the exact end of the window. */
+  /** The exact end of the window, in unix milliseconds. */
   resetAt: number;
 }
 
@@ -103,7 +96,7 @@ export function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** Takes from all windows and returns null, or takes nothing and returns the exhausted window with the longest wait. */
+/** Counts a request in all windows and returns null. If a window is exhausted, returns the one that ends last and counts nothing. */
 export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
   const current = windowStatuses(windows, limits, now);
   const exhausted = current.filter(({ remaining }) => remaining === 0);
@@ -118,9 +111,9 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
 }
 
 /**
- * Refunds a request taken at that time, in the windows that still contain it. A window refunds at most its limit;
- * otherwise free requests would be unlimited. The minute stays started, because its end has been announced.
- * @returns the windows in which it was refunded
+ * Refunds a request in the windows that were running at `takenAt` and still are. A window refunds at most as many requests as its
+ * limit, because refunded requests would otherwise be unlimited. The minute keeps its start, because its end has been reported.
+ * @returns the windows in which the request was refunded
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
   const refunded = windowStatuses(windows, limits, now).filter(({ name, limit, resetAt }) => {
@@ -134,19 +127,19 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
   return refunded.map(({ name }) => name);
 }
 
-/** The shortest window comes first. Starts none, but empties what is over. */
+/** Returns the minute and then the day. Sets the counts of windows that are over to 0, but starts no window. */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
   const minute = statusOf('minute', windows.minute, perMinute, now, now);
   return perDay === null ? [minute] : [minute, statusOf('day', windows.day, perDay, now, startOfDay(now))];
 }
 
-/** @param start where the window would start now */
+/** @param start the time at which a request would start a new window */
 function statusOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });
   } else if (now < window.start) {
-    // The clock was set back: the window keeps its count.
+    // The clock was set back: start the window now, but keep its count.
     window.start = start;
   }
   const remaining = Math.max(0, limit - window.count);
@@ -161,15 +154,16 @@ export function raise(window: Window, other: Window, lengthMs: number, now: numb
   window.refunds = Math.max(window.refunds, other.refunds);
 }
 
-/** What each instance may allow while the instances cannot share their counts; at least one request. */
+/** Returns the limits of one instance while the instances cannot share counts: an equal part, but at least one request. */
 export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
   const part = (limit: number) => Math.max(1, Math.floor(limit / instances));
   return { perMinute: part(perMinute), perDay: perDay === null ? null : part(perDay) };
 }
 
 /**
- * The windows in which an instance that counts alone goes on, with its share of the limits. Of the minute it allows what was
- * left, but at most its share. Of the day it allows its share of what was left: outages are no new day.
+ * Returns the windows with which an instance counts on alone, with its share of the limits. In the minute it allows the requests
+ * that were left, but at most its share. In the day it allows its share of the requests that were left, so that an outage gives
+ * nobody a new day.
  */
 export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);
