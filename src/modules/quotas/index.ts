@@ -45,7 +45,7 @@ const QUOTA_STORE: Provider[] = [
   },
 ];
 
-/** The part that admin commands need: bans, resets and reports. It counts no requests. */
+/** The part of the quotas that admin commands need: bans, resets and reports. This module counts no requests. */
 @Module({
   imports: [TypeOrmModule.forFeature([UsageDay, StoreIdentity]), ClientAdministrationModule],
   providers: [QuotaRecords, QuotasService],
@@ -57,7 +57,7 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package requires a limit; this is the one of an address. PlanThrottlerGuard takes a client's from its plan.
+    // The throttler package requires a limit, so this is the limit of an address. PlanThrottlerGuard uses the client's plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],

@@ -12,7 +12,7 @@ function warning(refusalsLeft: number, banMs: number): string {
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** Replaces the warning while the instance counts alone, because its refusals then do not count towards a ban. */
+/** Replaces the warning of a ban while the instance counts alone, because its refusals then do not count towards a ban. */
 const OF_SHARE = ' That is the share of one instance, which counts alone for the moment.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });

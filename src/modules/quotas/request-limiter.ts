@@ -8,7 +8,7 @@ import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
-/** The caller: the client of the request's valid key, or else an IP address. */
+/** The caller of a request: the client of its valid key, or else an IP address. */
 type RequestClient = Identity &
   LimitedClient & {
     /** The status after this request, for the headers of the response. Absent if the request is not counted. */
@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-/** A response that took longer reads the status again for its headers, because other requests were counted meanwhile. */
+/** If a response takes longer than this, its headers report a newly read status: other requests were counted meanwhile. */
 const OUTDATED_MS = 1_000;
 
 /** Identifies the client of a request, counts the request, and refunds the request if the response is a 304 or 5xx. */
@@ -51,7 +51,7 @@ export class RequestLimiter {
     return client.decision;
   }
 
-  /** For a malformed request, whose key is not read: the caller is its address, and the request is not counted. */
+  /** Makes the IP address the caller of a malformed request, whose key is not read. The request is not counted. */
   leaveUncounted(request: FastifyRequest): void {
     request.client = addressClient(request.ip);
   }

@@ -15,7 +15,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** A series of refused requests ends after 60 seconds, or at the end of the exhausted window if that is earlier. */
+/** Refused requests are counted in series. A series ends after 60 seconds, or earlier with the exhausted window. */
 export const SERIES_MS = MINUTE_MS;
 /** Refusals in the first two seconds of a series do not count: those requests were on their way before the first 429 arrived. */
 export const NOTICE_MS = 2_000;
@@ -62,7 +62,7 @@ export function isBanned(ban: StoredBan, now: number): boolean {
   return now < ban.bannedUntil;
 }
 
-/** Returns the key's ban level after subtracting one for each `FORGIVENESS_MS` since the ban ended. */
+/** Returns the key's ban level after subtracting one for every 24 hours since the last ban ended. */
 export function banLevel(ban: StoredBan, now: number): number {
   if (ban.level === 0 || isBanned(ban, now)) return ban.level;
   return Math.max(0, ban.level - Math.floor((now - ban.bannedUntil) / FORGIVENESS_MS));
@@ -73,13 +73,13 @@ export function nextBanMs(ban: StoredBan, now: number): number {
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
-/** Returns how many more counted refusals lead to a ban, 1 if the next one does. `perMinute` is the limit of the plan. */
+/** Returns how many more refusals lead to a ban: 1 means that the next refusal does. `perMinute` is the limit of the plan. */
 function refusalsBeforeBan(ban: BanState, perMinute: number, now: number): number {
   const inSeries = isInSeries(ban, now) ? ban.refusals : 0;
   return Math.max(ALWAYS_TOLERATED, Math.floor(perMinute / 2)) + 1 - inSeries;
 }
 
-/** Returns false, too, if the clock was set back to before the series: the series is then over. */
+/** A series is over when its time has passed, or if the clock was set back to before its start. */
 function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean {
   return now >= seriesStart && now < seriesEnd;
 }
@@ -117,7 +117,7 @@ export function unban(ban: BanState, now: number): void {
 /** The steps of a quota store: count a request, refund a counted request, or read without counting. */
 export type Step = 'take' | 'refund' | 'read';
 
-/** `refunded` means that a refund has lowered the day's count. After any other refund, and after a read, it is `unchanged`. */
+/** The outcome is `refunded` if a refund lowered the day's count, and `unchanged` after any other refund and after a read. */
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
 export interface QuotaState {
@@ -128,7 +128,7 @@ export interface QuotaState {
   limits: Limits;
   /** The plan's own limit per minute, even if `limits` is a share. */
   perMinute: number;
-  /** True if `limits` is a share. Refusals then do not count towards a ban. */
+  /** True if `limits` is the share of one instance. Refusals then do not count towards a ban. */
   isShare?: boolean;
   now: number;
 }
@@ -142,7 +142,7 @@ export interface QuotaStatus {
   windows: WindowStatus[];
   counted: Windows;
   ban: Readonly<BanState> | null;
-  /** How many more counted refusals lead to a ban, 1 if the next one does. Infinity for an address. */
+  /** How many more refusals lead to a ban: 1 means that the next refusal does. Infinity for an address. */
   refusalsBeforeBan: number;
   /** During a ban: when a request will be accepted again, after the ban and all exhausted windows have ended. Otherwise null. */
   acceptedAt: number | null;
@@ -155,7 +155,7 @@ export interface QuotaStatus {
 
 export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
 
-/** Counts, refunds or reads a request by changing `state`. `takenAt` says when the request to refund was counted. */
+/** Counts or refunds a request in `state`, or only reads the status. `takenAt` is when the request to refund was counted. */
 export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
   const { windows, ban, limits, perMinute, isShare, now } = state;
   if (step === 'read') return statusOf(state, 'unchanged');
@@ -170,7 +170,7 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
-/** Returns the status after a step, with copies of the counts: another request may change them before the status is used. */
+/** Returns the status after a step, with copies of the counts, which other requests may change before the status is used. */
 export function statusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
@@ -225,7 +225,7 @@ export function rateLimitHeaders(
   };
 }
 
-/** Returns the window for `X-RateLimit-*`: the exhausted one, else the one with the fewest requests left, in a tie the longer. */
+/** Returns the window that `X-RateLimit-*` describe: the exhausted window, else the one with the fewest requests left. */
 function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
   return (
     windows.find(({ name }) => name === exhausted) ??

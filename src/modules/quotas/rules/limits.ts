@@ -9,7 +9,7 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** The same limits as a map, for names that may be no plan. Its objects are shared, so that a lookup allocates nothing. */
+/** PLAN_LIMITS as a map, to look up names that may be no plan. A lookup allocates nothing, because its objects are shared. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
 /** The limits of all requests from one IP address without a valid key. There is no daily limit. */
@@ -111,8 +111,8 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
 }
 
 /**
- * Refunds a request in the windows that were running at `takenAt` and still are. A window refunds at most as many requests as its
- * limit, because refunded requests would otherwise be unlimited. The minute keeps its start, because its end has been reported.
+ * Refunds a request in the windows that were running at `takenAt` and are still running. A window refunds at most as many requests
+ * as its limit, because refunded requests would otherwise be unlimited. The minute keeps its start, because its end was reported.
  * @returns the windows in which the request was refunded
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
@@ -139,7 +139,7 @@ function statusOf(name: WindowName, window: Window, limit: number, now: number, 
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });
   } else if (now < window.start) {
-    // The clock was set back: start the window now, but keep its count.
+    // The clock was set back: move the start of the window, but keep its count.
     window.start = start;
   }
   const remaining = Math.max(0, limit - window.count);
@@ -161,9 +161,8 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
 }
 
 /**
- * Returns the windows with which an instance counts on alone, with its share of the limits. In the minute it allows the requests
- * that were left, but at most its share. In the day it allows its share of the requests that were left, so that an outage gives
- * nobody a new day.
+ * Returns the windows with which an instance starts to count alone. The minute allows the requests that were left, but at most the
+ * instance's share. The day allows the instance's share of the requests that were left, so that an outage gives nobody a new day.
  */
 export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);

@@ -33,7 +33,7 @@ interface ClientEntry {
   windows: Windows;
   /** False if Redis reported these counts: the day must then be read from the database before the counts are used. */
   isComplete: boolean;
-  /** When the client was last reset, in unix milliseconds; 0 for never. An entry with an older value is reset on use. */
+  /** The last reset of the client that was applied to these windows, in unix milliseconds; 0 for none. */
   resetAt: number;
 }
 

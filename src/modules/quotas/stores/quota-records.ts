@@ -47,7 +47,7 @@ export class UsageDay {
   minuteRefunds!: number;
 }
 
-/** A table of one row. The store's identity is part of its keys in Redis, so that several stores can share one Redis. */
+/** A table of one row: the pet store's identity, which is part of every key in Redis, so that stores can share one Redis. */
 @Entity('store_identity')
 @Check('store_identity_one_check', 'one')
 export class StoreIdentity {
@@ -60,7 +60,7 @@ export class StoreIdentity {
 
 const INTERVAL_MS = 1_000;
 
-/** Counts of a client to be saved. `requests` and `refunds` are added to those of the day; a newer minute replaces an older. */
+/** Counts to be saved. `requests` and `refunds` are added to the saved counts of the day; `minute` replaces an older minute. */
 interface Counted {
   clientId: number;
   /** The start of the UTC day in unix milliseconds, which is quicker to compute for each request than an ISO date. */
@@ -107,14 +107,14 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row!.id;
   }
 
-  /** Adds to the counts to be saved. `requests` is 1 for a request, -1 for a refund, and 0 if only the minute has changed. */
+  /** Adds to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, and 0 if only the minute has changed. */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests, refunds, minute });
   }
 
-  /** Saves a ban immediately, because the other instances read it from the database. A failed write is repeated every second. */
+  /** Saves a ban immediately, because the other instances read bans from the database. A failed write is repeated every second. */
   saveBan(keyId: number, { level, bannedUntil }: Readonly<BanState>, earnedAt: number): void {
     const ban = { keyId, level, bannedUntil, byOperator: false, earnedAt };
     this.bansEarned.add(`${keyId}/${earnedAt}`, ban);

@@ -148,11 +148,11 @@ export interface Given {
   /** If the step is a refund: when the request was counted, on the clock of Redis. */
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** The windows to begin with if Redis has none. For a client these are from the database, and lower counts are raised to them. */
+  /** The windows to start with if Redis has none. If they come from the database, lower counts in Redis are raised to theirs. */
   windows?: Windows;
 }
 
-/** The result of the script. Times are on the clock of Redis, except the start of the day, which is on the instance's. */
+/** The result of the script. Times are on the clock of Redis, except the start of the day, which is on the clock of the instance. */
 interface Answer {
   outcome: Outcome;
   exhausted?: WindowName;
@@ -164,8 +164,8 @@ interface Answer {
 }
 
 /**
- * Converts the `Answer` of the script to the clock of this instance. `receivedAt` is when the answer arrived, not when Redis
- * decided: converted times are late by the time between, so that a caller who waits for a reported time is never too early.
+ * Converts the `Answer` of the script to the clock of this instance. `receivedAt`, when the answer arrived, is slightly later than
+ * the decision in Redis. Converted times are late by this difference, so that a caller who waits for one is never too early.
  */
 export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as Answer;

@@ -21,7 +21,7 @@ export abstract class QuotaStore {
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /** Counts, refunds or reads in one atomic step, and saves nothing in the database. `taken` is the request to refund. */
+  /** Counts a request, refunds the request `taken`, or reads the status, in one atomic step. Saves nothing in the database. */
   abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
   /** Counts a request in all windows, or in none if one of them is exhausted. Saves the new count or ban. */

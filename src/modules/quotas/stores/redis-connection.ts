@@ -4,7 +4,7 @@ import { QUOTA_SCRIPT } from './quota-script';
 
 /** How long a command may take, unless the URL sets `commandTimeout`. A request waits this long, and is then counted locally. */
 const COMMAND_TIMEOUT_MS = 200;
-/** The timeout is a row of short timers: if the event loop was blocked, answers that have arrived are read before the last one. */
+/** The timeout is divided into short timers, so that a blocked event loop reads waiting answers before the last timer ends. */
 const TIMERS = 4;
 
 const NODE_OPTIONS: RedisOptions = {
@@ -15,7 +15,7 @@ const NODE_OPTIONS: RedisOptions = {
   // The ready check calls INFO, which not every Redis user may call, and ioredis would print the refusal.
   enableReadyCheck: false,
   disableClientInfo: true,
-  // ioredis must not reconnect by itself, because `open` does.
+  // ioredis must not reconnect by itself, because `open` reconnects.
   retryStrategy: () => null,
 };
 const OPTIONS = {
@@ -27,7 +27,7 @@ const OPTIONS = {
 } as const;
 
 type Client = Redis | Cluster;
-/** Has the script as a command, so that ioredis knows its keys and can send it to the right node of a cluster. */
+/** A connection with the quota script as a command: ioredis then knows its keys, and so the right node of a cluster. */
 type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
 /** Runs the quota script in Redis. A URL with one or more nodes of a cluster means the whole cluster. */
