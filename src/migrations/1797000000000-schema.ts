@@ -7,7 +7,6 @@ const CATALOGUE = [
     description text CHECK (char_length(description) <= 2000),
     created_at timestamptz NOT NULL DEFAULT now()
   )`,
-  // Serves lists by name, in the order of code points. `pets_by_name` does the same for pets.
   `CREATE INDEX categories_by_name ON categories (lower(name) COLLATE "C", id)`,
 
   // The row of a deleted pet is kept for the records. `former_category_id` then has its category, so that the category can be
@@ -26,7 +25,6 @@ const CATALOGUE = [
     CHECK ((deleted_at IS NULL) = (category_id IS NOT NULL))
   -- With room for new versions of a row beside it: then a change of the stock touches no index.
   ) WITH (fillfactor = 90)`,
-  // The rows of deleted pets are kept. With this partial index, lists do not read these rows.
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
   // Also serves the foreign key check when a category is deleted: the check does not know `deleted_at`, but a deleted pet has no
@@ -154,9 +152,9 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction draws positions, it takes a shared lock that announces: its positions will be above the last one drawn
-  // (docs/development/concurrency.md). The lock contains the oid of the sequence, because stores in different schemas share one
-  // lock space. IF calls the lock function, because PERFORM costs twice as much.
+  // Takes a shared lock before a transaction draws positions for its events. The lock announces that these positions will be
+  // above the last position drawn before (docs/development/concurrency.md). The key of the lock contains the oid of the sequence,
+  // because all stores in a database share the same lock keys. IF calls the lock function, because PERFORM costs twice as much.
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -168,7 +166,7 @@ const EVENTS = [
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
   // Returns the end of the feed: no event at or below this position can appear later. The sequence must be read before the locks.
-  // Each lock holds only the lower 32 bits of a position.
+  // The key of a lock holds only the lower 32 bits of a position.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;
@@ -253,7 +251,6 @@ const WEBHOOKS = [
   `CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, status, id)`,
   `CREATE INDEX webhook_deliveries_by_day ON webhook_deliveries (((created_at AT TIME ZONE 'UTC')::date))`,
 
-  // A single row with the position in the feed up to which deliveries were created.
   `CREATE TABLE webhook_dispatch (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     position bigint NOT NULL

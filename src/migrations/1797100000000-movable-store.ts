@@ -38,7 +38,7 @@ const FEED = [
     END $$`,
   `DROP FUNCTION feed_end()`,
   // PostgreSQL stores the default as the oid of the sequence, so the search path does not matter. The sequence must be read
-  // before the locks. Each lock holds only the lower 32 bits of a position.
+  // before the locks. The key of a lock holds only the lower 32 bits of a position.
   `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       newest bigint := coalesce(pg_sequence_last_value(sequence), 0);

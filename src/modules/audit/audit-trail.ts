@@ -16,7 +16,6 @@ export abstract class Actor {
 /** What was changed and how, for example `key.revoked`. */
 type Action = `${string}.${string}`;
 
-/** A new entry for the audit log. Without `clientId` and `keyId`, the change concerns no particular client. */
 interface AuditEntry {
   action: Action;
   clientId?: number;
@@ -26,8 +25,8 @@ interface AuditEntry {
 }
 
 /**
- * Returns the properties that the new values change, each with its value before and after, as details of an audit entry.
- * Undefined if nothing changes.
+ * Returns the properties that the new values change, each with its value before and after, as details of an audit entry. Returns
+ * undefined if nothing changes.
  */
 export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
@@ -36,7 +35,7 @@ export function changesOf<Subject extends object>(subject: Subject, values: Part
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** A stored entry of the audit log. Without foreign keys, so that later changes of a client or a key do not affect the entry. */
+/** A stored entry of the audit log. The table has no foreign keys, so that later changes of a client or a key do not affect the entry. */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
@@ -76,8 +75,8 @@ interface Circumstances {
 }
 
 /**
- * Inserts an entry. The client's name is copied, so that the entry stays correct after the client is renamed or deleted. Plain
- * SQL, because the same statement finds the client of a key.
+ * Inserts an entry. The client's name is copied, so that the entry stays correct after the client is renamed or deleted. Uses
+ * plain SQL, because the same statement finds the client of a key.
  */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)

@@ -51,20 +51,19 @@ export const InsufficientScopeError = defineError({
   example: ['write'],
 });
 
-/** These errors are the same for every request, so all requests share one instance of each. */
 export const MISSING = new MissingApiKeyError();
 export const INVALID = new InvalidApiKeyError();
 
-const CREDENTIAL = /^(?:(\S+) )?(.*)$/;
+const SCHEME_AND_VALUE = /^(?:(\S+) )?(.*)$/;
 
 /**
  * Returns the keys with the scheme Bearer in an Authorization field. Proxies may join repeated fields with commas: a part without
- * a scheme has the scheme of the part before.
+ * a scheme has the same scheme as the part before.
  */
 function bearersIn(field: string): string[] {
   let scheme = '';
   return field.split(',').map((part) => {
-    const [, name = scheme, value = ''] = CREDENTIAL.exec(trimmed(part))!;
+    const [, name = scheme, value = ''] = SCHEME_AND_VALUE.exec(trimmed(part))!;
     scheme = name.toLowerCase();
     return scheme === 'bearer' ? value : '';
   });
@@ -78,7 +77,6 @@ export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): stri
   const fields = headerValuesOf(request, 'x-api-key');
   const schemes = headerValuesOf(request, 'authorization');
   if (fields.length === 1 && schemes.length === 0 && KEY_SHAPE.test(fields[0]!)) {
-    // Nearly every request has exactly one well-formed X-API-Key, so return it without further work.
     return fields[0]!;
   }
   const sent = [...fields.flatMap((value) => value.split(',')), ...schemes.flatMap(bearersIn)];

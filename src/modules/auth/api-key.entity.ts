@@ -39,7 +39,6 @@ export class Client {
   @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
   createdAt!: Date;
 
-  /** Set when the client is deleted. TypeORM's queries then leave the client out, unless `withDeleted` is set. */
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt!: Date | null;
 
@@ -64,7 +63,6 @@ export class ApiKey {
   @JoinColumn({ name: 'client_id' })
   client!: Relation<Client>;
 
-  /** The purpose of the key, in the operator's words. */
   @Column('text', { nullable: true })
   name!: string | null;
 

@@ -19,8 +19,8 @@ import { ApiKey } from './api-key.entity';
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 /**
- * The caller id for reads of API keys. Database reads are served round-robin by caller, so many reads of one client do not delay
- * another client's key.
+ * The caller id for reads of API keys. Database reads are served round-robin by caller, so the reads of a busy client do not
+ * delay the key lookups of other clients.
  */
 const KEY_LOOK_UPS = -1;
 /**
@@ -28,7 +28,7 @@ const KEY_LOOK_UPS = -1;
  * to respond.
  */
 const FRESH_MS = 850;
-const LAST_USE_MS = 5_000;
+const LAST_USE_INTERVAL_MS = 5_000;
 
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
@@ -49,7 +49,6 @@ const KEYS_BY_DIGEST: Statement = {
   isUnprepared: true,
 };
 
-/** The result of looking up a digest: a valid key, or null if no valid key has the digest. */
 interface KnownKey {
   key: ClientKey | null;
 }
@@ -72,11 +71,11 @@ const KEYS: SharedRead<string, KnownKey> = {
 export class Authenticator implements BeforeApplicationShutdown {
   private readonly lastUse = new WriteBehind<number>({
     name: 'Saving last uses of keys',
-    intervalMs: LAST_USE_MS,
+    intervalMs: LAST_USE_INTERVAL_MS,
     merge: Math.max,
     write: (batch) => this.writeLastUse(batch),
   });
-  /** Caches keys by digest. Outdated entries stay, so that requests can still be identified while the database is unavailable. */
+  /** Caches keys by digest. Outdated entries are kept for `lastKnown`, which needs them while the database is unavailable. */
   private readonly known = new LRUCache<string, KnownKey>({
     max: MAX_KNOWN,
     ttl: FRESH_MS,
@@ -115,8 +114,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the key of a request from the cache, however old the entry is. For the response to a request whose key could not be
-   * read from the database.
+   * Returns the key of a request from the cache, however old the entry is. If the key cannot be read from the database, the error
+   * response still reports the rate limits of the client.
    */
   lastKnown(request: FastifyRequest): Identity {
     const text = presentedKey(request.raw);
@@ -154,7 +153,7 @@ export class Authenticator implements BeforeApplicationShutdown {
 
   private async writeLastUse(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    // Plain SQL, because TypeORM cannot write a different value to each row. Rows are locked in ascending order of id, so that
+    // Use plain SQL, because TypeORM cannot write a different value to each row. Lock the rows in ascending order of id, so that
     // two instances that save the same keys cannot deadlock.
     await this.keys.query(
       `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)

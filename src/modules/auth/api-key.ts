@@ -16,7 +16,6 @@ export interface ClientKey {
   /** In unix milliseconds, like all times of this interface. */
   createdAt: number;
   expiresAt: number | null;
-  /** When a key that a rotation has replaced stops working; null for a key that was not rotated. */
   overlapEndsAt: number | null;
   /**
    * The key's last ban, even if the ban has ended. `changedAt` increases with each change, so that an older state never replaces

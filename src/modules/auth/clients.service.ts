@@ -11,7 +11,10 @@ import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** Injection token for what all features keep for a client, so that deleting a client also ends what the features keep. */
+/**
+ * Injection token: the `ClientDependent` of every feature. Deleting a client also deletes what features keep for the client, for
+ * example its webhooks.
+ */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** The id of a key, or the key itself: an operator may have found a leaked key without knowing its id. */
@@ -240,7 +243,6 @@ export const ClientOperations = {
   /** Locks a client's row. While the row is locked, no other command can change the number of the client's webhooks. */
   lock: (id: number): Need => ({ row: Client, id, lock: 'FOR NO KEY UPDATE' }),
 
-  /** Returns false for a deleted client, although the row of a deleted client is kept. */
   exists: (state: State, id: number): boolean => state.find(Client, id)?.deletedAt === null,
 };
 

@@ -18,7 +18,7 @@ export {
   type KeyReference,
 } from './clients.service';
 
-/** Clients and keys for the commands of operators, which need neither the guard nor the key cache that requests use. */
+/** The part of authentication that operators' commands need: clients and keys, without the guard and the key cache. */
 @Module({
   imports: [TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [ClientsService],

@@ -10,7 +10,7 @@ import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
-/** Maximum number of lines that are sent to the store together. They share a transaction unless the database rejects a line. */
+/** Maximum number of lines that are sent to the store together. These lines share a transaction, unless the database rejects a line. */
 const GROUP_LINES = 50;
 /** The same limit as for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -22,8 +22,8 @@ const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
 /**
- * Reads, for each of these names, the newest category and the number of categories with the name. Plain SQL, because TypeORM's
- * repositories cannot group rows.
+ * For each of these names, reads the newest category and the number of categories with the name. Uses plain SQL, because
+ * TypeORM's repositories cannot group rows.
  */
 const CATEGORIES_BY_NAME = {
   text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
@@ -47,18 +47,15 @@ export interface ImportOptions {
   onLines?(lines: number): void;
 }
 
-/** The result of an import. If `checkOnly` is set, `created` counts the lines that an import would create. */
 export interface ImportOutcome {
   created: CatalogueCounts;
   /** The line at which an interrupted import can continue. All earlier lines are in the store, except bad lines. */
   nextLine: number;
   badLines: number;
   problems: { line: number; problem: string }[];
-  /** True if at least one line of the file is a JSON object. If no line is one, the file is not NDJSON at all. */
   isNdjson: boolean;
   /** Set if the database failed: the lines from `nextLine` to this line may or may not be in the store. */
   unknownTo?: number;
-  /** Why the import ended early: for example, the operator interrupted it or the database failed. */
   error?: Error;
 }
 
@@ -106,7 +103,7 @@ interface NamedCategory {
   count: number;
 }
 
-function ambiguity(line: number, name: string, count: number): string {
+function ambiguousNameMessage(line: number, name: string, count: number): string {
   const where =
     count > 1 ? `the store has ${count} categories of that name` : 'a line above has the same name';
   return (
@@ -133,7 +130,6 @@ class ImportRun {
    * found.
    */
   private readonly categoryIds = new Map<number, number | undefined>();
-  /** The store's ids of categories that this import has created. They do not count as earlier categories of the store. */
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
   private askOnce = this.options.onRepeated;
@@ -143,7 +139,6 @@ class ImportRun {
     private readonly options: ImportOptions,
   ) {}
 
-  /** Collects consecutive lines of the same kind into groups, and imports one group after the other. */
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
     let number = 0;
     let group: NumberedLine[] = [];
@@ -227,7 +222,7 @@ class ImportRun {
 
   /**
    * Returns the lines to create. Looks up the ids of categories that an earlier run has imported, and asks the operator before
-   * other categories repeat a name of the store.
+   * the import creates a category whose name the store already has.
    */
   private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
@@ -239,7 +234,7 @@ class ImportRun {
     for (const { id, name, number } of earlier) {
       const { id: idInStore, count = 0 } = known.get(name) ?? {};
       if (count > 1 || this.earlierNames.has(name)) {
-        throw new OperatorError(ambiguity(number, name, count), 'ambiguous_category');
+        throw new OperatorError(ambiguousNameMessage(number, name, count), 'ambiguous_category');
       }
       this.earlierNames.add(name);
       this.categoryIds.set(id, idInStore);

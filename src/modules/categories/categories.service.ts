@@ -104,7 +104,6 @@ function existing(category: Category | null, id: number): Category {
 }
 
 export const CategoryOperations = {
-  /** Prevents the category from being deleted until the command is committed. */
   lockAgainstDeletion: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
 
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,

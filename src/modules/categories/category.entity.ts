@@ -4,7 +4,7 @@ import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
 @Entity('categories')
 @Check('categories_name_check', 'char_length(name) BETWEEN 1 AND 200')
 @Check('categories_description_check', 'char_length(description) <= 2000')
-// Only a migration creates this index: TypeORM's decorators cannot describe an index on an expression.
+// This index is defined in a migration, because TypeORM's decorators cannot describe an index on an expression.
 @Index('categories_by_name', { synchronize: false })
 export class Category {
   @GeneratedId()

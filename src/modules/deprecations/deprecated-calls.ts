@@ -16,8 +16,8 @@ import { isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 
 /**
- * Calls of one deprecated operation with one key on one UTC day. Without a foreign key to the API key, so that calls can be saved
- * even if a failover has lost the key.
+ * Calls of one deprecated operation with one key on one UTC day. The table has no foreign key to the API key, so that calls can
+ * be saved even if a failover has lost the key.
  */
 @Entity('deprecated_calls')
 @Index('deprecated_calls_by_day', ['day'])
@@ -43,8 +43,8 @@ export class DeprecatedCall {
 const INTERVAL_MS = 5_000;
 
 /**
- * Calls of one day that are not saved yet. The time is a number until then, because creating a `Date` would take longer than
- * everything else that counting a call does.
+ * Calls of one day that are not saved yet. `lastCallAt` stays a number until then, because creating a `Date` would take longer
+ * than everything else that counting a call does.
  */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
   /** When the last call arrived, in unix milliseconds. */
@@ -55,12 +55,11 @@ function rowOf({ lastCallAt, ...call }: Calls): DeprecatedCall {
   return { ...call, day: utcDate(lastCallAt), lastCallAt: new Date(lastCallAt) };
 }
 
-/** All calls of one operation with one key. `endsWith` is the last four characters of the key. */
 type DeprecatedUse = Omit<DeprecatedCall, 'day'> & { client: string; endsWith: string };
 
 /**
- * Adds new calls to the saved counts. Plain SQL, because TypeORM cannot increase a stored number. Sorted, so that two instances
- * that save calls with the same keys cannot deadlock.
+ * Adds new calls to the saved counts. Uses plain SQL, because TypeORM cannot increase a stored number. Sorts the rows, so that
+ * two instances that save calls with the same keys cannot deadlock.
  */
 const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
   SELECT * FROM jsonb_to_recordset($1) AS called ("keyId" bigint, operation text, day date, calls bigint, "lastCallAt" timestamptz)
@@ -140,7 +139,6 @@ export class SunsetGuard implements CanActivate {
   }
 }
 
-/** Identifies an operation by its `operationId`, because the names of handlers are not unique. */
 function operationIdOf(context: ExecutionContext): string {
   const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
     operationId: string;

@@ -15,7 +15,6 @@ export interface StoredEvent {
 export interface EventPage {
   events: StoredEvent[];
   reached: FeedPosition;
-  /** True if the feed has more events after `reached`. */
   hasMore: boolean;
   /**
    * True if the database has lost events that the caller has seen, for example in a failover. The page is then empty, and

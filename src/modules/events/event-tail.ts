@@ -4,7 +4,6 @@ import { ServiceUnavailableError } from '#libs/http';
 import type { EventFilter, FeedPosition } from './event.entity';
 import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
-/** How often new events are read from the database while at least one request waits. */
 const POLL_MS = 200;
 const BATCH = 500;
 /** Maximum number of requests that wait for events at the same time, in total and per client. */
@@ -20,8 +19,8 @@ interface Wait {
 }
 
 /**
- * Lets requests wait for new events. New events are read once for all waiting requests, and matched with their filters in memory.
- * While no request waits, nothing is read.
+ * Lets requests wait for new events. New events are read once for all waiting requests, and matched against the filters of these
+ * requests in memory. While no request waits, nothing is read.
  */
 @Injectable()
 export class EventTail implements OnModuleDestroy {

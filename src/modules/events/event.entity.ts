@@ -23,8 +23,8 @@ export type EventType = (typeof RESOURCES)[number]['types'][number];
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(({ types }): EventType[] => [...types]);
 
 /**
- * An event in the feed. Its position is drawn while the rows that the event reports on are locked, so the events of one pet are
- * in the order of the pet's changes.
+ * An event in the feed. The position is drawn from a sequence while the rows that the event reports on are locked, so the events
+ * of one pet are in the order of the pet's changes.
  */
 @Entity('events')
 export class EventRow {

@@ -10,7 +10,6 @@ import { untilInterrupted } from '../../cli/command/failure';
 import { identifier, someOf, wholeNumber } from '../../cli/command/option';
 import { type OutputOptions, print, printMany } from '../../cli/command/output';
 
-/** Maximum number of events per read. */
 const BATCH = 500;
 const POLL_MS = 200;
 const LOST =
@@ -18,7 +17,6 @@ const LOST =
 
 const NEWEST = `the newest ${MAX_SEARCHED.toLocaleString('en-US')} events`;
 
-/** Creates the option `--types`, which several commands share. */
 export function typesOption(command: Commander) {
   const option = command.createOption('--types <types>', 'only events of these types, several with commas');
   return option.choices(EVENT_TYPES).argParser(someOf(EVENT_TYPES));

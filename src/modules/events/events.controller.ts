@@ -16,12 +16,12 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Milliseconds that a request with `wait` has waited for events. The metrics subtract them from the response time. */
+    /** Milliseconds that a request with `wait` has waited for events. The metrics subtract this time from the response time. */
     waitedMs?: number;
   }
 }
 
-/** The value of `cursor` for a caller who wants only events after the newest one. */
+/** The value of `cursor` for a caller who wants only events after the newest event. */
 const NOW = 'now';
 
 @Tag({ name: 'Events', description: 'What happens in the store.', group: 'Notifications' })
@@ -65,8 +65,8 @@ export class EventsController {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start = cursor === NOW ? await this.events.last(client) : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
-      // With `cursor=now` and without `wait`, the page is always empty: the caller only wants its `Link`, which points to the end
-      // of the feed.
+      // With `cursor=now` and without `wait`, the page is always empty: the caller only needs the page's `Link`, which points to
+      // the end of the feed.
       return { events: [], reached: start, hasMore: false };
     }
     const page = await this.events.after(start, query, limit, client);

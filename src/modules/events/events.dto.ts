@@ -86,7 +86,7 @@ export const EVENT_EXAMPLE: EventDto = {
 
 const TYPE = 'What happened.';
 
-/** Builds the OpenAPI schema of one kind of event. `event.id` is the regular expression of its ids. */
+/** Builds the OpenAPI schema of one kind of event. `event.id` is the regular expression that the ids of these events match. */
 export function eventSchema(event: {
   description: string;
   id: string;

@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-/** Parameter decorator: the client that sends a command, and the request's `If-Match` and `Idempotency-Key`, which apply to the command. */
+/** Parameter decorator that provides the sender of a command, and applies the request's `If-Match` and `Idempotency-Key` to the command. */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, origin = { owner: keyOf(request).clientId } } = request;
@@ -74,8 +74,8 @@ function underConditions<Result>(command: Command<Result>, request: FastifyReque
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
-   * Idempotency keys of requests that this process is handling. Other processes see a key only while its command runs, by the
-   * lock that the command's transaction holds in the database.
+   * Idempotency keys of requests that this process is handling. Another process notices such a request only while its command
+   * runs, by the lock that the command's transaction holds in the database.
    */
   private readonly running = new Set<string>();
 
@@ -103,7 +103,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
-    // An error that is no ApiError was not replayed: for example, a stored webhook secret could not be decrypted.
+    // Only an ApiError can be the replay of a stored response. Any other error is new: for example, a stored webhook secret could
+    // not be decrypted.
     const reportRefusal = (error: unknown) => {
       if (error instanceof ApiError) report();
     };
@@ -153,7 +154,7 @@ export function SendsCommands(): ClassDecorator {
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  // Node joins the values of a repeated header with a comma and a space.
+  // Node joins the values of a repeated header with a comma and a space, but a single key may contain both as well.
   if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }

@@ -49,7 +49,6 @@ export class IdempotencyRecord {
   @Column('int')
   status!: number;
 
-  /** The body of the response, as JSON. */
   @Column('text')
   body!: string;
 
@@ -60,7 +59,7 @@ export class IdempotencyRecord {
 type StoredResponse = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'body'>;
 
 const KEPT_FOR = `interval '24 hours'`;
-/** SQL condition for responses that are too old to be replayed, by the clock of the database. */
+/** SQL condition for responses that are too old to be replayed. The age is measured by the clock of the database. */
 export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 
 const CLAIM = {
@@ -68,7 +67,7 @@ const CLAIM = {
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`,
 };
 
-/** Claims an idempotency key by an advisory lock, which lasts until the transaction ends. False if another transaction holds the key. */
+/** Claims an idempotency key with an advisory lock until the transaction ends. The value is false if another transaction holds the lock. */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   callFor: (names) => ({ statement: CLAIM, values: [names] }),
@@ -76,8 +75,8 @@ const CLAIMS: Lookup<string, boolean> = {
 };
 
 /**
- * Finds the stored responses of these keys. LATERAL, and an age condition that no index serves, make PostgreSQL look up each key
- * alone: otherwise a plan that was made for a small table would later scan the records of a whole day.
+ * Finds the stored responses of these keys. LATERAL, and an age condition that no index serves, make PostgreSQL look up one key
+ * at a time: otherwise a plan that was made for a small table would later scan the records of a whole day.
  */
 const FIND = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)

@@ -34,7 +34,6 @@ export class InventoryService {
     return this.change(petId, () => quantity, origin);
   }
 
-  /** Adds `delta` units to the stock; a negative number removes units. */
   adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
     return this.change(petId, (pet) => stockAfter(pet, delta), origin);
   }

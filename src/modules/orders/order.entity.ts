@@ -5,7 +5,7 @@ import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
 @Check('orders_quantity_check', 'quantity >= 1')
 @Check('orders_check', 'NOT (complete AND cancelled_at IS NOT NULL)')
 @Index('orders_by_complete', ['complete', 'id'], { where: 'cancelled_at IS NULL' })
-// Only a migration creates this index: TypeORM's decorators cannot describe a descending column.
+// This index is defined in a migration, because TypeORM's decorators cannot describe a descending column.
 @Index('orders_by_pet', { synchronize: false })
 export class Order {
   @GeneratedId()

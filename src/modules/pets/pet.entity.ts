@@ -10,7 +10,7 @@ import type { PetStatus } from './pet-status';
 @Check('pets_check', '(deleted_at IS NULL) = (category_id IS NOT NULL)')
 @Index('pets_in_order', ['id'], { where: 'deleted_at IS NULL' })
 @Index('pets_by_status', ['status', 'id'], { where: 'deleted_at IS NULL' })
-// Only migrations create these indexes: TypeORM's decorators cannot describe a descending column or an expression.
+// These indexes are defined in a migration, because TypeORM's decorators cannot describe a descending column or an expression.
 @Index('pets_by_category', { synchronize: false })
 @Index('pets_by_name', { synchronize: false })
 export class Pet {
@@ -31,7 +31,6 @@ export class Pet {
   @Column('text')
   status!: PetStatus;
 
-  /** Units in stock. An order takes units from the stock, and cancelling the order returns the units. */
   @Column('int')
   stock!: number;
 

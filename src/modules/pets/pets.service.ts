@@ -46,12 +46,11 @@ export class PetsService {
     return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
   }
 
-  /** @throws ApiError 404 `pet_not_found` */
   async known(id: number, clientId?: number): Promise<KnownPet> {
     return existing(await this.database.find(Pet, id, clientId), id);
   }
 
-  /** Creates a reader that lists pets with the usual filters, in the form that another module gives to the entries. */
+  /** Creates a reader of pet lists for another module. `toEntry` turns each pet into an entry of that module's own list. */
   pagesAs<Entry>(toEntry: (pet: KnownPet) => Entry) {
     return new PageReader(this.database, Pet, selectPets, pagesOf(toEntry));
   }
