@@ -58,7 +58,11 @@ export class ImportCommand extends StoreCommand {
     if (error !== undefined) {
       const { code, message } = failureOf(error);
       const exitCode = error instanceof OperatorError ? error.exitCode : 1;
-      throw new OperatorError(`${message} ${howToContinue(file, outcome, imported, options)}`, code, exitCode);
+      throw new OperatorError(
+        `${message} ${howToContinue(file, outcome, imported, options)}`,
+        code,
+        exitCode,
+      );
     }
     if (badLines > 0) {
       const bad = outcome.isNdjson
@@ -67,7 +71,12 @@ export class ImportCommand extends StoreCommand {
       const lines = problems.map(({ line, problem }) => `line ${line}: ${problem}`);
       const more = badLines - problems.length;
       const all = more > 0 ? [...lines, `and ${counted(more, 'more line', 'more lines')}`] : lines;
-      throw new OperatorError(`${bad} ${howToContinue(file, outcome, imported, options)}`, 'bad_lines', 1, all);
+      throw new OperatorError(
+        `${bad} ${howToContinue(file, outcome, imported, options)}`,
+        'bad_lines',
+        1,
+        all,
+      );
     }
     printDone(imported, created, options);
   }
