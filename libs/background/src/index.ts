@@ -13,8 +13,8 @@ interface RepeatingTaskOptions {
   name: string;
   work: () => unknown;
   /**
-   * Milliseconds from `start`, or from the end of a run, to the next run. Null means no run before `start` or `runNow`
-   * is called.
+   * Milliseconds from `start`, or from the end of a run, to the next run. If the value is null, no run starts until
+   * `start` or `runNow` is called.
    */
   everyMs: number | (() => number | null);
 }
@@ -27,7 +27,6 @@ export class RepeatingTask {
   private readonly logger = new Logger('BackgroundTask');
   private timer?: NodeJS.Timeout;
   private running?: Promise<void>;
-  /** The run after the current run. All calls of `runNow` during the current run share the next run. */
   private next?: Promise<void>;
   private isStopped = false;
   private isFailing = false;
@@ -39,14 +38,14 @@ export class RepeatingTask {
     return this;
   }
 
-  /** Does the same as `runNow`, for callers that do not wait for the end of the run. */
+  /** Requests a run as `runNow` does, for callers that do not wait for the end of the run. */
   wake(): void {
     inBackground(this.options.name, this.runNow());
   }
 
   /**
-   * Starts a run now, or after the current run, and resolves when the run has succeeded or failed. Further runs follow
-   * as after `start`.
+   * Runs `work` now or, if a run is in progress, once more after that run. Resolves at the end of the requested run,
+   * even if that run failed. Also starts the repetition.
    */
   async runNow(): Promise<void> {
     if (this.isStopped) {
@@ -65,7 +64,6 @@ export class RepeatingTask {
     return this.running;
   }
 
-  /** Prevents further runs, and waits for the end of the current run. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -99,13 +97,11 @@ export class RepeatingTask {
 }
 
 interface WriteBehindOptions<Entry> {
-  /** The start of the log messages, for example `Saving last uses of keys` in "Saving last uses of keys failed". */
   name: string;
-  /** Maximum milliseconds between adding an entry and the start of the write. */
   intervalMs: number;
   /**
-   * Writes all entries of `batch` atomically. After a failure the same entries are written again, so if the failed
-   * write was committed but its response was lost, the entries are written twice.
+   * Writes all entries of `batch` atomically. After a failure, the same entries are passed again: if the failed write
+   * was committed but its response was lost, the entries are written twice.
    */
   write: (batch: Map<string, Entry>) => Promise<void>;
   merge: (earlier: Entry, later: Entry) => Entry;
@@ -113,7 +109,7 @@ interface WriteBehindOptions<Entry> {
 
 /**
  * Collects small changes by key and writes many changes at once, so that requests never wait for a write. Writes never
- * overlap. No timer runs while no entry is pending.
+ * overlap. No timer runs while there is nothing to write.
  */
 export class WriteBehind<Entry> {
   private pending = new Map<string, Entry>();
@@ -135,12 +131,14 @@ export class WriteBehind<Entry> {
     }
   }
 
-  /** Does the same as `flush`, for callers that do not wait for the end of the write. */
   flushSoon(): void {
     this.task.wake();
   }
 
-  /** Writes all pending entries, after the current write if there is a current write. Never rejects. */
+  /**
+   * Writes all pending entries as soon as the current write has ended. Never rejects: a failed write is logged and
+   * retried.
+   */
   flush(): Promise<void> {
     return this.task.runNow();
   }
@@ -159,7 +157,7 @@ export class WriteBehind<Entry> {
     try {
       await this.options.write(batch);
     } catch (error) {
-      // Keep the failed entries for the next write, and merge the entries that were added meanwhile as later changes.
+      // Put the failed entries back for the next write, then merge the entries that were added during the failed write.
       const later = this.pending;
       this.pending = batch;
       later.forEach((entry, key) => this.add(key, entry));

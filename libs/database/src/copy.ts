@@ -10,20 +10,20 @@ export interface CopiedTable extends Record<string, unknown> {
 }
 
 interface CopyOptions {
-  /** Aborting closes both connections, and the copy fails with the reason of the signal. */
+  /** If the signal is aborted, both connections are closed, and the copy fails with the reason of the signal. */
   signal: AbortSignal;
   /** Tables that stay empty, because their rows would be wrong in a copy, such as a list of running instances. */
   leftOut?: readonly string[];
-  /** Called with the number of rows that were copied so far, and the number of all rows. */
   onRows?: (done: number, total: number) => void;
 }
 
 /**
  * Copies a database into a database without tables, with COPY and in one transaction: either all rows are copied or
  * none. The copy is a snapshot, so other programs may use the source meanwhile.
- * @param source a data source without the driver's `pipeline` option, with which COPY does not work; `target` likewise
- * @throws Error if the source is not at the newest migration, or the target has tables; UnsuitableDatabaseError if the
- * service cannot use the target; the errors of the driver
+ * @param source a data source without the driver's `pipeline` option, with which COPY does not work; the same holds for
+ * `target`
+ * @throws Error if the source is not at the newest migration or the target has tables; UnsuitableDatabaseError if the
+ * service cannot use the target; the driver's errors
  */
 export function copyDatabase(
   source: DataSource,
@@ -89,8 +89,8 @@ async function copyAll(
 }
 
 /**
- * Creates the tables of the target with the migrations. A service that starts on the target meanwhile waits for the
- * copy's end.
+ * Creates the tables of the target by running the migrations. A service that starts on the target meanwhile waits until
+ * the copy has ended.
  */
 async function prepare(reading: EntityManager, writing: EntityManager): Promise<void> {
   const [existing] = await tablesOf(writing);
@@ -103,13 +103,17 @@ async function prepare(reading: EntityManager, writing: EntityManager): Promise<
   }
 }
 
-/** Sets the text formats of values. COPY sends values as text, so both servers must use the same formats. */
+/**
+ * Sets the text formats of dates, numbers and bytes. COPY sends values as text, so both servers must use the same
+ * formats.
+ */
 const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 
 /**
  * Lists the tables in the order of their creation, so that parents come before the children that refer to the parents.
- * `name` and `columns` are quoted for use in SQL. `columns` lacks generated columns, which COPY cannot write.
+ * `name` and `columns` are quoted for use in SQL. Generated columns are left out, because COPY cannot write generated
+ * columns.
  */
 const TABLES = `SELECT relname, quote_ident(relname) AS name,
     (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
@@ -151,8 +155,8 @@ const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
 /**
- * Copies the values of the sequences, after all rows. Sequences do not obey the snapshot of a transaction, so their
- * current values are past all copied ids.
+ * Copies the current values of the sequences, after all rows. A transaction's snapshot does not include sequences, so a
+ * value that is read later is past all copied ids.
  */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {

@@ -32,12 +32,11 @@ export function poolOf({ driver }: DataSource): Pool {
   return (driver as PostgresDriver).master as Pool;
 }
 
-/** The connections to a pooler such as PgBouncer, which may run each transaction in another PostgreSQL session. */
 const pooled = new WeakSet<ClientBase>();
 
 /**
- * Finds out whether a new connection leads to a pooler: a pooler announces another process id than the PostgreSQL
- * server has.
+ * Remembers a new connection if it leads to a pooler such as PgBouncer, which may run each transaction in another
+ * PostgreSQL session. A pooler announces a process id that differs from the server's process id.
  */
 export async function detectPooler(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -48,11 +47,10 @@ export async function detectPooler(client: ClientBase): Promise<void> {
 }
 
 /**
- * Returns a function to call with each new connection. The function has the connection closed after the server has been
- * silent for `silenceMs`; pending statements then fail with ETIMEDOUT. With the driver's own `query_timeout`, a
- * connection that a firewall has silently dropped would stay in the pool, and each later request would wait on the dead
- * connection again. The function also keeps the loss of a connection from ending the process: pending statements report
- * the loss.
+ * Returns a handler for new connections. The handler closes a connection on which the server has been silent for
+ * `silenceMs`, and pending statements then fail with ETIMEDOUT. The driver's own `query_timeout` would keep a
+ * connection that a firewall has silently dropped in the pool, so that each later request would wait in vain. The
+ * handler also keeps the loss of a connection from ending the process: pending statements report the loss.
  *
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
@@ -62,7 +60,8 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
     stream.setTimeout(silenceMs, () => {
       const { bytesRead } = stream;
-      // Before closing the connection, let Node read a reply that has arrived while this process was busy or halted.
+      // Before closing the connection, give Node the chance to read a reply that arrived while this process was busy or
+      // halted.
       setImmediate(() => {
         if (stream.bytesRead === bytesRead) {
           const error = new Error(`The database has not answered for ${silenceMs} ms`);
@@ -73,7 +72,10 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
   };
 }
 
-/** A running transaction. Code may pass the transaction on, but must not keep it after the transaction's end. */
+/**
+ * A running transaction. Functions may pass the transaction on, but must not keep a reference after the transaction's
+ * end.
+ */
 export type Transaction = EntityManager;
 
 /**
@@ -95,8 +97,8 @@ export class ReadOnlyDatabaseError extends Error {
 }
 
 /**
- * Access to the database. Requests use `find`, `read` and `readByKey`, the command executor uses `session`, and
- * administration uses `transaction`.
+ * Gives access to the database. Requests use `find`, `read` and `readByKey`, the command executor uses `session`, and
+ * administrative tasks use `transaction`.
  */
 @Injectable()
 export class Database {
@@ -108,7 +110,6 @@ export class Database {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** Maximum number of connections in the pool. Available before the database is opened. */
   get poolSize(): number {
     return this.dataSource.options.poolSize!;
   }
@@ -120,8 +121,8 @@ export class Database {
 
   /**
    * Runs `work` in one READ COMMITTED transaction. `work` must lock the rows on whose values it decides. If `outer` is
-   * given, `work` runs in `outer`, which the caller commits. Otherwise `work` runs again after a deadlock or a
-   * similar error, so `work` must have no effects outside of the database.
+   * given, `work` runs in `outer`, which the caller commits. Otherwise `work` runs again after a deadlock or a similar
+   * error, so `work` must have no effects outside of the transaction.
    * @throws the error of `work`, after the rollback
    */
   async transaction<Result>(
@@ -136,7 +137,7 @@ export class Database {
   }
 
   /**
-   * Runs `work` on a connection of the pool that is reserved for `work`. `work` must not leave a transaction open.
+   * Runs `work` on a connection that is reserved for `work` until its end. `work` must not leave a transaction open.
    * @throws the error of `work`
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
@@ -153,7 +154,6 @@ export class Database {
     }
   }
 
-  /** Runs one statement outside of transactions. @throws the error of the driver */
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     const [result] = await withRetries(() =>
       this.session((session) => session.execute([{ statement, values }])),
@@ -162,7 +162,9 @@ export class Database {
     return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
   }
 
-  /** @throws ReadOnlyDatabaseError if the database answers but is read-only; otherwise the error of the driver */
+  /**
+   * @throws ReadOnlyDatabaseError if the database is read-only; the driver's error if the database cannot be reached
+   */
   async assertWritable(): Promise<void> {
     await this.session(async (session) => {
       const text = `SELECT current_setting('transaction_read_only')`;
@@ -177,20 +179,16 @@ export class Database {
     return entryOf(this.tables, entity, () => new EntityTable(this.dataSource, entity)) as EntityTable<Row>;
   }
 
-  /**
-   * Reads a row by its id. All waiting reads of the same entity share one statement.
-   * @returns null if no row has this id
-   */
   find<Row extends object>(entity: EntityTarget<Row>, id: number, caller?: number): Promise<Row | null> {
     return this.readByKey(this.table(entity).byId, id, caller);
   }
 
   /**
-   * Runs one statement outside of transactions. Waiting reads are taken in round-robin order of their callers, so that
-   * a client with hundreds of reads does not delay other clients.
-   * @param caller the id of the client for which the statement runs; by default the service itself
-   * @param isSlow true if the statement may read thousands of rows: a client has one slow statement at a time
-   * @throws the error of the driver; OverloadedError if the queue is full or the read has waited for five seconds
+   * Runs a read outside of transactions. Waiting reads are taken in round-robin order of their callers, so that a
+   * client with hundreds of reads does not delay other clients.
+   * @param caller the id of the client for which the read is made; by default the service itself
+   * @param isSlow true if the read may scan thousands of rows: a client has one slow read at a time
+   * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
    */
   read(
     statement: Statement,
@@ -210,7 +208,8 @@ export class Database {
 @Module({})
 export class DatabaseModule {
   /**
-   * @param connect opens the data source, once per application; Nest closes the connections when the application closes
+   * @param connect opens the data source; called once per application. The connections are closed when the application
+   * closes.
    */
   static forRoot(
     options: DataSourceOptions,

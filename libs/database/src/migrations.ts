@@ -3,20 +3,24 @@ import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm'
 import { codeOf, isSerializationConflict } from './engine/postgres-errors';
 
 /**
- * PostgreSQL's error codes. `TAKEN` has the codes that report an existing table, index or function of the same name.
+ * PostgreSQL's error codes. The codes in `TAKEN` report that a table, an index or a function of the same name exists
+ * already.
  */
 const LOCK_TIMEOUT = '55P03';
 const UNKNOWN_COLUMN = '42703';
 const TAKEN = ['42P07', '42710', '42723'];
 
 /**
- * Turns off all timeouts until the end of the transaction. Selects the settings by name, because older servers lack
- * some of the settings.
+ * Turns off all timeouts until the end of the transaction. The settings are selected by name, because older versions of
+ * PostgreSQL lack some of the settings.
  */
 export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
-/** The key of the advisory lock for migrations: a number that no other program uses. The bytes spell "migr". */
+/**
+ * The key of the advisory lock that keeps two migrations from running at once. Any number works that no other program
+ * uses on this database; the bytes of this number spell "migr".
+ */
 const MIGRATION_LOCK = 0x6d696772;
 
 /**
@@ -26,7 +30,7 @@ const MIGRATION_LOCK = 0x6d696772;
  */
 const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
-/** Another program held a lock that the migrations need for too long. The message is one sentence. */
+/** Thrown after too long a wait for a lock that the migrations need. The message is one sentence. */
 export class MigrationLockError extends Error {}
 
 /** The service cannot use the database, for example because the server is too old. The message is one sentence. */
@@ -37,8 +41,8 @@ export class UnsuitableDatabaseError extends Error {
 }
 
 /**
- * Brings the database to the newest migration. Any number of instances can start at once: one migrates, the others
- * wait.
+ * Brings the database to the newest migration. Any number of instances can start at once: one instance migrates, and
+ * the other instances wait.
  * @param dataSource a data source without the timeouts of requests, because a migration may take minutes
  * @param report called with a sentence if the migration has to wait for a lock
  * @returns the names of the migrations that this call has run
@@ -98,7 +102,6 @@ export async function migrationStates(dataSource: DataSource) {
   });
 }
 
-/** Returns the names of the migrations that the database already has. Changes nothing. */
 export async function doneMigrations({ dataSource, queryRunner }: EntityManager): Promise<string[]> {
   try {
     const done = await new MigrationExecutor(dataSource, queryRunner).getExecutedMigrations();
@@ -128,8 +131,8 @@ function namesOf({ migrations }: DataSource): string[] {
 }
 
 /**
- * Reads the recorded and the current version of the database's collation, and whether `lower` changes ASCII letters
- * only, which depends on the locale of the database.
+ * Reads the collation version that the database has recorded, the version that the system provides, and whether `lower`
+ * changes ASCII letters only, which depends on the database's locale.
  */
 const COLLATION = `SELECT quote_ident(datname) AS name, datcollversion AS recorded,
     pg_database_collation_actual_version(oid) AS actual, lower('Ä') <> 'ä' AS "isAsciiOnly"
@@ -154,7 +157,6 @@ export async function collationOf(
 
 const MIN_VERSION = 15;
 
-/** @throws UnsuitableDatabaseError if the server is too old, the encoding is not UTF8, or the database is read-only */
 async function assertSuitable(reader: EntityManager): Promise<void> {
   const setting = async (name: string): Promise<string> => {
     const [row] = await reader.query<{ value: string }[]>('SELECT current_setting($1) AS value', [name]);

@@ -21,11 +21,10 @@ export interface PageRange {
 export type Parameter = (value: unknown, type: ValueType) => string;
 type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
-/** The filters of a list, as SQL. */
 export interface Selection {
   /**
-   * SQL conditions on the first columns of the list's index. The index ends with the `within` column, if given, and the
-   * id.
+   * SQL conditions on the first columns of the list's index. After these columns, the index has the `within` column, if
+   * given, and then the id.
    */
   conditions: readonly string[];
   /** A column with few distinct values, its sort order in the index, and one SQL parameter for each wanted value. */
@@ -37,14 +36,14 @@ export interface Selection {
 }
 
 /**
- * A search by the start of the name. Needs an index `(lower(name) COLLATE "C", id)` on the rows that meet `conditions`.
+ * A search for names that start with the text in the SQL parameter `prefix`. Needs an index `(lower(name) COLLATE "C",
+ * id)` on the rows that meet `conditions`.
  */
 interface NameSearch {
-  /** The SQL parameter with the text that starts the names. */
   prefix: string;
   /**
-   * SQL conditions on columns that are not in the index. A page looks for matches in at most 2,000 names, and may end
-   * early.
+   * SQL conditions on columns that are not in the index. A page reads at most 2,000 names to find matches, and then
+   * ends early.
    */
   filters: readonly string[];
   /** The SQL parameter with the only ids to find, as the text of an array: `{1,2}`. */
@@ -81,7 +80,6 @@ export class PageReader<Row extends object, Filters, Page> {
     private readonly pageOf: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
-  /** @param caller the id of the client for which the page is read; by default the service itself */
   read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<Page> {
     const values: unknown[] = [after.id, limit + 1];
     const types: ValueType[] = ['bigint', 'int'];
@@ -115,7 +113,6 @@ export class PageReader<Row extends object, Filters, Page> {
     };
   }
 
-  /** @param stored the rows of the page, and the first row of the next page if there is a next page */
   private pageFrom(stored: StoredRow[], limit: number, { named, long = [] }: Selection): Page {
     const table = this.database.table(this.entity);
     const rows = stored.map((row) => table.rowOf(row));
@@ -140,12 +137,10 @@ function bytesOf(row: object, properties: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-// The functions below build the SQL that reads pages. The duration must not depend on the size of the table or on where
-// the matching rows are, so the SQL leaves the planner no choice that depends on estimates.
-
 /**
- * The filters and the table of a list. In the SQL, `after` is the last id before the page, and `most` the number of
- * rows to read.
+ * The filters and the table of a list, from which the SQL for pages is built. The SQL leaves the planner no choice that
+ * depends on estimates, so that reading a page takes as long in a large table as in a small table. In the SQL, `after`
+ * is the last id before the page, and `most` the number of rows to read.
  */
 interface List extends Selection {
   columns: string;
@@ -154,8 +149,8 @@ interface List extends Selection {
 }
 
 /**
- * Returns the statement that reads several pages. Each parameter is an array with one value per page. The last column
- * of every row is the number of the row's page. The rows of a page arrive in order, because PostgreSQL runs the lateral
+ * Returns a statement that reads several pages. Each parameter is an array with one value per page. The last column of
+ * every row is the number of the row's page. The rows of a page arrive in order, because PostgreSQL runs the lateral
  * join as a loop.
  */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
@@ -192,19 +187,19 @@ function pageById(list: List): string {
 }
 
 /**
- * Limits the rows to a constant number before the page's own limit. For an unknown limit a generic plan assumes a tenth
- * of all rows, and PostgreSQL would find the plan too expensive to reuse.
+ * Limits the rows to a constant number before the page's own limit. For a limit that is only known at execution,
+ * PostgreSQL assumes a tenth of all rows and would find the plan too expensive to reuse.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
   return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
 }
 
-/** Names are compared in lower case, as PostgreSQL's `lower` defines lower case, and sorted by code point. */
+/** Names are compared in lower case, as PostgreSQL's own `lower` defines lower case, and sorted by code point. */
 const BY_NAME = 'lower(name) COLLATE "C"';
 /**
- * Appended to a prefix, sorts after all names with that prefix: the highest code point, more often than names have
- * characters.
+ * When appended to a prefix, gives a text that sorts after all names with the prefix: the highest code point, repeated
+ * more often than a name has characters.
  */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 

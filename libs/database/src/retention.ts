@@ -3,7 +3,6 @@ import { RepeatingTask } from '#libs/background';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from './database';
 
-/** A table whose old rows are deleted regularly. */
 export interface ExpiredRows {
   table: string;
   /** Returns the SQL condition that selects the rows to delete. `now` is the unix time in milliseconds. */
@@ -47,7 +46,6 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     this.task.start();
   }
 
-  /** Waits for the current DELETE statement and starts no further statement. */
   async onModuleDestroy(): Promise<void> {
     this.isStopped = true;
     await this.task.stop();

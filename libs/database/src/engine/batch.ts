@@ -22,18 +22,15 @@ export interface Entry {
 export type QueuedCommand = Entry & Waiting;
 
 export interface Tables {
-  /**
-   * The order in which rows are locked and written: parent tables before the child tables that refer to the parents.
-   */
   readonly order: readonly Entity[];
   of(entity: Entity): EntityTable<object>;
 }
 
 const BEGIN: Call = { statement: { text: 'BEGIN' } };
 /**
- * Sets two timeouts for one transaction. The first ends the transaction of a halted process, which would otherwise keep
- * its locks. The second ends the wait for a row that another transaction has locked. Needed behind a connection pooler,
- * which may not keep the same settings of the connection.
+ * Sets two timeouts for one transaction. The first timeout ends the transaction of a halted process, which would
+ * otherwise keep its locks. The second timeout ends the wait for a row that another transaction has locked. Only needed
+ * behind a connection pooler, which may lose the same settings of the connection.
  */
 const SET_TIMEOUTS: Call = {
   statement: {
@@ -47,19 +44,16 @@ interface Transaction {
   session: Session;
   tables: Tables;
   state: State;
-  /**
-   * The only row for which the transaction waits if the row is locked. Commands that need other locked rows are
-   * skipped.
-   */
+  /** The only locked row for which the transaction waits. Commands that need other locked rows are skipped. */
   awaited: RowNeed | undefined;
 }
 
 /**
  * Runs commands in one transaction of two round trips. The first round trip begins the transaction, locks rows and
- * loads data. Then the commands are decided one after the other. The second round trip writes the changes and commits.
- * After the commit, each decided command is resolved or rejected.
- * @returns the commands that were skipped; the `heldRow` of each is the locked row
- * @throws the database error, after a rollback; then no command was resolved or rejected
+ * loads data. Then the `decide` functions of the commands run one after the other. The second round trip writes the
+ * changes and commits. After the commit, the promises of the commands are resolved or rejected.
+ * @returns the commands that were skipped; the `heldRow` of each command is the locked row
+ * @throws the database error, after a rollback; the promises of the commands are then still pending
  */
 export async function runBatch(
   transaction: Transaction,
@@ -88,9 +82,9 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the need with the strongest lock for each row. If two statements asked for the same row, the statement
- * with the weaker lock could return the row although the other had to skip it, with values that another transaction is
- * about to replace.
+ * Keeps only the strongest lock request for each row. If two statements asked for the same row with different locks,
+ * the stronger lock could skip the row, and the weaker lock could return values that another transaction is about to
+ * replace.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();
@@ -105,8 +99,8 @@ function strongest(needs: readonly Need[]): Need[] {
 
 /**
  * Tries once more to load the rows that the batch's first statements did not return. Such a row does not exist, or
- * another transaction has locked the row. In the second case the row may still be available with a weaker lock, which
- * is enough for some commands.
+ * another transaction has locked the row. A locked row may still be available with a weaker lock, which is enough for
+ * some commands.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -118,7 +112,6 @@ async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Pr
   }
 }
 
-/** A need of a command, or a row to read without a lock. */
 type Wanted = Need | { row: Entity; id: number };
 
 interface Source {
@@ -153,8 +146,8 @@ async function load(
 }
 
 /**
- * The row for which the batch waits is locked before all other rows, so that the transaction holds no row lock while
- * waiting.
+ * Returns how to load a row, a value or an id. The row for which the batch waits is locked before all other rows, so
+ * that the transaction holds no row lock while waiting.
  */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;
@@ -173,8 +166,8 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // A read without a lock proves only that a row does not exist: values may be about to change. A read with SKIP
-    // LOCKED proves only that a row exists: a missing row may be locked by another transaction.
+    // A read without a lock proves only that a row does not exist, because another transaction may be about to change
+    // an existing row. A read with SKIP LOCKED proves only that a row exists, because a skipped row may exist, too.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);
@@ -187,13 +180,16 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   };
 }
 
-/** Returns the first row for which the command has to wait; undefined if the command can be decided now. */
+/** Returns the locked row for which the command has to wait; undefined if the command can run now. */
 function heldRowOf(command: Command, state: State): RowNeed | undefined {
   const row = command.needs.filter(isRow).find((need) => !state.has(need));
   return row !== undefined && command.needsNoRows?.(state) ? undefined : row;
 }
 
-/** @returns a function to call after the commit, which resolves or rejects the command */
+/**
+ * Runs the `decide` function of the command.
+ * @returns a function that resolves or rejects the command's promise, to call after the commit
+ */
 function decide({ command, resolve, reject }: QueuedCommand, state: State): () => void {
   try {
     const result = state.decide(command);
@@ -204,8 +200,8 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
 }
 
 /**
- * Builds all statements before the first is sent, because an error while building one of the statements must prevent
- * the commit.
+ * Builds all statements before any statement is sent, because an error while building a statement must prevent the
+ * commit.
  */
 function writesOf({ tables, state }: Transaction): Call[] {
   const changed = tables.order.map((entity) => ({ table: tables.of(entity), rows: state.writesOf(entity) }));
@@ -220,8 +216,7 @@ function writesOf({ tables, state }: Transaction): Call[] {
 }
 
 /**
- * Names the rows that the command may change. Two batches of this process never work on the same of these rows at a
- * time.
+ * Names the rows that the command may change. Two batches of this process never change the same row at the same time.
  */
 export function exclusiveRowsOf({ needs }: Command): string[] {
   const rows = needs.filter(isRow);

@@ -6,14 +6,14 @@ import type { Session } from './session';
 import { type Command, type Entity, type Origin, type RowNeed, State } from './state';
 
 /**
- * Maximum batches at a time: one executes while the other waits for the disk. With more, each batch would be smaller.
+ * Maximum batches at a time: one batch executes statements while the other batch waits for its commit to reach the
+ * disk.
  */
 const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
-/** Maximum commands per transaction. In a larger batch, every command would wait longer for the commit. */
 const MAX_BATCH = 150;
 /**
- * While a batch runs, a second batch starts once as many commands wait as the first has, or 50 commands. Starting
+ * While a batch runs, a second batch starts once as many commands wait as the first batch has, or 50 commands. Starting
  * earlier would make batches too small: a command alone in a transaction costs six times as much as a command among
  * thirty.
  */
@@ -34,17 +34,15 @@ export interface WriteModel {
    * children that refer to the parents.
    */
   readonly tables: readonly Entity[];
-  /** Called after each decided command. Reads the changes of the command and may add journal entries. */
+  /** Called after each command. Reads the changes of the command and may add entries to journals, such as events. */
   readonly afterCommand: (state: State) => void;
 }
 
-/** Commands that share a transaction. */
 interface Batch {
   entries: QueuedCommand[];
-  /** The locked row for which the batch waits. Undefined if the batch skips all locked rows. */
   awaited: RowNeed | undefined;
   /**
-   * The names of the rows that the batch may change. No other batch of this process may change the same rows meanwhile.
+   * The names of the rows that the batch may change. Meanwhile no other batch of this process changes the same rows.
    */
   rows: ReadonlySet<string>;
   since: number;
@@ -52,9 +50,9 @@ interface Batch {
 
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
- * database rejects a batch, the batch is split in half until the failing command is alone, so that no command fails
- * because of another command. Two batches of this process never change the same row at a time. Commands that need a row
- * which another transaction has locked wait in their own batch.
+ * database refuses a batch, the batch is split in half until the failing command is alone, so that no command fails
+ * because of another command. Two batches of this process never change the same row at the same time. Commands that
+ * need a row which another transaction has locked wait in a batch of their own.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
@@ -116,7 +114,6 @@ export class CommandExecutor {
     return running.length < this.maxHeld ? this.queue.take(isNext, MAX_BATCH) : [];
   }
 
-  /** True if a running batch may change a row that this command may change, too. */
   private isBusy({ command }: Entry): boolean {
     return (
       this.running.length > 0 &&
@@ -136,8 +133,8 @@ export class CommandExecutor {
   }
 
   /**
-   * Runs the commands in one transaction, or in smaller ones if PostgreSQL refuses a statement. Skipped commands return
-   * to the queue.
+   * Runs the commands in one transaction. If PostgreSQL refuses a statement, runs each half of the commands in a
+   * transaction of its own. Skipped commands return to the queue.
    */
   private async attempt(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
     const work = (session: Session) => {

@@ -4,7 +4,6 @@ import { entryOf } from './entry-of';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
 import type { Lookup, RowLock } from './state';
 
-/** Maximum rows that one statement reads by id. */
 const MAX_BATCH = 500;
 
 /**
@@ -13,14 +12,13 @@ const MAX_BATCH = 500;
  */
 const MAX_LISTED = 4;
 
-/** Whether a statement waits for rows that another transaction has locked, or skips such rows. */
 export type WhenLocked = 'wait' | 'skip';
 
 /**
  * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
- * first column must be the key, a `bigint`. Most statements have two forms. The form for a single row takes plain
- * values, because an array with one element costs PostgreSQL half as much again. The form for several rows takes arrays
- * (`= ANY($1)`, `unnest`), because a list of values would need a different statement for every number of rows.
+ * first column must be the primary key, a `bigint`. Most statements have two forms. The form for a single row takes
+ * plain values, because an array with one element costs PostgreSQL half as much again. The form for several rows takes
+ * arrays (`= ANY($1)`, `unnest`), because a list of values would need a different statement for every number of rows.
  */
 export class EntityTable<Row extends object> {
   readonly name: string;
@@ -29,8 +27,8 @@ export class EntityTable<Row extends object> {
   readonly names: string;
   readonly byId: SharedRead<number, Row | null>;
   /**
-   * Finds out whether rows of other tables refer to a row. The foreign key would find out as well, but would lock a
-   * referring row.
+   * Checks whether rows of other tables refer to a row. A DELETE would check as well, but its foreign-key check would
+   * lock a referring row.
    */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
@@ -161,7 +159,6 @@ export class EntityTable<Row extends object> {
   }
 }
 
-/** The same statement for a single row and for any number of rows. */
 interface Forms {
   one: Statement;
   many: Statement;
@@ -171,7 +168,6 @@ function callWith({ one, many }: Forms, ids: readonly number[]): Call {
   return ids.length === 1 ? { statement: one, values: ids } : { statement: many, values: [ids] };
 }
 
-/** Builds a statement that inserts any number of rows. */
 export class Insert {
   private readonly listed: Statement[];
   private readonly many: Statement;
@@ -220,7 +216,7 @@ export function GeneratedId(): PropertyDecorator {
 export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
 
 /**
- * Column options for a column that the database fills in, or a hand-written statement. `EntityTable` and TypeORM's
+ * Column options for a column that the database or a hand-written statement fills in. `EntityTable` and TypeORM's
  * repositories neither read nor write the column.
  */
 export const MAINTAINED_BY_DATABASE = { select: false, insert: false, update: false } as const;

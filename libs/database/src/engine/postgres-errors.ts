@@ -27,7 +27,6 @@ type ErrorFields = Partial<
   Record<'code' | 'syscall' | 'routine' | 'table' | 'constraint' | 'message' | 'errors', unknown>
 >;
 
-/** Returns the fields of the driver's error, which TypeORM may have wrapped. */
 function reportOf(error: unknown): ErrorFields {
   const report: unknown = error instanceof QueryFailedError ? error.driverError : error;
   return typeof report === 'object' && report !== null ? report : {};

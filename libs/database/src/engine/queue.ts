@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
 interface FairQueueOptions {
-  /** Maximum number of waiting items. */
   max: number;
   maxOfOwner: number;
   timeoutMs: number;
@@ -10,14 +9,14 @@ interface FairQueueOptions {
 /** Rejects an item because the queue is full, or because the item has waited for too long. */
 export class OverloadedError extends Error {}
 
-/** The properties that the queue adds to a waiting item. */
 export interface Waiting {
   owner: number;
-  /** The round in which the item is taken. An owner has one item in each round. */
+  /** The round in which the item is taken. Each owner has at most one item in a round. */
   round: number;
   since: number;
   /**
-   * The async context of the request that added the item, so that the work on the item appears in the request's trace.
+   * The async context of the request that added the item, so that the spans of the work belong to the trace of the
+   * request.
    */
   context: AsyncResource;
   resolve: (result: unknown) => void;
@@ -25,12 +24,12 @@ export interface Waiting {
 }
 
 /**
- * Running work is slow after this time. Slow work does not keep other work from starting, because its connection may
- * hang.
+ * Work that runs for longer than 100 ms counts as slow. Slow work does not keep other work from starting, because the
+ * connection of slow work may hang until a timeout.
  */
 const PATIENCE_MS = 100;
 
-/** Returns the running work that is not slow yet. */
+/** Returns the work that has been running for less than 100 ms. */
 export function promptOf<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
   return running.filter(({ since }) => now - since < PATIENCE_MS);
@@ -38,9 +37,11 @@ export function promptOf<Work extends { since: number }>(running: readonly Work[
 
 /** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
 export class FairQueue<Item extends object> {
-  /** Sorted by `round`. */
   private items: (Item & Waiting)[] = [];
-  /** The latest round from which items were taken. `served` has the owners of these items. */
+  /**
+   * The highest round from which items were taken. `served` has the owners of the items that were taken from this
+   * round.
+   */
   private round = 0;
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
@@ -62,10 +63,10 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item, one round after the last item of the same owner.
-   * @returns the value with which the taken item is resolved
-   * @throws the error with which the taken item is rejected; OverloadedError if the queue is full or the item waits for
-   * too long
+   * Adds an item to the queue, one round after the last item of the same owner.
+   * @returns the value with which the item is resolved
+   * @throws the error with which the item is rejected; OverloadedError if the queue is full or the item waits for too
+   * long
    */
   add<Result>(owner: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -96,7 +97,6 @@ export class FairQueue<Item extends object> {
     });
   }
 
-  /** Calls `onWaiting` once after the current turn of the event loop. */
   schedule(): void {
     if (!this.isScheduled) {
       this.isScheduled = true;
@@ -138,7 +138,7 @@ export class FairQueue<Item extends object> {
     return new OverloadedError(`Too many wait for the database: ${this.name}.`);
   }
 
-  /** While items wait, rejects the items that have waited for too long and calls `onWaiting`, every 100 ms. */
+  /** While items wait, every 100 ms rejects the items that have waited for too long and calls `onWaiting`. */
   private watch(): void {
     if (this.size > 0) {
       this.timer ??= setTimeout(() => {

@@ -2,17 +2,17 @@ import { FairQueue, type Waiting, promptOf } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
-/** Stands for the service itself where a read asks for the id of the client. */
+/** The caller id of reads that the service makes for itself. Other callers pass the id of a client. */
 export const SERVICE_CALLER: number = 0;
 
 /**
- * Maximum statements that are sent together on one connection. With more, the last statement would wait long for its
- * result.
+ * Maximum statements that are sent together on one connection. With more statements, the last statement would wait too
+ * long for its result.
  */
 const MAX_TOGETHER = 20;
 /**
- * Maximum connections for reads. A fourth connection is used only while a connection has been busy for more than 100
- * ms.
+ * Maximum connections for reads. A fourth connection may be used while another connection has been busy for more than
+ * 100 ms.
  */
 const MAX_CONNECTIONS = 3;
 const MAX_WITH_SLOW = 4;
@@ -27,15 +27,14 @@ interface Entry {
   isSlow: boolean;
 }
 
-/** The reads that share one statement, at least one, and the keys to read. */
+/** The reads that share one statement, and the keys that the statement reads. */
 interface Group {
   entries: (Entry & Waiting)[];
   keys: Set<unknown>;
 }
 
-/** Statements that were sent together on one connection. */
 interface Batch {
-  /** The statements whose results have not arrived yet, by the `id` of their reads. */
+  /** The statements whose results have not arrived yet, by the `id` of the reads that share the statement. */
   groups: Map<unknown, Group>;
   since: number;
 }
@@ -71,14 +70,16 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once: the read before was alone as well, so no other read is likely to share a statement soon.
+      // Send the read at once: the read before did not share a statement either, so waiting for other reads would be of
+      // no use.
       this.start();
     }
     return result;
   }
 
   private start(): void {
-    // Statements that run for more than 100 ms do not keep other statements from starting, not even for the same keys.
+    // Statements that run for more than 100 ms do not keep other statements from starting, not even statements for the
+    // same keys.
     let prompt = promptOf(this.running);
     while (prompt.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
       const groups = this.take(prompt);
@@ -91,8 +92,8 @@ export class Reads {
   }
 
   /**
-   * Takes waiting reads and groups the reads that share a statement. A read stays in the queue while the same statement
-   * is running in one of the `prompt` batches.
+   * Takes waiting reads from the queue and groups the reads that share a statement. If the same statement is running in
+   * a batch of `prompt`, the read stays in the queue until the statement ends.
    */
   private take(prompt: readonly Batch[]): Batch['groups'] {
     const groups: Batch['groups'] = new Map();
@@ -158,7 +159,7 @@ export class Reads {
       entries.forEach(({ reject }) => reject(error));
     }
     groups.delete(id);
-    // Start waiting reads now, without waiting for the other statements on this connection.
+    // Start the waiting reads now, without waiting for the other statements on this connection.
     this.queue.schedule();
   }
 }

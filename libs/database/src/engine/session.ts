@@ -10,11 +10,10 @@ const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unkn
 /** An SQL statement that bypasses the ORM. By default each connection prepares the statement once. */
 export interface Statement {
   text: string;
-  /** Sends the statement without a name, so that PostgreSQL plans the statement for each execution. */
+  /** If true, PostgreSQL plans the statement again for each execution. */
   isUnprepared?: boolean;
 }
 
-/** A statement, with the values of its parameters `$1`, `$2`, … */
 export interface Call {
   statement: Statement;
   values?: readonly unknown[];
@@ -36,14 +35,14 @@ export interface CallResult {
 export interface SharedRead<Key, Result> {
   /** Maximum keys in one statement. By default there is no limit. */
   readonly maxBatch?: number;
-  /** Returns the statement that reads all `keys`, among which there are no duplicates. */
   callFor(keys: readonly Key[]): Call;
   /** Returns one result for each key, in the order of `keys`. */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
 
 /**
- * Characters of a base64url hash that name a prepared statement: 126 bits, so that no two statements get the same name.
+ * Length of the names of prepared statements. 21 base64url characters hold 126 bits of a hash, so that no two
+ * statements get the same name.
  */
 const NAME_LENGTH = 21;
 
@@ -54,19 +53,16 @@ const WITHOUT_NAMES_MS = 600_000;
 /**
  * Names each prepared statement by a hash of the statement's text, because behind a connection pooler other programs
  * may prepare statements on the same connection. Some poolers lose prepared statements between two transactions. After
- * such a loss, the process sends all statements without a name for ten minutes, so that PostgreSQL plans them for each
- * execution.
+ * such a loss, the process sends all statements without a name for ten minutes, so that PostgreSQL plans every
+ * statement for each execution.
  */
 export class StatementNames {
   private readonly names = new Map<string, string>();
   private unusableUntil = 0;
 
-  /**
-   * @param onLost called when a prepared statement was lost, before statements are sent without names for ten minutes
-   */
+  /** @param onLost called when a connection has lost a prepared statement and the ten minutes without names begin */
   constructor(private readonly onLost: () => void = () => undefined) {}
 
-  /** Returns the name of a statement; undefined if the statement is to be sent without a name. */
   of({ text, isUnprepared }: Statement): string | undefined {
     if (isUnprepared || performance.now() < this.unusableUntil) {
       return undefined;
@@ -74,9 +70,6 @@ export class StatementNames {
     return entryOf(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
   }
 
-  /**
-   * Call this after a connection has lost a prepared statement: statements are then sent without names for ten minutes.
-   */
   lost(): void {
     const now = performance.now();
     if (now >= this.unusableUntil) {
@@ -88,7 +81,6 @@ export class StatementNames {
 
 type Parser = (text: string) => unknown;
 
-/** The column names of a statement's result, and the functions that parse the text values of the columns. */
 interface Description {
   columns: string[];
   parsers: Parser[];
@@ -106,7 +98,10 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
 class Step {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
-  /** The name of each sent statement, and the description of its result columns, if already known. */
+  /**
+   * The name of each sent statement, and the description of the statement's result columns as soon as the description
+   * is known.
+   */
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
 
@@ -199,12 +194,12 @@ class Step {
 // enough, because a step uses nothing that the constructor of `Query` creates.
 Object.setPrototypeOf(Step.prototype, Query.prototype as object);
 
-/** A connection of the pool, on which several statements can be sent in one round trip. */
 export class Session {
   private readonly prepared = new Map<string, Description>();
 
   /**
-   * @param isPooled true behind a connection pooler: the next transaction may have lost the settings of the connection
+   * @param isPooled true behind a connection pooler, where the settings of a connection may be lost in the next
+   * transaction
    */
   constructor(
     private readonly client: PoolClient,

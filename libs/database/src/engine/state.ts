@@ -4,14 +4,14 @@ import type { Call, SharedRead } from './session';
 export type Entity<Row extends object = object> = new () => Row;
 
 /**
- * A statement that finds a value for each key, such as the number of a client's webhooks. By default the statement runs
- * before the rows of the commands are locked.
+ * A statement that finds a value for each key, such as the number of webhooks for each client id. By default the
+ * statement runs before any rows are locked.
  */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
   /**
-   * Runs the statement after the rows are locked, so that the value includes the commits of earlier holders of the
-   * locks.
+   * If true, the statement runs after the rows are locked, so that the value includes the commits of earlier lock
+   * holders.
    */
   isUnderLocks?: true;
 }
@@ -27,7 +27,9 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
 
-/** A row, a value of a lookup, or a new id for an insert, which the engine loads before a command is decided. */
+/**
+ * A row to lock, a lookup with its key, or a new id: the engine loads each need of a command before the command runs.
+ */
 export type Need = RowNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
 export interface RowNeed {
@@ -38,17 +40,17 @@ export interface RowNeed {
 
 /**
  * One change of the store's data. The engine loads the rows and values in `needs`, calls `decide`, and writes the
- * changes that `decide` has made when it commits the batch.
+ * changes that `decide` has made to the `State`.
  */
 export interface Command<Result = unknown> {
   readonly needs: readonly Need[];
   /**
    * Checks the rules on the loaded `state` and makes the changes there. Must be synchronous and have no other side
-   * effects, because the engine may run a batch again.
+   * effects, because the engine may call `decide` again for the same command.
    * @throws any error rejects the command and discards the changes of the command
    */
   decide(state: State): Result;
-  /** True if the command can be decided even though another transaction has locked rows that the command needs. */
+  /** True if the command can run even though another transaction has locked rows that the command needs. */
   needsNoRows?(state: State): boolean;
   /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
   translateViolation?(error: unknown): unknown;
@@ -62,9 +64,8 @@ export class Rejection {
   constructor(readonly error: unknown) {}
 }
 
-/** The client that sent a command, and the conditions of the client's request. */
 export interface Origin {
-  /** The id of the client. The queue serves clients in round-robin order. */
+  /** The id of the client that sent the command. The queue serves clients in round-robin order. */
   owner: number;
   /**
    * A condition on the changed resource, such as an expected ETag. `decide` calls `assertHolds` with the current
@@ -72,16 +73,13 @@ export interface Origin {
    * not met.
    */
   precondition?: { assertHolds(resource: object): void };
-  /** Adds behaviour to a command before the command is queued, for example to run an idempotent request only once. */
+  /** Wraps a command before the command is queued, for example so that a repeated request takes effect only once. */
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
 }
 
 /** An append-only table, such as the event feed. */
 export interface Journal<Entry extends object = object> {
-  /**
-   * Returns the statements that insert `entries`: at least one entry, in the order in which the commands added the
-   * entries.
-   */
+  /** Returns the statements that insert `entries`: at least one entry, in the order of their addition. */
   write(entries: readonly Entry[]): Call[];
 }
 
@@ -105,18 +103,15 @@ interface Cell {
   value: unknown;
   /** The value as loaded from the database. The batch writes a row only if `value` differs from `stored`. */
   readonly stored: unknown;
-  /**
-   * The lock that the transaction holds on the row. A command that needs a stronger lock is not decided in this batch.
-   */
+  /** The lock that the transaction holds on the row. Commands that need a stronger lock wait for a later batch. */
   readonly lock?: RowLock | undefined;
 }
 
 /**
- * The rows and values that a batch has loaded, with the changes of the commands that were decided so far. Reading a row
- * or value that the commands' needs do not name throws an error.
+ * The rows and values that a batch has loaded, with the changes of the commands that have run so far. Reading a row or
+ * value that was not loaded throws an error.
  */
 export class State {
-  /** The loaded rows and values, first by entity or lookup, then by key. */
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
   private readonly journals = new Map<Journal, Cell>();
@@ -125,17 +120,13 @@ export class State {
 
   /**
    * @param now the time of all changes in the batch
-   * @param afterCommand called after each decided command; reads the changes of the command and may add journal entries
+   * @param afterCommand called after each command; reads the changes of the command and may add journal entries
    */
   constructor(
     readonly now: Date,
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
-  /**
-   * Stores a row or lookup value that the batch has read from the database, and the lock that the transaction holds on
-   * the row.
-   */
   load(of: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
     const cell = { of, value: stored, stored, lock };
     entryOf(this.cells, of, () => new Map<unknown, Cell>()).set(key, cell);
@@ -183,7 +174,6 @@ export class State {
     }
   }
 
-  /** Undoes the changes that the current command has made so far. */
   rollBack(): void {
     this.before.forEach((value, cell) => {
       cell.value = value;
@@ -215,8 +205,8 @@ export class State {
   }
 
   /**
-   * Sets the value of a lookup for later commands of the batch. Does nothing if the batch has not loaded a value for
-   * this key.
+   * Sets the value that later commands of the batch get for this lookup and key. Does nothing if the batch has not
+   * loaded the key.
    */
   note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     const cell = this.cells.get(lookup)?.get(key);
@@ -243,8 +233,8 @@ export class State {
   }
 
   /**
-   * @throws Error if the transaction does not hold `lock` on the row: an UPDATE or DELETE could have to wait for the
-   * lock
+   * @throws Error if the transaction does not hold `lock` on the row: an UPDATE or DELETE might have to wait for the
+   * row lock
    */
   private locked(row: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(row, id);
