@@ -5,22 +5,19 @@ import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
 /**
- * Memory that Node takes for a request and its response, in bytes. If an estimate in this file is too low, the system
- * test `memory.spec.ts` fails.
+ * Estimates of the memory that Node takes, in bytes without content: for a request with its response, for the name or the
+ * value of a header field, and for a chunk of a body. If an estimate is too low, the system test `memory.spec.ts` fails.
  */
 const REQUEST_BYTES = 6 * 1024;
-/** Memory that Node takes for the name or for the value of a header field, in bytes, without the characters. */
-const FIELD_BYTES = 64;
-/** Memory that Node takes for a chunk of a body, in bytes, without the content. */
-const PART_OVERHEAD = 400;
+const FIELD_PART_BYTES = 64;
+const CHUNK_OVERHEAD_BYTES = 400;
 /**
  * Bytes of memory for each received byte of an unfinished header section. The worst case is the shortest header field,
  * which has four bytes.
  */
 const UNFINISHED_FACTOR = 9;
 
-/** Short chunks of a body are joined into buffers of this many bytes. */
-const PART_BYTES = 4_096;
+const JOINED_CHUNKS_BYTES = 4_096;
 
 /** A caller, whose connections count together towards the limits on connections and memory. */
 export interface Owner {
@@ -52,7 +49,7 @@ const accounts = new WeakMap<Socket, Connection>();
 function noteMessageBegin(this: Parser): void {
   const connection = accounts.get(this.socket);
   if (connection !== undefined) {
-    connection.isArriving = true;
+    connection.isMessageArriving = true;
   }
 }
 
@@ -63,29 +60,28 @@ function noteMessageBegin(this: Parser): void {
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
   private bodyBytes = 0;
-  /** Short chunks of the body that were joined and are not yet pushed into the stream. */
-  private joined: Buffer | undefined;
+  private joinedChunks: Buffer | undefined;
   private joinedBytes = 0;
 
   override push(chunk: Buffer | null): boolean {
     const connection = accounts.get(this.socket);
     if (chunk === null && connection !== undefined) {
-      connection.isArriving = false;
+      connection.isMessageArriving = false;
     }
     if (chunk !== null) {
       connection?.attribute(chunk.length);
       const isFirst = this.bodyBytes === 0;
       this.bodyBytes += chunk.length;
       const isAllowed = this.bodyBytes <= MAX_BODY_BYTES;
-      if (!isFirst && isAllowed && chunk.length <= PART_BYTES - this.joinedBytes) {
-        this.joined ??= this.accounted(Buffer.allocUnsafeSlow(PART_BYTES));
-        this.joinedBytes += chunk.copy(this.joined, this.joinedBytes);
+      if (!isFirst && isAllowed && chunk.length <= JOINED_CHUNKS_BYTES - this.joinedBytes) {
+        this.joinedChunks ??= this.accounted(Buffer.allocUnsafeSlow(JOINED_CHUNKS_BYTES));
+        this.joinedBytes += chunk.copy(this.joinedChunks, this.joinedBytes);
         return true;
       }
     }
-    if (this.joined !== undefined) {
-      super.push(this.joined.subarray(0, this.joinedBytes));
-      [this.joined, this.joinedBytes] = [undefined, 0];
+    if (this.joinedChunks !== undefined) {
+      super.push(this.joinedChunks.subarray(0, this.joinedBytes));
+      [this.joinedChunks, this.joinedBytes] = [undefined, 0];
     }
     return super.push(chunk && this.accounted(chunk));
   }
@@ -93,7 +89,7 @@ export class AccountedRequest extends IncomingMessage {
   private accounted(part: Buffer): Buffer {
     // Count a body up to twice the maximum length only: a longer body is refused, and the rest of the body is discarded.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
-      accounts.get(this.socket)?.hold(this, PART_OVERHEAD + part.length);
+      accounts.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
     return part;
   }
@@ -101,7 +97,6 @@ export class AccountedRequest extends IncomingMessage {
 
 /** A connection, with an estimate of the memory that its unanswered requests take. */
 export class Connection {
-  /** The response to the newest request of this connection, finished or not. */
   newest?: ServerResponse<AccountedRequest>;
   /** Set if the rest of the newest request's body cannot be read. The handler of that request gets this error. */
   brokenBy?: ApiError;
@@ -120,16 +115,14 @@ export class Connection {
   private unfinished = 0;
   /** How many of the bytes that were read from the socket belong to known requests. */
   private attributed = 0;
-  /** True from the first to the last byte of a message. */
-  isArriving = false;
+  isMessageArriving = false;
   private isDestroyed = false;
   private readonly ended = new AbortController();
 
-  /** @param onChange called after each change of `heldBytes`, with the difference in bytes */
   constructor(
     readonly socket: Socket,
     readonly owner: Owner | undefined,
-    private readonly onChange: (connection: Connection, change: number) => void,
+    private readonly onChange: (connection: Connection, addedBytes: number) => void,
   ) {
     const parsed = socket as ParsedSocket;
     accounts.set(socket, this);
@@ -159,7 +152,7 @@ export class Connection {
     // Each header field has at least three more bytes (colon and line end) and two entries in `rawHeaders`, which makes
     // 1.5 bytes per entry.
     this.attribute(length + rawHeaders.length * 1.5);
-    this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_BYTES + length);
+    this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_PART_BYTES + length);
   }
 
   attribute(bytes: number): void {
@@ -206,7 +199,7 @@ export class Connection {
   /** Counts received bytes that belong to no request yet: Node reports header fields only once the header section is complete. */
   private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
-    if (isRefused || !this.isArriving) {
+    if (isRefused || !this.isMessageArriving) {
       this.attributed = bytesRead;
     }
     const unfinished = Math.max(0, bytesRead - this.attributed) * UNFINISHED_FACTOR;

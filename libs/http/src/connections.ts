@@ -48,7 +48,6 @@ export class Connections {
   private readonly all = new Map<Socket, Connection>();
   private readonly owners = new Map<string, Owner>();
   private readonly total = { heldBytes: 0 };
-  /** Estimated memory, in bytes, that all unanswered requests together may take. Tests set a lower value. */
   maxHeld = MAX_HELD_BYTES;
   private ending = false;
 
@@ -201,7 +200,7 @@ export class Connections {
       // the caller. The socket timeout closes a connection without progress.
       return;
     }
-    if (isTimedOut && !connection.isArriving) {
+    if (isTimedOut && !connection.isMessageArriving) {
       // No request has begun: callers may open a connection in advance. Close without a response, which the caller
       // would take for the response to a later request.
       socket.destroy();

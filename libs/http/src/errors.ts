@@ -35,7 +35,6 @@ export interface ErrorDefinition {
   readonly when: string;
   /** The error is documented for every operation (`operations`), or for every operation with a request body (`bodies`). */
   readonly everywhere?: 'operations' | 'bodies';
-  /** An example of the `message` in the response, for the OpenAPI document. */
   readonly example: string;
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
@@ -44,7 +43,6 @@ interface ErrorTemplate<Details extends unknown[]> extends Omit<
   ErrorDefinition,
   'example' | 'exampleHeaders'
 > {
-  /** The message of the response, or a function that makes the message from the constructor's arguments. */
   message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;
   /** The constructor's arguments in the documented example. */
@@ -80,7 +78,6 @@ export function defineError<Details extends unknown[] = []>({
   };
 }
 
-/** Returns every error that `defineError` has defined, sorted by status and then by code. */
 export function errorCatalogue(): ErrorDefinition[] {
   return [...catalogue.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }

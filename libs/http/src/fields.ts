@@ -32,7 +32,6 @@ export interface FieldOptions {
    * value is a list.
    */
   times?: number;
-  /** The name of the shared OpenAPI schema, if the field is an enumeration. */
   enumName?: string;
 }
 
@@ -75,7 +74,6 @@ const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID };
 const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
 
-/** Declares a field with the id of a resource, an integer from 1 to 2^53 - 1. */
 export function Id(options: FieldOptions): PropertyDecorator {
   return Field(options, ID_SCHEMA, EXPECTED_ID, (rule) => [IsInt(rule), Min(1, rule), Max(MAX_ID, rule)]);
 }
@@ -102,7 +100,6 @@ export function IdParam(name: string, description: string, example = 1): Paramet
   };
 }
 
-/** Declares an integer from `min` to `max`. @param except a number between `min` and `max` that is not valid */
 export function Integer({
   min,
   max,
@@ -173,7 +170,6 @@ export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
 const MAX_TIMESTAMP_LENGTH = 64;
 export const TIMESTAMP_SCHEMA = { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH };
 
-/** Declares a date and time with an offset (RFC 3339). The year must be from 0001 to 9999, also after conversion to UTC. */
 export function Timestamp(options: FieldOptions): PropertyDecorator {
   const expected =
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';

@@ -30,10 +30,8 @@ export function acceptJson(fastify: FastifyInstance): void {
  * section 5.6.6).
  */
 const PARAMETER = /;[ \t]*([^ \t;=]*)[ \t]*(?:=[ \t]*("(?:[^"\\]|\\.)*"|[^;]*))?/g;
-/** Accepted charsets of a JSON body. ASCII is a subset of UTF-8. */
-const UTF_8 = ['utf-8', 'utf8', 'us-ascii', ''];
+const UTF_8_CHARSETS = ['utf-8', 'utf8', 'us-ascii', ''];
 
-/** Returns the parsed body, or undefined for an empty body of any media type. */
 function parseBody(request: FastifyRequest, body: Buffer): unknown {
   if (body.length === 0) {
     return undefined;
@@ -72,7 +70,7 @@ function problemOf(request: FastifyRequest): string | null {
     return `Content-Type must be ${types.join(' or ')}`;
   }
   for (const [, name, value = ''] of text.matchAll(PARAMETER)) {
-    if (name === 'charset' && !UTF_8.includes(trimmed(value).replace(/^(["'])(.*)\1$/, '$2'))) {
+    if (name === 'charset' && !UTF_8_CHARSETS.includes(trimmed(value).replace(/^(["'])(.*)\1$/, '$2'))) {
       return 'The charset of the body must be UTF-8';
     }
   }

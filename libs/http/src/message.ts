@@ -99,12 +99,11 @@ declare module 'fastify' {
   }
 }
 
-/** An IP address as proxies may write it: with a port, or with brackets around an IPv6 address. */
-const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
+const ADDRESS_WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
 /** Returns an IP address without brackets and port, or an empty text if `text` is no IP address. */
 export function plainAddress(text: string): string {
-  const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
+  const [, ipv6, ipv4] = ADDRESS_WITH_PORT.exec(text) ?? [];
   const address = ipv6 ?? ipv4 ?? text;
   return isIP(address) === 0 ? '' : address;
 }

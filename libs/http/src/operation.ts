@@ -12,17 +12,16 @@ import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
 import type { RepresentationOptions } from './representation';
 import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationGoneError } from './routes';
 
-/** The class of a response body, or the name of a shared schema in the OpenAPI document. */
 type Schema = Type<unknown> | string;
 
-/** The successful response of an operation. One of `resource`, `page` and `body` says what the handler returns. */
+/**
+ * The successful response of an operation. The handler returns a resource, which is sent with an ETag (`resource`), a `Page`
+ * of entries (`page`), or any other value, which is sent unchanged (`body`).
+ */
 interface ResponseOptions extends RepresentationOptions {
   description: string;
-  /** The handler returns one resource of this schema, which is sent with an ETag. Reads support `If-None-Match`. */
   resource?: Schema;
-  /** The handler returns a `Page` with entries of this schema, which is sent as an array of at most MAX_PAGE_SIZE entries. */
   page?: Schema;
-  /** The handler returns any other value of this schema, which is sent unchanged. */
   body?: Schema;
   /** The name of a shared schema for the whole array of a page, if there is such a schema. */
   schema?: string;
@@ -36,13 +35,11 @@ interface OperationOptions {
   description: string;
   /** If left out, a success is 204 without a body. */
   response?: ResponseOptions;
-  /** Named examples of the request body. */
   bodies?: Examples;
   errors?: AnyDefinedError[];
   deprecated?: Deprecation;
   stability?: 'experimental' | 'beta';
   hideTryItPanel?: boolean;
-  /** Requests that the service sends later because of a call of this operation (callbacks in OpenAPI). */
   callbacks?: OperationObject['callbacks'];
 }
 

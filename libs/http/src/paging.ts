@@ -50,13 +50,11 @@ export const DEFAULT_PAGE_SIZE = 20;
  */
 const MAX_CURSOR_LENGTH = 1_100;
 
-/** Declares the query parameter with the cursor at which a page starts. */
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
   return Field({ ...options, times: 1 }, schema, 'a cursor', (rule) => [IsString(rule)]);
 }
 
-/** The query parameters that every list takes. */
 export class PageQuery {
   @Integer({
     min: 1,

@@ -9,8 +9,7 @@ import { PreconditionFailedError } from './errors';
 import { trimmed } from './message';
 import { AddRouteConfig, type Deprecation, Documented, isGone, successorOf } from './routes';
 
-/** The body of a response. Undefined sends no body. */
-type Sent = string | Promise<Buffer> | undefined;
+type ResponseBody = string | Promise<Buffer> | undefined;
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -25,7 +24,6 @@ export interface Page<Entry> {
   readonly cursor: string | null;
 }
 
-/** How the result of a handler is sent to the caller. */
 export interface RepresentationOptions {
   /** Default: 200. A response with 201 has a `Location`, which is the operation's path and the new id. */
   status?: 200 | 201 | 202;
@@ -69,7 +67,12 @@ export function represent(result: unknown, request: FastifyRequest, reply: Fasti
   return sendResource(resource, asRead?.(resource as never) ?? resource, request, reply);
 }
 
-function sendResource(resource: object, tagged: object, request: FastifyRequest, reply: FastifyReply): Sent {
+function sendResource(
+  resource: object,
+  tagged: object,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): ResponseBody {
   const body = JSON.stringify(resource);
   const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
   const held = isHeld(request, reply, tag);
@@ -77,13 +80,12 @@ function sendResource(resource: object, tagged: object, request: FastifyRequest,
   return held ? undefined : asJson(body, reply);
 }
 
-/** Sends a page as a bare array. If more entries follow, the response has `Link: <…>; rel="next"` (RFC 8288). */
 function sendPage(
   page: Page<object>,
   single: string | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
-): Sent {
+): ResponseBody {
   const { entries, cursor } = page;
   if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
     return sendResource(entries, entries[0]!, request, reply);
@@ -105,15 +107,14 @@ function asksForOne(query: object, parameter: string): boolean {
  * takes a thousand times as long.
  */
 const LONG_BODY = 64 * 1024;
-/** A cache of the serialized bodies of pages, because several requests may share a page. */
-const bodies = new WeakMap<Page<object>, string | Buffer>();
+const pageBodies = new WeakMap<Page<object>, string | Buffer>();
 
 function bodyOf(page: Page<object>): string | Buffer {
-  let body = bodies.get(page);
+  let body = pageBodies.get(page);
   if (body === undefined) {
     const text = JSON.stringify(page.entries);
     body = text.length > LONG_BODY ? Buffer.from(text) : text;
-    bodies.set(page, body);
+    pageBodies.set(page, body);
   }
   return body;
 }
@@ -130,7 +131,7 @@ async function inTurn(body: Buffer): Promise<Buffer> {
   return body;
 }
 
-function asJson(body: string | Buffer, reply: FastifyReply): Sent {
+function asJson(body: string | Buffer, reply: FastifyReply): ResponseBody {
   void reply.type(JSON_TYPE);
   return typeof body === 'string' ? body : inTurn(body);
 }
@@ -172,7 +173,6 @@ function tagsOf(field: string): string[] {
   return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** Returns a message that explains why no ETag in `If-Match` matches the current ETag by strong comparison. */
 function mismatchOf(tags: string[], tag: string | null): string {
   if (tag === null) {
     return 'The path has no ETag, so only * matches it in If-Match.';

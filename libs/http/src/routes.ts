@@ -17,7 +17,6 @@ export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   };
 }
 
-/** Returns the Fastify configuration that decorators have given to the route of a handler. */
 export function routeConfigOf(handler: object): FastifyContextConfig | undefined {
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
@@ -25,7 +24,6 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
 /** The OpenAPI extension in which the notes of `@Documented` are stored until the document is built. */
 export const NOTES = 'x-operation-notes';
 
-/** Named examples of a body, in OpenAPI's format. */
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
@@ -83,7 +81,6 @@ interface TagOptions {
 
 const tags: TagOptions[] = [];
 
-/** Defines a tag of the OpenAPI document and assigns the operations of a controller to the tag. */
 export function Tag(tag: TagOptions): ClassDecorator {
   tags.push(tag);
   return ApiTags(tag.name);
@@ -93,7 +90,6 @@ export function definedTags(): readonly TagOptions[] {
   return tags;
 }
 
-/** The announced removal of an operation. */
 export interface Deprecation {
   /** The day since which the operation is deprecated, as `YYYY-MM-DD` in UTC. */
   since: string;
@@ -132,7 +128,6 @@ export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): 
   return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
 }
 
-/** Returns the path of the successor, with the value of the path parameter filled in. */
 export function successorOf({ successor }: Deprecation, parameter: string): string {
   return successor.replace(/\{\w+\}/, parameter);
 }

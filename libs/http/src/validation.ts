@@ -67,7 +67,6 @@ function assertDecodable(target: string): void {
   }
 }
 
-/** Converts a body or a query to an instance of its class, or throws `ValidationFailedError`. */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -138,7 +137,6 @@ function quoted(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
-/** Returns an object with the documented example of each field of a class. */
 export function exampleOf(shape: Type<object>): Record<string, unknown> {
   const describe = (name: string) =>
     Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, shape.prototype as object, name) as {
