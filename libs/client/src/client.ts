@@ -6,36 +6,35 @@ import type { StoreEvent } from './generated/types.ts';
 import { type AttemptOptions, type RetryOptions, retryingFetch, sleep } from './retrying-fetch.ts';
 
 export interface PetStoreOptions extends RetryOptions {
-  /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
+  /** The address of the service, for example `https://petstore.example`, with a path prefix if the service has one. */
   baseUrl: string;
-  /** Sent as `X-API-Key`. It never appears in URLs, errors or printed objects. */
+  /** The API key, which is sent as `X-API-Key`. The key never appears in URLs, errors or printed objects. */
   apiKey: string;
 }
 
-/** With `exactOptionalPropertyTypes`, too, what is undefined counts as left out. */
+/** Lets optional fields be `undefined`, also under TypeScript's option `exactOptionalPropertyTypes`. */
 type OrUndefined<Fields> = {
   [Name in keyof Fields]: Fields[Name] | (object extends Pick<Fields, Name> ? undefined : never);
 };
 
-/** The options that every call takes. An option that is left out has the value of the client's own options. */
+/** The options of a single call. An option that is left out has the value that `createPetStoreClient` was given. */
 export interface CallOptions extends AttemptOptions {
   signal?: AbortSignal | undefined;
-  /** Sent with a POST. Default: a new key for each call. */
+  /** The `Idempotency-Key` of a POST. Default: a new key for each call. */
   idempotencyKey?: string | undefined;
 }
 
-/** What an operation takes, by the OpenAPI document: `path`, `query`, `header` and `body`. */
+/** The input of an operation: `path`, `query`, `header` and `body` as in the OpenAPI document, and the options of the call. */
 export type Input<Name extends keyof operations> = {
   [Part in keyof operations[Name]['parameters']]: OrUndefined<operations[Name]['parameters'][Part]>;
 } & RequestBodyOption<operations[Name]> &
   CallOptions;
 
-/** One page of a list. */
 export interface Page<Item> {
   data: Item[];
-  /** The `cursor` of the next page; absent on the last one. The feed of events always has one. */
+  /** The `cursor` of the next page, or undefined on the last page. The feed of events always has a next page. */
   next: string | undefined;
-  /** Status and header fields; the body has been read. */
+  /** The HTTP response, for its status and header fields. Its body has already been read. */
   response: Response;
 }
 
@@ -47,16 +46,20 @@ type Call<Name extends keyof operations> = (
   ...input: object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
 ) => Promise<Result<Body<Success<operations[Name]['responses']>>>>;
 
-/** The operations of the OpenAPI document by name. All resolve with `data` and `response`, a list with the cursor `next` as well. */
+/**
+ * One method per operation of the OpenAPI document. Each method resolves with `data` and `response`; the method of a
+ * list also resolves with `next`, the cursor of the next page.
+ */
 export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<Name> } & {
   /**
-   * The pages of the feed, and new ones as events occur, through restarts and limits, until you leave the loop or the
-   * signal aborts. Once you have processed a page, its `next` is where to continue after a restart.
+   * Yields the pages of the event feed, and new pages as events occur, despite restarts of the service and rate limits.
+   * Save `next` of a page that you have processed: it is the cursor from which to continue after a restart.
+   * @throws PetStoreError for an error that will not pass by itself, or the signal's reason once the signal aborts
    */
   followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
 };
 
-/** The least time between two requests for the feed, if the first one returned no events. */
+/** Minimum time between two requests for the event feed, if the first request returned no events. */
 const MIN_PAUSE_MS = 1_000;
 
 type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
@@ -68,15 +71,16 @@ type AnyInput = CallOptions & {
 };
 
 /**
- * Creates an SDK client of the Pet Store service. Use one per key, because it holds back calls after a 429.
- * @throws TypeError for an address or a key that cannot be used
+ * Creates the methods that call the Pet Store service. Create them once per API key, so that a 429 of one call also holds back
+ * the other calls with the key.
+ * @throws TypeError if the address or the key cannot be used
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {
   const key = apiKey?.trim();
   assertUsable(baseUrl, key);
   const fetch = retryingFetch(retryOptions);
   const headers = { 'X-API-Key': key };
-  // The service never redirects, and the key must not follow a foreign redirect.
+  // Do not follow redirects: the service sends none, and following a redirect would send the API key to another server.
   const { request } = createClient({ baseUrl, headers, redirect: 'manual', querySerializer });
 
   const calls = Object.entries(OPERATIONS).map(([name, [method, path, needsBody]]) => {
@@ -86,7 +90,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
         if ((values?.[part] ?? '') === '') throw new TypeError(`${name}: path.${part} is missing.`);
       }
       if (needsBody && (body ?? null) === null) throw new TypeError(`${name}: body is missing.`);
-      // Browsers offer `crypto.randomUUID` only on secure pages.
+      // Do not use `crypto.randomUUID`, which browsers offer only on secure pages (HTTPS).
       const newKey = crypto.getRandomValues(new Uint32Array(4)).join('-');
       const givenKey = input.idempotencyKey ?? header?.['Idempotency-Key'];
       const idempotencyKey = method === 'post' ? (givenKey ?? newKey) : undefined;
@@ -101,7 +105,8 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
       const { data, error, response } = await answered.catch((cause: unknown) => {
         signal?.throwIfAborted();
         const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
-        // A request that cannot be made is a mistake of the caller.
+        // Any other error means that the request could not be created, which is a mistake of the calling program:
+        // rethrow the error as it is.
         throw isAnswer ? new PetStoreError(operation, idempotencyKey, undefined, undefined, cause) : cause;
       });
       if (!response.ok) throw new PetStoreError(operation, idempotencyKey, response, error);
@@ -116,7 +121,10 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
   return { ...store, followEvents };
 }
 
-/** Errors from fetch would quote the key, and a password in the address. */
+/**
+ * Checks the address and the key before `fetch` does, because errors of `fetch` would quote the key or a password in
+ * the address.
+ */
 function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   if (!apiKey) {
     throw new TypeError('apiKey is missing. Is the variable that you read it from set?');
@@ -133,13 +141,20 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   }
 }
 
-/** An empty array is sent as an empty value, which the service refuses: left out, it would ask for everything. */
+/**
+ * Sends an empty array as an empty value, which the service refuses. If the parameter were left out, the service would
+ * return all entries.
+ */
 function querySerializer(query: Record<string, unknown>): string {
   const given = Object.entries(query).map(([name, value]) => [name, String(value) === '' ? '' : value]);
   return createQuerySerializer()(Object.fromEntries(given));
 }
 
-/** All entries of a list, a hundred on a page: `all(store.listPets, { query: { status: ['sold'] } })`. @throws the signal's reason */
+/**
+ * Yields all entries of a list, for example `all(store.listPets, { query: { status: ['sold'] } })`. A page has 100
+ * entries by default.
+ * @throws the signal's reason if the signal aborts
+ */
 export async function* all<
   Item,
   Given extends [
@@ -160,11 +175,10 @@ export async function* all<
       yield item;
     }
     next = page.next;
-    // At the end of the feed of events, the next page is the same again.
+    // Stop at the end of the feed of events, where the cursor of the next page is the cursor of this page.
   } while (next !== undefined && next !== cursor);
 }
 
-/** The pages of the feed. @throws PetStoreError for errors that do not pass; the signal's reason */
 export async function* follow(
   list: (input: Input<'listEvents'>) => Promise<Page<StoreEvent>>,
   { onRetry, sleep: pause = sleep, now = () => performance.now() }: RetryOptions,
@@ -172,7 +186,8 @@ export async function* follow(
 ): AsyncGenerator<Page<StoreEvent>, void, undefined> {
   let cursor = query?.cursor;
   for (;;) {
-    // The first request, from `now`, does not wait: a caller who stops during the wait would have no cursor to continue from.
+    // The first request from `now` does not wait for events: a program that stops during the wait would have no cursor
+    // to continue from.
     const wait = cursor === 'now' ? 0 : (query?.wait ?? 25);
     const input = {
       maxWaitSeconds: Infinity,
@@ -192,7 +207,8 @@ export async function* follow(
     const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
     cursor = page.next ?? cursor;
     if (isNew) yield page;
-    // A service that is stopping, or a proxy that does not know `wait`, responds immediately. The pause keeps requests apart.
+    // Pause before the next request if the response came immediately: a service that is stopping, or a proxy that
+    // ignores `wait`, does not wait for events.
     if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }

@@ -1,28 +1,36 @@
 import type { ErrorBody } from './generated/types.ts';
 
 /**
- * A code of the service, or one of the SDK: `no_answer` (the connection failed or stayed silent), `not_modified` (304, after
- * `If-None-Match`), `unexpected_answer` (of something else, such as a proxy, or a redirect, which is not followed).
+ * An error code of the service or of the SDK. The SDK's codes are `no_answer` (the connection failed or timed out),
+ * `not_modified` (304 after `If-None-Match`) and `unexpected_answer` (a redirect, or a response of something else, such
+ * as a proxy).
  */
 export type PetStoreErrorCode = ErrorBody['code'] | 'no_answer' | 'not_modified' | 'unexpected_answer';
 
-/** A call that failed after all sensible attempts. Rely on the code; the message is for people. */
+/**
+ * A call has failed, and further attempts make no sense or are used up. Programs should check `code`; `message` is for
+ * people.
+ */
 export class PetStoreError extends Error {
   override readonly name = 'PetStoreError';
   readonly code: PetStoreErrorCode;
-  /** The HTTP status; 0 without a response. */
+  /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
-  /** Seconds until the same request would no longer be refused for the same reason. */
+  /** Seconds after which the service no longer refuses the same request for the same reason (`Retry-After`). */
   readonly retryAfterSeconds: number | undefined;
-  /** Identifies the request in the service's log. */
+  /** The id of the request in the service's log (`X-Request-Id`). */
   readonly requestId: string | undefined;
-  /** Where to go on in the feed, if the service has lost the events that were read (`events_lost`). */
+  /**
+   * The cursor from which to continue the event feed after the error `events_lost`: the service has lost events that
+   * this program has read.
+   */
   readonly next: string | undefined;
 
   /**
-   * @param operation method and path of the OpenAPI document: `GET /pets/{petId}`
-   * @param response its body has been read. Not printed with the error.
-   * @param idempotencyKey sent again with this key and the same body, a POST is executed only once
+   * @param operation the method and the path in the OpenAPI document, for example `GET /pets/{petId}`
+   * @param idempotencyKey the key of a POST. If the program sends the same body with this key again, the service
+   * executes the POST only once
+   * @param response the response, whose body has already been read. The response is not printed with the error
    */
   constructor(
     readonly operation: string,
@@ -44,14 +52,13 @@ export class PetStoreError extends Error {
     Object.defineProperty(this, 'response', { enumerable: false });
   }
 
-  /** For the console of Node: the stack, and the fields in one line. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     const { name: _name, ...fields } = this;
     return `${this.stack}\n    ${JSON.stringify(fields)}`;
   }
 }
 
-/** No attempt had a response. The cause says why. */
+/** An attempt got no response. `cause` is the error of `fetch`. */
 export class NoAnswer extends Error {
   constructor(cause: unknown) {
     super(`no answer (${reasonOf(cause as Error)})`, { cause });
@@ -72,26 +79,34 @@ function problemOf(response: Response | undefined, cause: unknown): string {
   return `${status} ${headers.get('content-type') ?? 'without a type'}, which is no answer of the Pet Store service`;
 }
 
-/** `fetch` says why in the cause; where it has tried several addresses, in the code. */
+/**
+ * Returns why `fetch` has failed: the message of the error's cause, or the code of the cause if `fetch` has tried
+ * several addresses.
+ */
 function reasonOf({ message, cause }: Error): string {
   const { message: detail, code } = (cause ?? {}) as { message?: string; code?: string };
   return detail || code || message;
 }
 
-/** Of any age; longer waits are no use to anybody. */
-const MAX_SECONDS = 999_999_999;
+const MAX_RETRY_AFTER_SECONDS = 999_999_999;
 
-/** The seconds of `Retry-After`, which may be a date, on the clock of the one who responded. */
+/**
+ * Returns the seconds of `Retry-After`. If the field is a date, the date is compared with the `Date` of the response,
+ * because the clocks of caller and server may differ.
+ */
 export function retryAfterOf(headers: Headers): number | undefined {
   const field = headers.get('retry-after') ?? '';
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
-  // `Date.parse` takes many other texts for dates.
+  // Accept only texts that end with GMT, because `Date.parse` also parses many texts that are no HTTP date.
   const date = field.endsWith(' GMT') ? Date.parse(field) : NaN;
   const seconds = /^\d+$/.test(field) ? Number(field) : Math.ceil((date - now) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_SECONDS);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** The cursor in the link to the next page (RFC 8288). Only that: the key must not be sent to another host. */
+/**
+ * Returns the cursor from the link to the next page (RFC 8288). The rest of the link is not used, because the link
+ * could lead to another host, which must not get the API key.
+ */
 export function nextCursor(headers: Headers): string | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;

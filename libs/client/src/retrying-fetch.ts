@@ -1,49 +1,57 @@
-// What to do after 429, 503 and silence: wait as the service says, and repeat what is safe to repeat.
+// Retries failed attempts (429, 503, no response): waits as long as the service says, and repeats only requests that
+// are safe to repeat.
 import { NoAnswer, retryAfterOf } from './errors.ts';
 
-/** An attempt that failed, and how long the SDK waits before the next one. */
+/** A failed attempt, and how long the SDK waits before the next attempt. */
 export interface Retry {
-  /** Method and path: `GET /pets`. */
+  /** The method and the path of the request, for example `GET /pets`. */
   operation: string;
   waitSeconds: number;
-  /** The HTTP status; 0 without a response. */
+  /** The HTTP status of the failed attempt, or 0 if there was no response. */
   status: number;
-  /** For people. */
   reason: string;
 }
 
-/** How often a call is attempted, and how long the call waits. */
 export interface AttemptOptions {
-  /** Attempts per call, including the first. Default 4. */
+  /** Maximum number of attempts per call, including the first attempt. Default: 4. */
   maxAttempts?: number | undefined;
   /**
-   * Total waiting time of one call between its attempts. Default 90, longer than a minute window. The time for which a 429 of
-   * another call holds this call back does not count, but if that time alone is longer than the maximum, this call fails.
+   * Maximum total time in seconds that one call waits between its attempts. Default: 90, which is longer than the
+   * one-minute window of the rate limit. The time for which a 429 of another call holds this call back does not count.
+   * If that time alone is longer than the maximum, this call fails.
    */
   maxWaitSeconds?: number | undefined;
-  /** Timeout of one attempt. Default 30. */
+  /** Timeout of one attempt in seconds. Default: 30. */
   attemptTimeoutSeconds?: number | undefined;
 }
 
 export interface RetryOptions extends AttemptOptions {
-  /** Called before each wait, so that a program can say that it is waiting. Called once for all calls that a 429 holds back. */
+  /** Called before each wait, so that a program can report the wait. Called only once for all calls that a 429 holds back. */
   onRetry?: ((retry: Retry) => void) | undefined;
-  /** Default: the global one, as it is at the time of each call. */
+  /** The function that sends requests. Default: the global `fetch`, which is looked up for each call. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** For tests: milliseconds since any fixed moment. */
+  /** For tests: replaces the clock. `now` returns milliseconds since any fixed moment. */
   now?: (() => number) | undefined;
-  /** For tests. */
   sleep?: typeof sleep | undefined;
 }
 
-/** More at once could be refused together after the last request that a limit allows, and eleven refusals are a ban. */
+/**
+ * Maximum number of concurrent requests. When a rate limit is used up, all of them may be refused, and eleven refusals
+ * ban the API key.
+ */
 const MAX_CONCURRENT = 10;
-/** A 429 holds back calls for a minute at most: refusals so far apart add up to no ban, and the plan may have changed. */
+/**
+ * A 429 holds back other calls for this many milliseconds at most. One refusal per minute does not lead to a ban, and
+ * the plan of the key may have changed meanwhile.
+ */
 const MAX_HOLD_MS = 60_000;
-/** Reads that wait for events take no place among the concurrent requests: the service itself limits the number of such reads. */
+/**
+ * Matches reads that wait for events. Such reads do not count as concurrent requests, because the service itself limits
+ * their number.
+ */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
-/** The time after a 429 in which no other call is sent. */
+/** A period after a 429 in which the SDK sends no other call. */
 interface Hold {
   response: Response;
   text: string;
@@ -52,7 +60,10 @@ interface Hold {
   isReported: boolean;
 }
 
-/** A `fetch` for the requests with one key. It resolves with the last response, and rejects with NoAnswer if there was none. */
+/**
+ * Returns a `fetch` with retries for all requests of one API key. It resolves with the response to the last attempt,
+ * and rejects with NoAnswer if that attempt got none.
+ */
 export function retryingFetch(
   defaults: RetryOptions,
 ): (request: Request, ofCall?: AttemptOptions) => Promise<Response> {
@@ -67,7 +78,10 @@ export function retryingFetch(
     onRetry?.({ operation, waitSeconds: waitMs / 1_000, status, reason });
   };
 
-  /** The present hold, if it applies to this attempt. The service refuses no `GET /rate-limit` with a valid key. */
+  /**
+   * Returns the current hold if it applies to this attempt. A first attempt of `GET /rate-limit` is always sent,
+   * because the service never refuses it for a valid key.
+   */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
     now() < Math.min(hold.until, hold.since + MAX_HOLD_MS) &&
@@ -75,13 +89,21 @@ export function retryingFetch(
       ? hold
       : undefined;
 
-  /** Sends a request once a place is free and no hold applies. If a hold takes longer than `maxWaitMs`, resolves with its 429. */
+  /**
+   * Sends a request once fewer than MAX_CONCURRENT requests run and no hold applies. If a hold takes longer than
+   * `maxWaitMs`, resolves with the 429 that caused the hold.
+   */
   const attempt = async (
     request: Request,
-    { turn, count, maxWaitMs, timeoutMs }: Record<'turn' | 'count' | 'maxWaitMs' | 'timeoutMs', number>,
+    {
+      callNumber,
+      count,
+      maxWaitMs,
+      timeoutMs,
+    }: Record<'callNumber' | 'count' | 'maxWaitMs' | 'timeoutMs', number>,
   ): Promise<{ response: Response; isRefused: boolean }> => {
     for (;;) {
-      const leave = WAITS_FOR_EVENTS.test(request.url) ? () => undefined : await enter(turn);
+      const leave = WAITS_FOR_EVENTS.test(request.url) ? () => undefined : await enter(callNumber);
       try {
         request.signal.throwIfAborted();
         if (!holdOn(request, count)) {
@@ -118,11 +140,11 @@ export function retryingFetch(
     const maxAttempts = ofCall.maxAttempts ?? defaults.maxAttempts ?? 4;
     const maxWaitMs = (ofCall.maxWaitSeconds ?? defaults.maxWaitSeconds ?? 90) * 1_000;
     const timeoutMs = (ofCall.attemptTimeoutSeconds ?? defaults.attemptTimeoutSeconds ?? 30) * 1_000;
-    // A later attempt keeps the turn, so that a call that was refused is sent before younger calls.
-    const turn = (calls += 1);
+    // All attempts of a call have the same number, so that a call that was refused is sent before newer calls.
+    const callNumber = (calls += 1);
     let leftMs = maxWaitMs;
     for (let count = 1; ; count += 1) {
-      const outcome = await attempt(request, { turn, count, maxWaitMs, timeoutMs }).catch(
+      const outcome = await attempt(request, { callNumber, count, maxWaitMs, timeoutMs }).catch(
         (error: unknown) => new NoAnswer(error),
       );
       request.signal.throwIfAborted();
@@ -135,7 +157,7 @@ export function retryingFetch(
         if (outcome instanceof NoAnswer) throw outcome;
         return outcome.response;
       }
-      // The next attempt waits for the end of the hold.
+      // After a 429, the next attempt itself waits until the hold ends.
       if (status === 429) continue;
       report(
         request,
@@ -149,33 +171,36 @@ export function retryingFetch(
 
   return (request, ofCall = {}) =>
     new Promise((resolve, reject) => {
-      // Ends the call also while it waits for its turn.
+      // Reject when the signal aborts, also while the call is still waiting to be sent.
       request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), { once: true });
       attempts(request, ofCall).then(resolve, reject);
     });
 }
 
-/** Admits callers as long as there are free places, the lowest turn first. Resolves with a function that frees the place. */
-function placesInOrder(free: number): (turn: number) => Promise<() => void> {
-  const waiting: { turn: number; admit: () => void }[] = [];
-  return async (turn) => {
+/**
+ * Returns a function that waits until fewer than `free` requests run, where the lowest call number goes first. It
+ * resolves with a function to call when the request has ended.
+ */
+function placesInOrder(free: number): (callNumber: number) => Promise<() => void> {
+  const waiting: { callNumber: number; admit: () => void }[] = [];
+  return async (callNumber) => {
     if (free > 0) {
       free -= 1;
     } else {
-      await new Promise<void>((admit) => waiting.push({ turn, admit }));
+      await new Promise<void>((admit) => waiting.push({ callNumber, admit }));
     }
     return () => {
-      const [next] = waiting.sort((one, other) => one.turn - other.turn).splice(0, 1);
+      const [next] = waiting.sort((one, other) => one.callNumber - other.callNumber).splice(0, 1);
       if (next) next.admit();
       else free += 1;
     };
   };
 }
 
-/** With a longer delay than this, `setTimeout` fires immediately. */
+/** Maximum delay of `setTimeout` in milliseconds. With a longer delay, `setTimeout` fires immediately. */
 const MAX_SLEEP_MS = 2 ** 31 - 1;
 
-/** Resolves after this many milliseconds, 24 days at most, or rejects with the signal's reason. */
+/** Resolves after this many milliseconds (24 days at most), or rejects with the signal's reason if the signal aborts. */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -189,12 +214,12 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Sends the request once, and reads the whole response, so that a broken connection fails here. */
+/** Sends a request once and reads the whole response, so that the attempt fails if the connection breaks during the response. */
 async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
-  // Refers to the request: otherwise Node collects it as garbage while it waits, as it does with AbortSignal.timeout(),
-  // and its signal never aborts.
+  // This function refers to `attempt` on purpose. Without the reference, Node may collect the waiting request as garbage, and its
+  // signal would never abort, as happens with AbortSignal.timeout().
   const abort = () =>
     attempt.signal.aborted || silence.abort(new Error(`silence for ${timeoutMs / 1_000} s`));
   const timer = setTimeout(abort, timeoutMs);
@@ -210,19 +235,22 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
 }
 
 /**
- * Whether another attempt may succeed and is safe. Without a response the outcome is unknown, and only PATCH is not
- * idempotent: every POST has an Idempotency-Key. Not during a ban: a program should not decide to wait for its end.
+ * True if another attempt may succeed and is safe. If the outcome of a request is unknown, all methods except PATCH are
+ * repeated, because the others are idempotent (each POST has an Idempotency-Key). A ban (403) is not waited for: people
+ * should find its cause.
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
-  // The service did nothing after a 429. An attempt whose response was lost may still run; its response is stored.
+  // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST still runs,
+  // whose response the next attempt gets.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));
 }
 
 /**
- * Milliseconds until the next attempt: `Retry-After` plus a random delay, so that clients refused together do not return
- * together. Its range doubles from 0.5 s to 10 s with each attempt; without `Retry-After`, at least half of it.
+ * Returns the milliseconds until the next attempt: `Retry-After` plus a random delay (jitter), so that programs that
+ * were refused together do not return together. The maximum delay doubles with each attempt from 0.5 s to 10 s. Without
+ * `Retry-After`, the delay is at least half of the maximum.
  */
 function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);

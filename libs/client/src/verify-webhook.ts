@@ -1,22 +1,24 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { WebhookEvent } from './generated/types.ts';
 
-/** Header fields of a request: from Node, from Fetch, a plain object, or anything with `get`, which takes names in lower case. */
+/**
+ * The header fields of a request: from Node, from Fetch, as a plain object, or as any object whose `get` takes names in
+ * lower case.
+ */
 export type WebhookHeaders =
   | Iterable<readonly [string, string]>
   | { get(name: string): unknown }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The header fields that Standard Webhooks 1.0 defines. */
 const FIELDS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
 
 /**
- * Checks that the service sent this request for this webhook: its signature, by Standard Webhooks 1.0, and its time.
- * @param body as it was received, before any parsing
- * @param secret `whsec_…`
- * @throws WebhookVerificationError if it is not a delivery of the service, or an old one; TypeError for arguments that no
- * request can cause: your set-up is wrong
+ * Checks that the service has sent this request for this webhook, by the request's signature and time (Standard Webhooks 1.0).
+ * @param body the body as it was received, before any parsing
+ * @param secret the secret of the webhook, which begins with `whsec_`
+ * @throws WebhookVerificationError if the request is not a delivery of the service, or is too old
+ * @throws TypeError if an argument is wrong for a reason that no request can cause, which is a mistake in your program
  */
 export function verifyWebhook(
   headers: WebhookHeaders,
@@ -41,10 +43,11 @@ export function verifyWebhook(
 function textOf(body: string | Uint8Array | ArrayBuffer): string {
   if (typeof body === 'string') return body;
   try {
-    // Every byte must count: by default a decoder drops a byte order mark. Without bytes it would return an empty text.
+    // Keep a byte order mark, because the signature covers every byte. Do not decode `undefined`, which would become an
+    // empty text.
     if (body !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   } catch {
-    // It is neither text nor bytes.
+    // Throw the TypeError below, because the body is neither text nor bytes.
   }
   throw new TypeError('The body must be the unparsed body of the request, as text or bytes.');
 }
@@ -59,7 +62,7 @@ function fieldsOf(headers: WebhookHeaders): Record<string, string> {
     : isGetter
       ? FIELDS.map(named)
       : Object.entries(headers ?? {});
-  // A request has its fields in a property; a field of that name would be text.
+  // The argument is a whole request if its property `headers` is an object: a header field of the name `headers` would be text.
   const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');

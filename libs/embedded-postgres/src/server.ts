@@ -1,5 +1,6 @@
-// The socket decides whether a server runs: only a refused or missing one means that none does. A process id says nothing
-// where processes of another container use the same folder.
+// The socket decides whether a server runs: no server runs if the socket is missing or refuses connections. A process
+// id in a lock
+// file proves nothing, because a process of another container may use the same folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -16,17 +17,22 @@ import {
   withRemedy,
 } from './binaries';
 
-/** How long a server may take to respond, in milliseconds: it may be recovering, or another process stops it. */
-const PATIENCE = 60_000;
-/** How long after the creation of its lock file a server may take to listen, in milliseconds. */
-const LISTEN_PATIENCE = 2_000;
-/** How long a shutdown may take, in milliseconds, before the next signal. */
-const STOP_PATIENCE = 10_000;
-/** A start with a larger log begins another, and keeps this one in place of an older. */
+/** Milliseconds to wait until a server responds. The server may be recovering, or another process may be stopping the server. */
+const RESPONSE_TIMEOUT_MS = 60_000;
+/** Milliseconds that a starting server may take between the creation of its lock file and the first accepted connection. */
+const LISTEN_TIMEOUT_MS = 2_000;
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+/** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
 const MAX_LOG_BYTES = 1_000_000;
-/** The advisory lock of the process that owns the server, in the database `postgres`, where all of them meet. */
+/**
+ * The advisory lock that the owner of the server holds. All processes take the lock in the database `postgres`, because
+ * advisory locks belong to a database.
+ */
 const LOCK = 7_366_277_318;
-/** Sessions of a killed server hold its memory a moment longer, and another process may start the server as well. */
+/**
+ * Reasons for a failed start that will pass: sessions of a killed server keep its shared memory for a moment, or
+ * another process is starting a server, too.
+ */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
 
@@ -35,28 +41,34 @@ export interface Server {
   database: string;
   parameters: Record<string, string>;
   log: (line: string) => void;
-  /** Aborted when nobody waits for the server any more. */
   signal?: AbortSignal;
 }
 
 export class ServerInUseError extends EmbeddedPostgresError {}
 
-/** What others send to a server; with any other signal it has crashed, and would again. */
+/**
+ * Signals that somebody sends to stop a server. A server that ended by any other signal has crashed, and would crash
+ * again after a restart.
+ */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
-/** System error codes of a socket at which nobody listens. With any other error a server starts, recovers or stops. */
+/**
+ * System error codes of a socket on which no server listens. Any other error means that a server is starting,
+ * recovering or stopping.
+ */
 const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 
-/** `unref` lets the process end while it is open; the types of the driver lack it. */
+/** Adds `unref`, which lets the process end while the connection is open. The types of pg lack the method. */
 type Connection = Client & { ref(): void; unref(): void };
 
 /**
- * Connects to the server of the folder as its owner, and starts it if none runs. One that starts, recovers or stops is waited for.
- * @throws ServerInUseError if it has another owner
+ * Connects to the server of the folder as its owner. Starts a server if no server runs, and waits for a server that is
+ * starting, recovering or stopping.
+ * @throws ServerInUseError if another process owns the server
  */
 async function connectAsOwner(server: Server): Promise<Connection> {
   const { folder } = server;
-  const end = Date.now() + PATIENCE;
+  const end = Date.now() + RESPONSE_TIMEOUT_MS;
   let launched: ChildProcess | undefined;
   try {
     for (;;) {
@@ -64,10 +76,10 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // It goes on recovering, so that the next start finds it further along.
+        // Leave the server running: its recovery continues, so that the next start has to wait for less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
-          `PostgreSQL in ${folder.path} has not become ready in ${PATIENCE / 1_000} s (${messageOf(answer)}); ` +
+          `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
             `see ${folder.log}, and start again later`,
         );
       }
@@ -85,17 +97,21 @@ async function connectAsOwner(server: Server): Promise<Connection> {
   }
 }
 
-/** As an owner, who creates the database if it is missing. Returns an error that may be temporary, and throws any other. */
+/**
+ * Connects as the owner of the server, and creates the database if it is missing. Returns an error that may be
+ * temporary, and throws any other error.
+ */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
     ...{ host: folder.cluster, port: PORT, user: USER, database: 'postgres', ssl: false },
     connectionTimeoutMillis: 5_000,
-    query_timeout: PATIENCE,
-    // An explicit value, because otherwise PGOPTIONS in the application's environment would apply.
+    query_timeout: RESPONSE_TIMEOUT_MS,
+    // Set `options`, because otherwise PGOPTIONS in the application's environment would apply.
     options: '-c client_min_messages=warning',
     application_name: 'embedded-postgres',
   }) as Connection;
-  // If the connection breaks, the query fails as well; without a listener the error would end the process.
+  // Ignore errors between queries: if the connection breaks, the next query fails as well. Without a listener, an error
+  // would end the process.
   connection.on('error', () => undefined);
   try {
     await connection.connect();
@@ -119,7 +135,6 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
   );
 }
 
-/** 0 if there is none. */
 function pidIn(file: string): number {
   try {
     return Number.parseInt(fs.readFileSync(file, 'utf8'), 10) || 0;
@@ -129,28 +144,29 @@ function pidIn(file: string): number {
 }
 
 /**
- * Whether a server may be started where nobody listens. Lock files of a dead one are removed: PostgreSQL only checks whether
- * their process exists, and after a restart of a container that is often another one.
+ * True if a server may be started in a folder whose socket has no listener. Removes lock files of a dead server:
+ * PostgreSQL only checks whether a process with the recorded id exists, and after a restart of a container another
+ * process often has that id.
  */
 function isFree({ cluster }: DataFolder): boolean {
   for (const name of ['postmaster.pid', `.s.PGSQL.${PORT}.lock`]) {
     const file = join(cluster, name);
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (!stats) continue;
-    // One of the future is of before the clock was set back.
-    const isFresh = Math.abs(Date.now() - stats.mtimeMs) < LISTEN_PATIENCE;
+    // Use the absolute difference: a lock file that is older than a change of the clock may have a time in the future.
+    const isFresh = Math.abs(Date.now() - stats.mtimeMs) < LISTEN_TIMEOUT_MS;
     if (isFresh || isPostmaster(cluster, pidIn(file))) return false;
     fs.rmSync(file, { force: true });
   }
   return true;
 }
 
-/** An argument that tells servers apart. */
+/** A setting on the command line of a server by which `isPostmaster` recognizes the process of this cluster. */
 function processMark(cluster: string): string {
   return `embedded.cluster=${cluster}`;
 }
 
-/** Whether this is the process of the cluster's server. Those of another container, and zombies, are none. */
+/** True if `pid` is the main process of the server of this cluster. False for zombies and for processes of another container. */
 function isPostmaster(cluster: string, pid: number): boolean {
   try {
     const command =
@@ -163,7 +179,10 @@ function isPostmaster(cluster: string, pid: number): boolean {
   }
 }
 
-/** In a session of its own: Ctrl-C does not reach it, and an application that is killed leaves it to the next start. */
+/**
+ * Starts a detached server process, which Ctrl-C does not reach. If the application is killed, the server keeps running
+ * and the next start takes it over.
+ */
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
@@ -185,7 +204,10 @@ function launch({ folder, parameters }: Server): ChildProcess {
   }
 }
 
-/** @throws EmbeddedPostgresError unless it was stopped or killed, or met another server that has ended by the next try */
+/**
+ * True if the started server has ended and another attempt makes sense.
+ * @throws EmbeddedPostgresError if the server has ended for a reason that will not pass
+ */
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, cluster, log }: DataFolder): boolean {
   if (pid !== undefined && exitCode === null && signalCode === null) return false;
   const reason = reasonIn(fs.readFileSync(log, 'utf8')).replaceAll(WORKING_DIRECTORY, cluster);
@@ -197,11 +219,11 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
   const settings = {
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // A failed statement is reported only to its client: it may contain secrets.
+    // Keep failed statements out of the log, because the text of a statement may contain secrets.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
-    // Only the server's account may use the socket, and enter the cluster, where it is.
+    // Listen only on a socket in the folder of the cluster, which only the account of the server may enter.
     listen_addresses: '',
     unix_socket_directories: '.',
     unix_socket_permissions: '0700',
@@ -210,7 +232,10 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
   return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), processMark(cluster)];
 }
 
-/** SIGTERM waits for its sessions, SIGINT ends them, SIGQUIT ends it at once, after which the next start recovers. */
+/**
+ * Sends the signals one after the other until the server has ended. SIGTERM waits for all sessions to end, SIGINT ends
+ * all sessions, and SIGQUIT stops the server without a checkpoint, so that the next start recovers.
+ */
 async function stopPostmaster(
   { cluster }: DataFolder,
   pid: number,
@@ -218,15 +243,16 @@ async function stopPostmaster(
 ): Promise<void> {
   for (const signal of signals) {
     if (isPostmaster(cluster, pid)) process.kill(pid, signal);
-    for (const end = Date.now() + STOP_PATIENCE; Date.now() < end; await sleep(10)) {
+    for (const end = Date.now() + SHUTDOWN_TIMEOUT_MS; Date.now() < end; await sleep(10)) {
       if (!isPostmaster(cluster, pid)) return;
     }
   }
 }
 
 /**
- * Owns the server until it stops it, by signals in their order (stopPostmaster). If it dies, it is started again; `lost`
- * resolves if that fails. @throws ServerInUseError if it has another owner
+ * Starts the server and owns it until `stop`, which sends the given signals in their order. If the server dies, it is
+ * started again; if that fails, `lost` resolves with the error.
+ * @throws ServerInUseError if another process owns the server
  */
 export async function ownServer(server: Server) {
   const { folder, log } = server;
@@ -236,11 +262,11 @@ export async function ownServer(server: Server) {
   const keep = async (): Promise<void> => {
     for (;;) {
       pid = pidIn(join(folder.cluster, 'postmaster.pid'));
-      // Does not keep the process alive.
       connection.unref();
       await new Promise((resolve) => connection.once('end', resolve));
       if (isStopped) return;
-      // After the crash of a session, which ends all of them, PostgreSQL recovers by itself.
+      // Connect again, and start a server only if necessary: after the crash of one session, PostgreSQL ends all
+      // sessions and recovers by itself.
       connection = await connectAsOwner(server);
       log(`PostgreSQL in ${folder.path} had died and is running again`);
       if (isStopped) connection.end().catch(() => undefined);

@@ -19,7 +19,6 @@ const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
 
-/** A caller, whose connections count together towards the limits on connections and memory. */
 export interface Owner {
   connections: number;
   heldBytes: number;
@@ -95,7 +94,6 @@ export class AccountedRequest extends IncomingMessage {
   }
 }
 
-/** A connection, with an estimate of the memory that its unanswered requests take. */
 export class Connection {
   newest?: ServerResponse<AccountedRequest>;
   /** Set if the rest of the newest request's body cannot be read. The handler of that request gets this error. */
@@ -113,8 +111,7 @@ export class Connection {
    * trailers of a body.
    */
   private unfinished = 0;
-  /** How many of the bytes that were read from the socket belong to known requests. */
-  private attributed = 0;
+  private attributedBytes = 0;
   isMessageArriving = false;
   private isDestroyed = false;
   private readonly ended = new AbortController();
@@ -142,7 +139,6 @@ export class Connection {
     return this.ended.signal;
   }
 
-  /** Adds the memory of a new request, whose header section is complete. */
   take(request: AccountedRequest): void {
     const { rawHeaders, url = '' } = request;
     let length = url.length;
@@ -156,7 +152,7 @@ export class Connection {
   }
 
   attribute(bytes: number): void {
-    this.attributed += bytes;
+    this.attributedBytes += bytes;
   }
 
   hold(request: AccountedRequest, bytes: number): void {
@@ -200,9 +196,9 @@ export class Connection {
   private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
     if (isRefused || !this.isMessageArriving) {
-      this.attributed = bytesRead;
+      this.attributedBytes = bytesRead;
     }
-    const unfinished = Math.max(0, bytesRead - this.attributed) * UNFINISHED_FACTOR;
+    const unfinished = Math.max(0, bytesRead - this.attributedBytes) * UNFINISHED_FACTOR;
     if (unfinished !== this.unfinished) {
       const change = unfinished - this.unfinished;
       this.unfinished = unfinished;

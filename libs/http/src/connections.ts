@@ -220,7 +220,6 @@ export class Connections {
       await once(newest, 'close');
     }
     const headers = await headersOf();
-    // The socket may have been ended by the previous response, if the body of the previous request was still arriving.
     if (socket.writable) {
       endSoon(socket, messageOf(error, headers));
     }

@@ -1,4 +1,3 @@
-/** The body of every error response, which has exactly these three members. */
 export interface ErrorBody {
   code: string;
   message: string;
@@ -45,7 +44,6 @@ interface ErrorTemplate<Details extends unknown[]> extends Omit<
 > {
   message: string | ((...details: Details) => string);
   headers?: (...details: Details) => Record<string, string>;
-  /** The constructor's arguments in the documented example. */
   example?: Details;
 }
 

@@ -43,7 +43,6 @@ interface OperationOptions {
   callbacks?: OperationObject['callbacks'];
 }
 
-/** Declares the operation of a handler: its id, its successful response, its errors and its texts in the OpenAPI document. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
   // Repeat the sunset and the stability as badges, because Scalar and Redoc show only `x-badges`.

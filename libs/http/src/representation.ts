@@ -50,7 +50,6 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the body of a successful response. Sets the status and the header fields that depend on the handler's result. */
 export function represent(result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
   const { representation } = request.routeOptions.config;
   if (representation === undefined) {
