@@ -17,7 +17,6 @@ export function serviceUrl(text: string): string {
   return text.replace(/\/$/, '');
 }
 
-/** Returns the address of the service that a command calls: the option `--url`, or the service of the settings. */
 export async function urlOf({ url }: { url?: string }): Promise<string> {
   return url ?? serviceAddress(readSettings(process.env));
 }
@@ -29,7 +28,6 @@ export function noService(url: string, reason: string): OperatorError {
   );
 }
 
-/** Returns the API key with which commands call the service. */
 export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
   const key = PETSTORE_KEY.trim();
   if (key === '') {
@@ -63,7 +61,6 @@ function fieldsAs(pattern: RegExp, form: string) {
 const fieldIn = fieldsAs(/^([^=]+)=(.*)$/s, 'name=value');
 const headerIn = fieldsAs(/^([\w-]+): ?([ -~]*)$/, `a header field such as 'If-Match: "3"'`);
 
-/** The option `--url` of commands that call a service. */
 export const URL_OPTION = [
   '--url <url>',
   'address of the service (default: one that runs here on this store, or HOST and PORT)',
@@ -176,14 +173,12 @@ async function show(response: Response, { include, json }: ApiOptions): Promise<
     print('');
   }
   const text = await response.text();
-  // The service answers with JSON. Any other text comes from another server, for example a proxy.
   const value = jsonOrText(text);
   if (text !== '') {
     print(value === text ? printable(text) : printableJson(value, process.stdout.isTTY && !json ? 2 : 0));
   }
 }
 
-/** Parses numbers, true, false, null, arrays, objects and quoted texts as JSON. Any other text is returned unchanged. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -60,7 +60,6 @@ const COMMANDS = [ApiCommand, DbCommand, StatusCommand, OpenapiCommand, Completi
 
 @Module({})
 export class CliModule {
-  /** @param actor the author of all changes, as the audit log names the author */
   static async forActor(actor: Actor): Promise<DynamicModule> {
     const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
     const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];

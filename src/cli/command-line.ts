@@ -12,10 +12,8 @@ import { UsageError } from '../operator-error';
 import { outputIsWritten } from './command/files';
 import { operator } from './command/operator';
 
-/** How long closing the database connections may take, in milliseconds. */
 const CLOSE_MS = 1_000;
 
-/** Runs the command that the arguments name, and ends the process with its exit code. */
 export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
   // Drop warnings that libraries print, for example of ioredis about a superfluous password: they do not belong to a

@@ -106,7 +106,6 @@ export class DbCommand extends CommandGroup {
       print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }
     if (url !== undefined) {
-      // Hints go to standard error, because a program may read standard output.
       files.forEach(({ hint }) => process.stderr.write(`${hint}\n`));
     }
   }

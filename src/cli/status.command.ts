@@ -66,7 +66,6 @@ function inWords({ answers, version, bytes }: RedisStatus): string {
 /** The fields about the database, in the order of the output, before the database has been reached. */
 const UNKNOWN = {
   state: 'unreachable',
-  /** The command that opens a running embedded database in psql. */
   psql: null as string | null,
   reason: null as string | null,
   postgres: null,
@@ -78,13 +77,10 @@ const UNKNOWN = {
 
 interface StoreStatus {
   database: typeof UNKNOWN & { kind: 'embedded' | 'given'; location: string };
-  /** Null if the instances are not known. */
   instances: Instance[] | null;
-  /** Problems that the operator has to solve, one sentence each. */
   problems: string[];
 }
 
-/** Returns the state of the service and its database. Starts and creates nothing. */
 async function inspectStore(settings: Settings): Promise<StoreStatus> {
   const { databaseUrl, dataDirectory } = settings;
   const embedded = databaseUrl === undefined ? findEmbedded(settings) : undefined;

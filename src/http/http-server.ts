@@ -241,10 +241,6 @@ function logRequests(fastify: FastifyInstance): void {
   });
 }
 
-/**
- * @param outcome the status and the duration in milliseconds, or `disconnected` if the caller disconnected before the
- * response was sent
- */
 function log(request: FastifyRequest, outcome: object): void {
   const key = request.client?.key;
   request.log.info(

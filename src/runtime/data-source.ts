@@ -21,9 +21,6 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/**
- * The migrations, ordered by the time at the end of their names. A test compares this list with the files of the folder.
- */
 export const MIGRATIONS = [Schema1797000000000, MovableStore1797100000000, StoreIdentity1797200000000];
 
 export function dataSourceOptions(
@@ -53,7 +50,6 @@ export function dataSourceOptions(
         await Promise.all([client.query(sessionSettings(statementTimeoutMs)), detectPooler(client)]);
       },
       keepAlive: true,
-      // Send a statement without waiting for the result of the previous statement.
       pipeline: true,
     },
   };
@@ -158,9 +154,6 @@ const EMBEDDED_NAME = 'petstore';
  */
 export type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
-/**
- * Finds the embedded database in `DATA_DIR` without starting or changing anything; undefined if `DATA_DIR` has no database.
- */
 export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
   return findData(dataDirectory, EMBEDDED_NAME);
 }

@@ -1,4 +1,3 @@
-// Reads `DATABASE_URL` with libpq's rules, and turns it into a URL that the driver reads in the same way.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
@@ -21,7 +20,6 @@ const PARAMETERS = [
   ...['options', 'application_name', ...Object.keys(TIMES)],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
 ];
-/** The parameters that name a PEM file. Each function throws if the file contains something else. */
 const TLS_FILES: Record<string, (pem: Buffer) => unknown> = {
   sslrootcert: (pem) => new X509Certificate(pem),
   sslcert: (pem) => new X509Certificate(pem),
@@ -32,8 +30,9 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'
 type Refusal = (expected: string, given: string) => EnvironmentError;
 
 /**
- * Reads a PostgreSQL URL. Errors never show the whole URL, because it may contain a password. An error shows the name or
- * value of a wrong parameter, unless this text may be the rest of a password.
+ * Reads a PostgreSQL URL with libpq's rules, and returns a URL that the driver reads in the same way. Errors never show the
+ * whole URL, because it may contain a password. An error shows the name or value of a wrong parameter, unless this text may
+ * be the rest of a password.
  */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
@@ -128,7 +127,6 @@ export function withoutStatementTimeout(url: string): string {
   return url.replace(/([?&])statement_timeout=\d+&?/, '$1');
 }
 
-/** Returns `host:port/name` of a database URL, without the user and the password. */
 export function locationOf(url: string): string {
   const { host, pathname } = new URL(url);
   return decodeURIComponent(`${host}${pathname}`);

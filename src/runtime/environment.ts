@@ -8,7 +8,6 @@ const MAX_SHOWN = 60;
 
 export class EnvironmentError extends OperatorError {
   constructor(variable: string, expected: string, given: string) {
-    // Escape and shorten the value, so that the message stays one line.
     const safe = withoutSecrets(given);
     const shown = JSON.stringify(safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN)}…` : safe);
     super(`${variable} takes ${expected}, not ${shown}.`, INVALID);
@@ -17,14 +16,10 @@ export class EnvironmentError extends OperatorError {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Turns the text of a variable into a value.
- * @throws EnvironmentError if the text is not valid
- */
 export type Reader<Value> = (text: string, variable: string) => Value;
 
 /**
- * Makes a Reader.
+ * Makes a Reader, which throws an EnvironmentError if the text is not valid.
  * @param expected the valid values in words, for the error
  * @param read returns undefined if the text is not valid
  * @param shown what the error shows instead of the text, if the text may contain a password
@@ -89,10 +84,6 @@ export function isDecoded(text: string): boolean {
   return !text.includes('\ufffd');
 }
 
-/**
- * Returns the trimmed text of a variable, or undefined if the variable is absent or empty.
- * @throws EnvironmentError if the text is not UTF-8
- */
 export function textIn(environment: Environment, variable: string): string | undefined {
   const value = environment[variable]?.trim();
   if (value !== undefined && !isDecoded(value)) {
@@ -138,20 +129,19 @@ const secretFile = taking(
 
 function decodeText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
-  // Text in UTF-16 contains zero bytes.
+  // A zero byte means that the text is UTF-16, not UTF-8.
   if (text.includes('\0') || !isDecoded(text)) {
     throw new Error('it is not text in UTF-8');
   }
   return text;
 }
 
-/** The variables of libpq that are supported: the driver uses them to complete a URL that lacks these parts. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
 /**
- * Removes all other variables of libpq, because the driver would apply each of them to every connection, also to the
- * embedded server. Also removes the variable that makes the driver load `pg-native` instead. Call this function before the
- * driver is loaded.
+ * Removes the variables of libpq, except those that complete a URL: the driver would apply each of them to every
+ * connection, also to the embedded server. Also removes the variable that makes the driver load `pg-native` instead. Call
+ * this function before the driver is loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
@@ -190,7 +180,6 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
 }
 
-/** True if the line sets exactly this name, not a longer name with the same beginning. */
 function isSetIn(line: string, name: string): boolean {
   return line.startsWith(name) && /^\s*=/.test(line.slice(name.length));
 }

@@ -61,7 +61,6 @@ export function describeFailure(error: unknown): string {
     : formatError(message) + lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-/** Returns the code and message of a failure for the output of `--json`. */
 export function failureOf(error: unknown): ExplainedFailure {
   if (error instanceof OperatorError) {
     const { code, message, lines } = error;

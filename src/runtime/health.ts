@@ -64,7 +64,6 @@ export class Readiness {
   }
 }
 
-/** Health checks for operators. The paths need no key, are never counted and are not in the OpenAPI document. */
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {
@@ -89,7 +88,6 @@ export class HealthController {
   async ready(): Promise<object> {
     const reason = await this.readiness.reason();
     if (reason !== undefined) {
-      // The response has the usual Error body. The reason is written to the log only.
       throw new UnavailableError(`Not ready: ${reason}.`);
     }
     const limits = { ...UP, degraded: this.quotas.isDegraded };

@@ -7,7 +7,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { loggableError } from '#libs/database';
 import type { LogLevel } from '../settings';
 
-/** Log lines are buffered until this many bytes have collected, or this many milliseconds have passed. */
+/** Log lines are buffered until there are this many bytes, or this many milliseconds have passed. */
 const WRITE_BYTES = 8_192;
 const WRITE_MS = 250;
 /**
@@ -20,7 +20,6 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
  * another worker process.
  */
 const PIPE_BYTES = 4_096;
-/** How long the end of the process waits until the last lines are written, in milliseconds. */
 const END_MS = 1_000;
 
 let lost = 0;
@@ -34,7 +33,6 @@ export function lostLogLines(): number {
  * terminal.
  */
 export async function openLog(level: LogLevel): Promise<Logger> {
-  // Without a listener, the error of a closed output would end the service.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(level, process.stdout.isTTY ? await terminalLog(process.stdout) : 1);
   // Turn warnings that libraries print, for example ioredis, into log lines.
@@ -121,10 +119,6 @@ export function nestLogger(logger: Logger): LoggerService {
   };
 }
 
-/**
- * Returns a stream that writes readable log lines to a terminal. The formatter is loaded here, because a service without a
- * terminal does not need it.
- */
 export async function terminalLog(terminal: Writable): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   return pretty({

@@ -29,14 +29,12 @@ export function formatError(message: string): string {
 export function withoutSecrets(message: string): string {
   return (
     message
-      // Keep the last four characters, which identify the key.
       .replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1')
       .replace(/(:\/\/[^\s:@/?#]*:)[^\s/]*@/g, '$1…@')
       .replace(/([?&]password=)[^&\s"']*/g, '$1…')
   );
 }
 
-/** Control characters, line breaks, and marks that change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Escapes characters that a terminal would interpret or that would break a table: a name may contain any character. */

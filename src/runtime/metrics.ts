@@ -125,7 +125,6 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
   return registry;
 }
 
-/** Adds the metrics whose values are read at each scrape. */
 function measureState(app: NestFastifyApplication, connections: Connections, registers: Registry[]): void {
   const [database, readiness] = [app.get(Database), app.get(Readiness)];
   const gauge = (

@@ -72,7 +72,6 @@ export class Presence implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     if (this.task !== undefined) {
       await this.task.stop();
-      // If the database is unavailable, the row stays and is deleted later as expired.
       await this.database
         .query({ text: 'DELETE FROM instances WHERE id = $1' }, [this.id])
         .catch(() => undefined);
@@ -80,7 +79,6 @@ export class Presence implements OnModuleDestroy {
   }
 }
 
-/** Returns the instances that run, or may run, on a migrated database. */
 export async function instancesOn(dataSource: DataSource): Promise<Instance[]> {
   const instances = await dataSource.query<Instance[]>(INSTANCES);
   return instances.filter((instance) => instance.state === 'running' || mayRun(instance));

@@ -16,7 +16,6 @@ export interface Seeded extends CatalogueCounts {
   key: string | null;
 }
 
-/** The sample data. Each entry is the name and description of a category, and the names of its pets. */
 const CATALOGUE = [
   ['Dogs', 'Loyal, loud and always hungry.', 'Rex Bella Waldo Luna Bruno'],
   ['Cats', 'They choose you, not the other way round.', 'Minka Felix Salem Mochi'],
@@ -33,7 +32,6 @@ const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mo
  */
 const SEED_LOCK = 0x73656564;
 
-/** Fills an empty store with sample data and a demo client. A second call changes nothing. */
 @Injectable()
 export class SeedService {
   constructor(

@@ -155,9 +155,6 @@ async function assertFree(variables: string, address: Settings['metrics']): Prom
   }
 }
 
-/**
- * Adds everything to the server that is neither a module nor an operation: its hooks, its metrics and the OpenAPI document.
- */
 export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing) {
   callInterceptorsDirectly();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;

@@ -4,7 +4,6 @@
  */
 const SAME_SIGNAL_MS = 500;
 
-/** The signals that ask the process to stop. The system sends SIGHUP when the terminal is closed. */
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export type StopSignals = ReturnType<typeof listenToStopSignals>;

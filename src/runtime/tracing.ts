@@ -27,16 +27,17 @@ import type { Logger } from 'pino';
 import { withoutSecrets } from './messages';
 
 const SERVICE_NAME = 'petstore';
-/** How long the shutdown waits for pending spans to be sent, in milliseconds. Spans that are not sent by then are lost. */
 const FLUSH_MS = 2_000;
 /** A problem is logged at most once in this time, in milliseconds. */
 const REPEAT_MS = 60_000;
 const MAX_REPORTED = 100;
 
-/** The environment variables of OpenTelemetry that have an effect here. */
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
-/** Values that other OpenTelemetry variables may have without a warning, because the service works in this way anyway. */
+/**
+ * Any other OpenTelemetry variable has no effect and causes a warning, unless it has one of these values: the service works
+ * in this way anyway.
+ */
 const GIVEN: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_METRICS_EXPORTER: 'none',
@@ -76,7 +77,10 @@ export function startTracing(logger: Logger) {
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
   return {
     watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
-    /** Sends pending spans, for two seconds at most. Never rejects. */
+    /**
+     * Sends pending spans. Spans that are not sent within two seconds are lost, so that an unavailable collector does not
+     * delay the shutdown. Never rejects.
+     */
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);

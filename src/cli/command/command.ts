@@ -10,7 +10,6 @@ import { OperatorError, UsageError } from '../../operator-error';
 import { writeOutput } from './files';
 import type { OutputOptions } from './output';
 
-/** The class `Command` of the package `commander`. */
 export type Commander = Parameters<CommandRunner['setCommand']>[0];
 type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
@@ -61,9 +60,7 @@ function nameInErrors(option: Option): void {
   }
 }
 
-/** The properties of a command besides its name and description. */
 interface Declaration {
-  /** Example calls, without the name of the program. The help shows the examples at its end. */
   readonly examples: readonly string[];
   /**
    * Declares the command's options, and arguments that need a parser, with commander's methods. A hook may check what
@@ -100,7 +97,6 @@ export abstract class PetstoreCommand extends CommandRunner implements Declarati
 
   override setCommand(command: Commander): this {
     const { outputConfiguration, helpConfiguration } = COMMANDER_OPTIONS;
-    // Subcommands inherit these settings.
     command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
     command.allowExcessArguments(false);
     complete(command, this);
@@ -118,12 +114,10 @@ export abstract class PetstoreCommand extends CommandRunner implements Declarati
   protected abstract execute(...inputs: never[]): Promise<void>;
 }
 
-/** Returns the parsed values of the arguments, and then an object with the options. */
 function inputsOf(command: Commander): never[] {
   return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
-/** The databases that this process has opened or is opening. `closeStores` stops their servers. */
 const opened: Promise<OpenDatabase>[] = [];
 
 export function openStore(
@@ -145,8 +139,9 @@ export class StoreConnection {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Opens the database and connects the services that the command injects. Migrates an embedded database.
-   * @throws OperatorError if any other database lacks a migration
+   * Opens the database and connects the services that the command injects. Migrates an embedded database; only `db migrate`
+   * and a starting service migrate any other database.
+   * @throws OperatorError if a database that is not embedded lacks a migration
    */
   async open(): Promise<void> {
     const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
@@ -155,7 +150,6 @@ export class StoreConnection {
     }
     await this.dataSource.setOptions(commandOptions(url)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
-    // Only `db migrate` and a starting service migrate a database that is not embedded.
     if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
       throw new OperatorError(message, 'database_behind');

@@ -27,7 +27,6 @@ export class OutputFailure extends OperatorError {
   }
 }
 
-/** Writes a usage error of commander on one line, in the format of all other errors. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
   // Commander writes its suggestion (`Did you mean …?`) on a second line.
   const mistake = text
@@ -63,7 +62,6 @@ function inFormat({ code, message, lines }: ReturnType<typeof failureOf>, text: 
     : text;
 }
 
-/** How long a command may clean up after a second signal, in milliseconds. */
 const HURRY_MS = 2_000;
 
 const interruption = new AbortController();
@@ -98,7 +96,6 @@ export function listenForInterruption({ first, second }: StopSignals): void {
   process.stderr.on('error', () => undefined);
 }
 
-/** Returns the exit code with which shells report that this signal has ended a process. */
 function exitCodeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

@@ -1,4 +1,3 @@
-// Reads and writes files for commands. The name `-` means standard input or standard output.
 import { randomBytes } from 'node:crypto';
 import { createReadStream, writeFileSync } from 'node:fs';
 import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -12,7 +11,6 @@ import { OperatorError, UsageError } from '../../operator-error';
 const STANDARD_OUTPUT = 1;
 const CHUNK_BYTES = 256 * 1024;
 
-/** @throws UsageError if the path begins with `~` or `$`, which only a shell replaces */
 function assertComplete(path: string): void {
   if (!isWrittenOut(path)) {
     throw new UsageError(`"${path}" is not ${WRITTEN_OUT}.`);

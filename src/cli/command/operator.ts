@@ -1,4 +1,3 @@
-// Identifies the operator at the terminal, asks for confirmation and shows progress.
 import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Format, SingleBar } from 'cli-progress';
@@ -20,7 +19,6 @@ export function operator(environment: Readonly<Record<string, string | undefined
   return { kind: 'cli', name: USER_NAME.test(behind) ? `${user} (sudo by ${behind})` : user };
 }
 
-/** Returns the user's name, or the user id if the user has no name, for example in a container. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -42,7 +40,6 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
   }
-  // Ask on standard error, because standard output is for the result and may be redirected.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('\n')));
   // While the terminal reads a line, Ctrl-C is an input character and not a signal. Send the signal from here.

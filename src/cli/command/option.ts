@@ -15,12 +15,10 @@ export const DAYS_OPTION = ['--days <days>', 'number of UTC days, 1 to 90', whol
 
 export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'an id, which is a whole number');
 
-/** Reads the id of a key, or a whole key. */
 export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
 }
 
-/** Reads some of the known texts, separated by commas or given as several options. */
 export function someOf<Known extends string>(known: readonly Known[]) {
   return (text: string, before: Known[] = []): Known[] => {
     const given = new Set<string>([...before, ...text.split(',')]);

@@ -1,4 +1,3 @@
-// Prints the results of commands: tables for people, JSON for programs.
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
 import { printable, printableJson } from '../../runtime/messages';
@@ -24,7 +23,6 @@ export function printOne(row: object, options: OutputOptions): void {
   printResult(row, options, () => recordLines(row).join('\n'));
 }
 
-/** Prints a sentence for people, or a record for programs, about a completed change. */
 export function printDone(sentence: string, row: object, options: OutputOptions): void {
   printResult(row, options, () => printable(sentence));
 }
@@ -67,7 +65,6 @@ function headingOf(name: string): string {
   return process.stdout.hasColors?.() ? styleText('bold', words, { validateStream: false }) : words;
 }
 
-/** Returns one line for each field. Times are shown in full, together with their age. */
 export function recordLines(row: object): string[] {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
     return [headingOf(name), value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value)];
@@ -93,7 +90,6 @@ export function tableLines(rows: object[], terminalColumns: number): string[] {
     : lines;
 }
 
-/** @param toTheRight for each column, true if its cells are aligned right, as numbers are */
 function alignedLines(lines: string[][], toTheRight: readonly boolean[] = []): string[] {
   const widths = lines[0]!.map((_cell, column) => Math.max(...lines.map((line) => widthOf(line[column]!))));
   return lines.map((line) => {

@@ -106,9 +106,6 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   return { openapi, info, externalDocs, servers, security, ...tagParts(), paths: inOrder(paths), components };
 }
 
-/**
- * Sorts the paths in the order of their tags. All operations of a path have the same tag, so the first operation is enough.
- */
 function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const placeOf = (item: object): number => {
     const [{ tags }] = Object.values(item) as [OperationObject];

@@ -19,7 +19,6 @@ import {
 } from './pages';
 import { type PageFile, rootFrom, serveFile, serveText } from './shared-content';
 
-/** Serves the OpenAPI document, its pages and the guides. Requests for these need no key and are never counted. */
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);

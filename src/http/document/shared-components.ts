@@ -40,7 +40,6 @@ export const REQUEST_HEADERS: Record<string, ParameterObject> = {
 };
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
-/** The schema of a Unix timestamp in seconds, until the end of the year 9999. */
 const TIME = { type: 'integer', format: 'int64', minimum: 0, maximum: 253_402_300_799 } as const;
 
 function text(pattern: string, maxLength: number): SchemaObject {
