@@ -38,7 +38,7 @@ export interface ReportedTable {
    * Absent if the rows belong to another feature's table, and this feature reports their changes as a resource of its own.
    */
   readonly entity?: Entity;
-  /** Returns the events that report the changes of a command. `state` contains the rows as they are after the command. */
+  /** Returns the events that report a write. `state` contains the rows as they are after the write. */
   eventsOf?(state: State): ReportedEvent[];
 }
 

@@ -13,8 +13,8 @@ import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
 
 /**
- * All features. Commands lock and write rows in this order, parents before children, and report the changes in the reverse
- * order. The help also lists the features' commands in this order.
+ * All features. Writes lock rows in this order, parents before children, and report events in the reverse order. The help
+ * lists the commands of the features in this order, too.
  */
 export const FEATURES: readonly Feature[] = [
   AUTH,

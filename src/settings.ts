@@ -152,7 +152,7 @@ const VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
   /**
    * Encrypts the secrets of webhooks. If absent, an embedded database has a key of its own in `dataDirectory`. With any
-   * other database, there is then no key.
+   * other database, webhooks then cannot be created.
    */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
   shutdownDelaySeconds: variable('SHUTDOWN_DELAY', integer(0, 300), 0),

@@ -35,7 +35,7 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
       `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
     );
   }
-  // With other characters, `fetch` would fail with an error that shows the key.
+  // If the key had other characters, `fetch` would fail with an error that shows the key.
   if (!/^[!-~]+$/.test(key)) {
     throw new UsageError('PETSTORE_KEY takes an API key, which is printable ASCII without spaces.');
   }
@@ -103,7 +103,8 @@ export class ApiCommand extends PetstoreCommand {
     const header = 'a header field; several: repeat it';
     command
       .summary(SUMMARY)
-      // Commander allows optional arguments only after the others, so the first argument is the path if there is only one.
+      // Commander allows optional arguments only after required arguments, so the first argument is the path if there is
+      // only one.
       .argument('<method-or-path>', 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE')
       .argument('[path]', 'path of an operation, such as /pets/1')
       .option('-f, --field <name=value>', field, fieldIn)

@@ -39,7 +39,7 @@ async function executeCommand(): Promise<void> {
     await CliModule.forActor(operator(process.env)),
     COMMANDER_OPTIONS,
   );
-  // The help shows commands as they can be typed, for example `npx petstore keys issue`.
+  // Name the program in the help as it has to be typed, for example `npx petstore`.
   const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
   commander.name(PETSTORE).version(VERSION, '-v, --version');
   try {

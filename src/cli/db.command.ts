@@ -140,7 +140,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
 
 /**
  * Copies the store to a new folder. The folder gets its name when the copy is complete. If the process is killed, a folder
- * with the suffix `.partial` is left.
+ * whose name ends in `.partial` is left.
  */
 async function copyToFolder(
   typed: string,

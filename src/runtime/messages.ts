@@ -4,8 +4,8 @@ import { basename, relative } from 'node:path';
 export const VERSION = '1.0.0';
 
 /**
- * The command line as hints name it, for example `npx petstore`. Hints repeat how the program was called, so that they work
- * when copied.
+ * The command to type, as hints show it, for example `npx petstore`. Hints repeat how the program was called, so that they
+ * work when copied.
  */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
@@ -27,12 +27,10 @@ export function formatError(message: string): string {
 
 /** Hides API keys and the passwords of URLs: a message may repeat an argument, and logs are kept. */
 export function withoutSecrets(message: string): string {
-  return (
-    message
-      .replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1')
-      .replace(/(:\/\/[^\s:@/?#]*:)[^\s/]*@/g, '$1…@')
-      .replace(/([?&]password=)[^&\s"']*/g, '$1…')
-  );
+  return message
+    .replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1')
+    .replace(/(:\/\/[^\s:@/?#]*:)[^\s/]*@/g, '$1…@')
+    .replace(/([?&]password=)[^&\s"']*/g, '$1…');
 }
 
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;

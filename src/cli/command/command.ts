@@ -15,8 +15,8 @@ type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
 
 /**
- * In characters. If the column of descriptions in the help is narrower, descriptions are not wrapped. A terminal of fifty
- * columns has room for this width.
+ * If the help's column of descriptions has fewer characters, the descriptions are not wrapped. A terminal of fifty columns
+ * has room for this width.
  */
 const NARROWEST_COLUMN = 15;
 
@@ -44,8 +44,8 @@ export const COMMANDER_OPTIONS = {
 };
 
 /**
- * Makes the error for an invalid value consist of the option's name and the parser's message. Commander would also repeat
- * the value and its source.
+ * Makes the error for an invalid value consist of the option's name and the parser's message. Commander's own error would
+ * also contain the value and its source.
  */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
@@ -63,8 +63,8 @@ function nameInErrors(option: Option): void {
 interface Declaration {
   readonly examples: readonly string[];
   /**
-   * Declares the command's options, and arguments that need a parser, with commander's methods. A hook may check what
-   * commander cannot check.
+   * Declares the options, and the arguments that need a parser, with commander's methods. Checks that commander lacks are
+   * added as a hook of commander.
    */
   declare?(command: Commander): void;
   /**
@@ -209,7 +209,7 @@ export abstract class CommandGroup extends PetstoreCommand {
         });
       }
     }
-    // An excess argument is an unknown subcommand, which `execute` reports.
+    // Accept an excess argument, which `execute` reports as an unknown subcommand.
     group.allowExcessArguments(true);
   }
 

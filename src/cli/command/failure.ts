@@ -17,8 +17,7 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
 
 /**
  * Standard output could not be written completely. The exit code is 0 if the reader of a pipe has closed the pipe, as in
- * `petstore export
- * head`: the reader has read enough.
+ * `petstore export | head`: the reader has read enough.
  */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
@@ -28,7 +27,7 @@ export class OutputFailure extends OperatorError {
 }
 
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  // Commander writes its suggestion (`Did you mean …?`) on a second line.
+  // Commander writes its suggestion (`Did you mean …?`) on a second line. Move the suggestion to the first line.
   const mistake = text
     .replace(/^error: /, '')
     .trim()
@@ -74,8 +73,8 @@ export const interrupted = new Promise<never>((_resolve, reject) => {
 interrupted.catch(() => undefined);
 
 /**
- * The state in which a signal leaves the current work, for example `the target was not changed`. Undefined if a signal does
- * not wait for the work.
+ * The state in which a signal leaves the current work, for the error message: for example `the target was not changed`.
+ * Undefined if a signal does not wait for the work.
  */
 let outcomeAfterSignal: string | undefined;
 
@@ -101,8 +100,8 @@ function exitCodeOf(signal: NodeJS.Signals): number {
 }
 
 /**
- * Waits for the work. If the command is interrupted, rejects immediately; if the work is `interruptible`, waits until the
- * work has cleaned up.
+ * Waits for the work. If the command is interrupted, rejects immediately, except that `interruptible` work may clean up
+ * first.
  */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {

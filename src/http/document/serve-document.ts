@@ -77,7 +77,6 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   });
 }
 
-/** A file of the folder `browser`. */
 function serveOwnFile(pages: FastifyInstance, name: string): PageFile {
   return serveFile(pages, `/docs/${name}`, () => readFile(join(__dirname, 'browser', name)));
 }

@@ -80,10 +80,10 @@ interface Body {
 }
 
 interface Content {
-  /** The digest of the text or file without the address. */
+  /** The digest of the text or file, without the address of the service. */
   digest: string;
   hasAddress: boolean;
-  /** The content with an address between its parts. */
+  /** Returns the content with the address inserted between its parts. */
   at(address: string): Record<'plain' | 'compressed', Body>;
 }
 
@@ -116,14 +116,13 @@ async function prepare(parts: Buffer[]): Promise<Content> {
   return { digest, hasAddress: parts.length > 1, at };
 }
 
-/** A file that pages load. */
 export interface PageFile {
   path: string;
-  /** The path with the digest of the file in it. Caches keep the file under this path for ever. */
+  /** Returns the path with the digest of the file in it. Caches keep the file under this path for ever. */
   digestPath(): Promise<string>;
 }
 
-/** `/docs/guide.css` becomes `/docs/guide.<digest>.css`. */
+/** Turns `/docs/guide.css` into `/docs/guide.<digest>.css`. */
 function withDigest(path: string, digest: string): string {
   return path.replace(/(?=\.\w+$)/, `.${digest}`);
 }
@@ -134,7 +133,7 @@ export function withoutDigest(path: string): string {
 
 /**
  * Serves a text. In a response, the address at which the caller reached the service replaces SHOWN_ADDRESS.
- * @param files files to which the text links by their paths; the served links have the files' digests
+ * @param files the files to which the text links; the links in the response contain the digests of these files
  */
 export function serveText(
   pages: FastifyInstance,
@@ -152,8 +151,9 @@ export function serveText(
 }
 
 /**
- * Serves a file under its path, and under each name with a digest. While instances of two versions run, a browser may get the
- * page from one version and request the file from the other version. Caches keep the file only under its own digest.
+ * Serves a file under its path, and under its path with any digest: while instances of two versions run, a browser may get
+ * a page from one version and request the file from the other version. Caches keep the file for ever only under its own
+ * digest.
  */
 export function serveFile(
   pages: FastifyInstance,
@@ -166,7 +166,7 @@ export function serveFile(
 
 /**
  * Answers GET and HEAD requests for the paths, with 304 if the caller has the current content.
- * @returns a function that reads the content at its first call
+ * @returns a function that returns the content, which is read at the first call
  */
 function serve(
   pages: FastifyInstance,
