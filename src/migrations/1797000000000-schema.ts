@@ -27,8 +27,9 @@ const CATALOGUE = [
   ) WITH (fillfactor = 90)`,
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  // Also serves the foreign key check when a category is deleted: the check does not know `deleted_at`, but a deleted pet has no
-  // category. The status is descending, unlike in `pets_by_status`, so that the planner cannot confuse the two indexes.
+  // The condition is `category_id IS NOT NULL` rather than `deleted_at IS NULL`, so that the foreign key check for a deleted
+  // category can use this index, too. The status is descending, unlike in `pets_by_status`, so that the planner cannot confuse
+  // the two indexes.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
@@ -152,9 +153,10 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Takes a shared lock before a transaction draws positions for its events. The lock announces that these positions will be
-  // above the last position drawn before (docs/development/concurrency.md). The key of the lock contains the oid of the sequence,
-  // because all stores in a database share the same lock keys. IF calls the lock function, because PERFORM costs twice as much.
+  // Takes a shared lock before a transaction draws positions for its events from the sequence. The lock announces that these
+  // positions will be above the last position drawn before (docs/development/concurrency.md). The key of the lock contains the
+  // oid of the sequence, because all stores in a database share the same lock keys. IF calls the lock function, because PERFORM
+  // costs twice as much.
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -165,8 +167,9 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the end of the feed: no event at or below this position can appear later. The sequence must be read before the locks.
-  // The key of a lock holds only the lower 32 bits of a position.
+  // Returns the end of the feed: no event at or below this position can appear later. Reads the sequence before the locks in
+  // which transactions announce their positions (`announce_events`). The key of such a lock holds only the lower 32 bits of a
+  // position.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

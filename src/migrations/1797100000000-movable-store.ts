@@ -14,7 +14,8 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
  * the C library or ICU was updated: keys become unknown, and repeated requests run again.
  */
 const BYTEWISE = [
-  // Drop the index first, because it may already miss rows. Several rows may therefore have the same name: keep the earliest row.
+  // Drop the index first, because the index may already miss rows. Several rows may therefore have the same name: keep the
+  // earliest row.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,
@@ -37,8 +38,9 @@ const FEED = [
       RETURN NULL;
     END $$`,
   `DROP FUNCTION feed_end()`,
-  // PostgreSQL stores the default as the oid of the sequence, so the search path does not matter. The sequence must be read
-  // before the locks. The key of a lock holds only the lower 32 bits of a position.
+  // PostgreSQL stores the default as the oid of the sequence, so the search path does not matter. The function reads the sequence
+  // before the locks in which transactions announce their positions. The key of such a lock holds only the lower 32 bits of a
+  // position.
   `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       newest bigint := coalesce(pg_sequence_last_value(sequence), 0);

@@ -68,7 +68,7 @@ export class AuditRecord {
   details!: Record<string, unknown>;
 }
 
-/** For an entry that is written after the change: who made the change, and when, in unix milliseconds. */
+/** The author and the time of a change, for an entry that is written later than the change. The time is in unix milliseconds. */
 interface Circumstances {
   actor: Actor;
   at: number;

@@ -114,8 +114,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the key of a request from the cache, however old the entry is. If the key cannot be read from the database, the error
-   * response still reports the rate limits of the client.
+   * Returns the key of a request from the cache, however old the entry is. Used when the key cannot be read from the database, so
+   * that the error response can still report the rate limits of the client.
    */
   lastKnown(request: FastifyRequest): Identity {
     const text = presentedKey(request.raw);

@@ -17,7 +17,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/** How often a line is sent again if the database is unavailable, and the pause before the next attempt. */
+/** How often a line is sent again while the database is unavailable, with a pause of `PAUSE_MS` before each attempt. */
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
@@ -248,7 +248,10 @@ class ImportRun {
     return others;
   }
 
-  /** Finds the newest category of each name in the store. A category that this import has created is left out. */
+  /**
+   * Finds the newest category of each name in the store. Leaves out categories that this import has created, because a file may
+   * use a name twice.
+   */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));

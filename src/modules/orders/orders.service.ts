@@ -161,7 +161,7 @@ export const ORDERS_TABLE: ReportedTable = {
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),
 };
 
-/** Returns two events if one request both places or reschedules an order and completes the order. */
+/** One request can place or reschedule an order and also complete the order: this function then returns two events. */
 function eventsOf(before: Order | null, after: Order): NewEvent[] {
   const { petId, shipDate, complete, cancelledAt } = after;
   if (cancelledAt !== null) {

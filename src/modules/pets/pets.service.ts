@@ -213,7 +213,7 @@ const IS_THERE = 'deleted_at IS NULL';
 
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // The index on categories contains the status before the id. For a list of one category, name every status, so that the index
+  // The index `pets_by_category` has the status before the id. For a list of one category, name every status, so that the index
   // returns the ids of each status in order.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
