@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 
 /**
- * Logs the failure of work that no caller awaits. Without a handler the rejection would end the process.
+ * Logs the failure of work that no caller awaits, because an unhandled rejection would end the process.
  * @param name the start of the log message, for example `Sending metrics` in "Sending metrics failed"
  */
 export function inBackground(name: string, work: Promise<unknown>): void {

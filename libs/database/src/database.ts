@@ -79,8 +79,8 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
 export type Transaction = EntityManager;
 
 /**
- * Ends the transaction of a process that was halted for ten seconds, so that the process does not keep its row locks.
- * Set in every transaction, because a pooler may run each transaction on another connection.
+ * Ends the transaction after ten idle seconds, so that a halted process does not keep its row locks. Set in every
+ * transaction, because a pooler may run each transaction on another connection.
  */
 const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
@@ -137,7 +137,7 @@ export class Database {
   }
 
   /**
-   * Runs `work` on a connection that is reserved for `work` until its end. `work` must not leave a transaction open.
+   * Runs `work` on a connection that nobody else uses until `work` has ended. `work` must not leave a transaction open.
    * @throws the error of `work`
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {

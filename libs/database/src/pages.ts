@@ -27,9 +27,11 @@ export interface Selection {
    * given, and then the id.
    */
   conditions: readonly string[];
-  /** A column with few distinct values, its sort order in the index, and one SQL parameter for each wanted value. */
+  /**
+   * Filters the list by a column with few distinct values: the column, its sort order in the index, and one SQL
+   * parameter per wanted value.
+   */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
-  /** Limits the list to entries whose names start with a text, and sorts the list by name. */
   named?: NameSearch | undefined;
   /** Properties with long texts, whose length is counted so that a page ends before it exceeds 256 KiB. */
   long?: readonly string[];
@@ -46,7 +48,7 @@ interface NameSearch {
    * ends early.
    */
   filters: readonly string[];
-  /** The SQL parameter with the only ids to find, as the text of an array: `{1,2}`. */
+  /** The SQL parameter with the ids to which the search is limited, as the text of an array such as `{1,2}`. */
   ids?: string | undefined;
 }
 
@@ -57,8 +59,8 @@ const MAX_PAGE_BYTES = 256 * 1024;
 const MAX_BYTES_WITHOUT_TEXTS = 64;
 
 /**
- * Maximum pages that one statement reads. The lower limit applies to pages with long texts and filtered searches by
- * name.
+ * Maximum pages that one statement reads. For pages with long texts and for filtered searches by name the maximum is
+ * four.
  */
 const MAX_BATCH = 50;
 const MAX_BATCH_OF_LONG = 4;
@@ -163,10 +165,10 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Returns the SQL for one page in order of id. Each value of `within` has a subquery of its own, because only the rows
- * with the same value are in order of id in the index. The subquery compares the column with a range, because with `=`
- * the planner could walk the primary key instead. If two indexes have the column before the id, their sort orders of
- * the column differ, so that `ORDER BY` selects the index.
+ * Returns the SQL for one page in order of id. Each wanted value of the `within` column has a subquery of its own,
+ * because an index on `within` and id is in order of id only among rows with the same value. The subquery compares the
+ * column with a range, because with `=` the planner could walk the primary key instead. If two indexes have the column
+ * before the id, their sort orders of the column differ, so that `ORDER BY` selects the index.
  */
 function pageById(list: List): string {
   const { id, within } = list;

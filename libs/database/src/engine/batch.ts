@@ -30,7 +30,7 @@ const BEGIN: Call = { statement: { text: 'BEGIN' } };
 /**
  * Sets two timeouts for one transaction. The first timeout ends the transaction of a halted process, which would
  * otherwise keep its locks. The second timeout ends the wait for a row that another transaction has locked. Only needed
- * behind a connection pooler, which may lose the same settings of the connection.
+ * behind a connection pooler, where a connection may lose the same settings.
  */
 const SET_TIMEOUTS: Call = {
   statement: {

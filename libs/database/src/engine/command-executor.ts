@@ -34,7 +34,10 @@ export interface WriteModel {
    * children that refer to the parents.
    */
   readonly tables: readonly Entity[];
-  /** Called after each command. Reads the changes of the command and may add entries to journals, such as events. */
+  /**
+   * Called after each command. Reads the changes of the command and may add entries to journals, such as the event
+   * feed.
+   */
   readonly afterCommand: (state: State) => void;
 }
 
@@ -42,7 +45,8 @@ interface Batch {
   entries: QueuedCommand[];
   awaited: RowNeed | undefined;
   /**
-   * The names of the rows that the batch may change. Meanwhile no other batch of this process changes the same rows.
+   * The names of the rows that the batch may change. While the batch runs, no other batch of this process changes the
+   * same rows.
    */
   rows: ReadonlySet<string>;
   since: number;

@@ -49,7 +49,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { message, errors, syscall } = reportOf(error);
   const code = codeOf(error);
   const isOutage = [CONNECTION_FAILED, UNAVAILABLE, TLS_FAILED].some((codes) => codes.test(code));
-  // Every failure to connect counts, for example EAGAIN of a Unix socket for which too many connections wait.
+  // Every failure to connect is an outage, for example EAGAIN of a Unix socket for which too many connections wait.
   if (isOutage || syscall === 'connect') {
     return true;
   }

@@ -6,12 +6,12 @@ interface FairQueueOptions {
   timeoutMs: number;
 }
 
-/** Rejects an item because the queue is full, or because the item has waited for too long. */
+/** The error for an item that finds the queue full or waits in the queue for too long. */
 export class OverloadedError extends Error {}
 
 export interface Waiting {
   owner: number;
-  /** The round in which the item is taken. Each owner has at most one item in a round. */
+  /** The number of the round in which the queue hands out the item. Each owner has at most one item in a round. */
   round: number;
   since: number;
   /**
@@ -64,9 +64,9 @@ export class FairQueue<Item extends object> {
 
   /**
    * Adds an item to the queue, one round after the last item of the same owner.
-   * @returns the value with which the item is resolved
-   * @throws the error with which the item is rejected; OverloadedError if the queue is full or the item waits for too
-   * long
+   * @returns the value that is passed to the item's `resolve` function
+   * @throws the error that is passed to the item's `reject` function; OverloadedError if the queue is full or the item
+   * waits for too long
    */
   add<Result>(owner: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {

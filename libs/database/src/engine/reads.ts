@@ -2,7 +2,7 @@ import { FairQueue, type Waiting, promptOf } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
-/** The caller id of reads that the service makes for itself. Other callers pass the id of a client. */
+/** The caller id of reads that the service makes for itself and not for a client. */
 export const SERVICE_CALLER: number = 0;
 
 /**
@@ -27,7 +27,6 @@ interface Entry {
   isSlow: boolean;
 }
 
-/** The reads that share one statement, and the keys that the statement reads. */
 interface Group {
   entries: (Entry & Waiting)[];
   keys: Set<unknown>;
@@ -70,16 +69,16 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once: the read before did not share a statement either, so waiting for other reads would be of
-      // no use.
+      // Send the read at once. The previous read shared its statement with no other read, so waiting for other reads
+      // would hardly help.
       this.start();
     }
     return result;
   }
 
   private start(): void {
-    // Statements that run for more than 100 ms do not keep other statements from starting, not even statements for the
-    // same keys.
+    // Count only statements that have run for less than 100 ms, so that a slow statement does not keep other statements
+    // from starting.
     let prompt = promptOf(this.running);
     while (prompt.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
       const groups = this.take(prompt);

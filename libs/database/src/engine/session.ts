@@ -60,7 +60,10 @@ export class StatementNames {
   private readonly names = new Map<string, string>();
   private unusableUntil = 0;
 
-  /** @param onLost called when a connection has lost a prepared statement and the ten minutes without names begin */
+  /**
+   * @param onLost called when the process stops naming statements for ten minutes, because a connection has lost a
+   * prepared statement
+   */
   constructor(private readonly onLost: () => void = () => undefined) {}
 
   of({ text, isUnprepared }: Statement): string | undefined {
@@ -98,10 +101,7 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
 class Step {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
-  /**
-   * The name of each sent statement, and the description of the statement's result columns as soon as the description
-   * is known.
-   */
+  /** For each sent statement: its name, and the description of its result columns once the description is known. */
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
 

@@ -10,14 +10,15 @@ export type Entity<Row extends object = object> = new () => Row;
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
   /**
-   * If true, the statement runs after the rows are locked, so that the value includes the commits of earlier lock
-   * holders.
+   * If true, the lookup's statement runs after the rows are locked, so that the result includes the commits of earlier
+   * lock holders.
    */
   isUnderLocks?: true;
 }
 
 /**
- * PostgreSQL's row locks, from the weakest to the strongest. A stronger lock protects as a weaker lock does, and more.
+ * PostgreSQL's row locks, from the weakest to the strongest. A stronger lock includes the protection of the weaker
+ * locks.
  */
 export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
@@ -27,9 +28,7 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
 
-/**
- * A row to lock, a lookup with its key, or a new id: the engine loads each need of a command before the command runs.
- */
+/** Data that the engine loads before a command runs: a row to lock, the value of a lookup for a key, or a new id. */
 export type Need = RowNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
 export interface RowNeed {
