@@ -25,7 +25,6 @@ export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaStore } from './stores/quota-store';
 export { RedisConnection, redisStatus } from './stores/redis-connection';
 
-/** Requests are counted in Redis if REDIS_URL is set, otherwise in memory. */
 const QUOTA_STORE: Provider[] = [
   {
     provide: RedisConnection,

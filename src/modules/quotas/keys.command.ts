@@ -42,7 +42,6 @@ function printIssued({ key, record }: IssuedKey, options: OutputOptions, replace
 interface TermsOptions extends OutputOptions {
   name?: string;
   scopes?: Scope[];
-  /** False if the key never expires. */
   expires?: Date | false;
 }
 

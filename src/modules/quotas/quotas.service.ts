@@ -120,7 +120,6 @@ export class QuotasService {
     };
   }
 
-  /** Returns the clients with the most requests in the last `days` UTC days, today included. */
   top(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
     return this.usage.query(
       `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests

@@ -8,7 +8,6 @@ import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
-/** The caller of a request: the client of its valid key, or else an IP address. */
 type RequestClient = Identity &
   LimitedClient & {
     /** The status after this request, for the headers of the response. Absent if the request is not counted. */

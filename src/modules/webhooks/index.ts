@@ -21,7 +21,7 @@ const ADDRESS_POLICY: Provider = {
   useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
 };
 
-/** What operations and operators do with webhooks; sends nothing. */
+/** The part of the webhooks that the API and admin commands share: managing webhooks, but not sending deliveries. */
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
   providers: [ADDRESS_POLICY, SecretVault, WebhooksService],
@@ -45,7 +45,7 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
   new Gauge({
     name: 'petstore_webhook_oldest_due_seconds',
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
-    // Each worker has read the same database.
+    // Each worker process reads the same value from the database, so report the largest value instead of the sum.
     aggregator: 'max',
     registers,
     async collect() {
@@ -59,10 +59,10 @@ export const WEBHOOKS: Feature = {
   commandModule: WebhookStoreModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
-  // No event reports them.
+  // Commands change these tables, but no event in the feed reports the changes.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [
-    // Today is one of the days: they are kept for at least 30.
+    // Deliveries are kept for at least 30 full days. Today counts as one day, hence 31.
     { table: 'webhook_deliveries', expired: olderThan(31, `(created_at AT TIME ZONE 'UTC')::date`) },
     { table: 'webhook_deliveries', expired: () => OF_DELETED },
   ],

@@ -11,9 +11,9 @@ import { typesOption } from '../events/events.command';
 import { AddressPolicy } from './delivery/address-policy';
 import { Sender, deliveryHeaders } from './delivery/sender';
 
-/** A receiver in development may be anywhere. */
+/** Allows every address, because a receiver in development may run on this machine or in a private network. */
 const EVERYWHERE = new AddressPolicy(['0.0.0.0/0', '::/0']);
-/** Retries that follow each other within this time are one outage. */
+/** Retries that follow each other within this time belong to one outage, which is reported once. */
 const OUTAGE_MS = 60_000;
 
 export interface ListenOptions {
@@ -57,13 +57,13 @@ function receiverUrl(text: string): string {
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
-  // The secret does not reveal the key that it is derived from.
+  // The secret is derived from the API key with an HMAC, so it is always the same and does not reveal the key.
   const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
   const sender = new Sender(EVERYWHERE);
   signal.addEventListener('abort', () => sender.close());
   const pages = follow({ ...options, apiKey, baseUrl: await urlOf(options) }, signal);
-  // The first page is empty. Whoever reads it has a key.
+  // Read the first page, which is empty, to check the key and the connection before the secret is printed.
   await pages.next();
   process.stderr.write(`Listening until Ctrl-C. The secret of these webhooks is ${secret}\n`);
   for await (const page of pages) {
@@ -75,7 +75,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   }
 }
 
-/** Pages of the feed from now on, through restarts and limits of the service. */
+/** Yields the pages of the event feed from now on. Continues after restarts and rate limits of the service. */
 async function* follow(
   { types, apiKey, baseUrl }: ListenOptions & { apiKey: string; baseUrl: string },
   signal: AbortSignal,
@@ -120,7 +120,6 @@ function warn(message: string): void {
   process.stderr.write(formatError(message));
 }
 
-/** Sends an event as the service sends deliveries. Without a response, the status is null. */
 async function forward(event: StoreEvent, url: string, signer: Webhook, sender: Sender) {
   const now = new Date();
   const body = JSON.stringify(event);
@@ -130,7 +129,7 @@ async function forward(event: StoreEvent, url: string, signer: Webhook, sender: 
   return { status, error, milliseconds: Math.round(performance.now() - begin) };
 }
 
-/** `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)` */
+/** Formats an event with its outcome: `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)`. */
 function lineOf(
   { timestamp, type, id, data }: StoreEvent,
   outcome?: Awaited<ReturnType<typeof forward>>,

@@ -1,4 +1,4 @@
-// Deliveries in the OpenAPI document, as callbacks of createWebhook.
+// Describes the deliveries to webhooks in the OpenAPI document, as callbacks of createWebhook.
 import {
   type OperationObject,
   type ParameterObject,
@@ -20,7 +20,7 @@ function header(name: string, description: string, pattern: string, example: str
   };
 }
 
-/** After Standard Webhooks 1.0. */
+/** The header fields of a delivery, as Standard Webhooks 1.0 defines them. */
 const HEADERS = [
   header('webhook-id', 'The event’s id, the same at every attempt.', '^evt_[A-Za-z0-9_]+$', EVENT_EXAMPLE.id),
   header('webhook-timestamp', 'When the attempt was made, in unix seconds.', '^[0-9]+$', '1795253400'),
@@ -57,7 +57,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
       webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
     },
   },
-  // Flat: some generators cannot nest a choice in another one.
+  // All event schemas stand in one flat `oneOf`, because some code generators cannot handle a nested `oneOf`.
   WebhookEvent: anyEvent('What a webhook receives. `type` says what `data` is.', [
     ...RESOURCES,
     { schema: 'TestEvent', types: [TEST_TYPE] },

@@ -1,4 +1,3 @@
-// Signing secrets: their format, how long a replaced one stays valid, and the key that encrypts them in the database.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +16,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 const PREFIX = 'whsec_';
-/** Standard Webhooks 1.0 allows 24 to 64. */
-const BYTES = 32;
+/** Standard Webhooks 1.0 allows secrets of 24 to 64 bytes. */
+const SECRET_BYTES = 32;
 const OVERLAP_MS = 24 * 3_600_000;
-/** The current secret and those replaced within the overlap. Each adds a signature to every delivery. */
+/** How many secrets of a webhook may be valid at a time. Each valid secret adds a signature to every delivery. */
 export const MAX_SECRETS = 5;
 
 const KEY_FILE = 'webhook.key';
@@ -32,7 +31,7 @@ export function validSecrets(secrets: readonly StoredSecret[], now: Date): Store
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
-/** @returns the secrets after a rotation, the newest first */
+/** Returns the secrets after a rotation, newest first. The secret that was replaced stays valid for 24 hours. */
 export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
@@ -41,7 +40,7 @@ export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, 
 
 const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}`);
 
-/** Encrypts secrets with a key that is not in the database, so that a leaked table is useless. Each is bound to its webhook. */
+/** Encrypts secrets with a key that is not in the database. An encrypted secret can be decrypted only for its own webhook. */
 @Injectable()
 export class SecretVault {
   constructor(@Inject(SETTINGS) private readonly settings: Pick<Settings, 'webhookKey'>) {}
@@ -50,16 +49,16 @@ export class SecretVault {
     return this.settings.webhookKey !== undefined;
   }
 
-  /** A new secret, sealed. @throws UnavailableError without a key */
+  /** Returns a new, encrypted secret. @throws UnavailableError if there is no key to encrypt it */
   sealNew(webhookId: number): string {
-    const secret = PREFIX + randomBytes(BYTES).toString('base64');
+    const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
     const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
     return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
   }
 
-  /** @throws Error if it was sealed with another key or for another webhook; the message does not contain the secret */
+  /** Decrypts a secret. @throws Error if it was encrypted with another key or for another webhook */
   open(sealed: string, webhookId: number): string {
     const bytes = Buffer.from(sealed, 'base64');
     const iv = bytes.subarray(0, IV_BYTES);
@@ -69,10 +68,7 @@ export class SecretVault {
     return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   }
 
-  /**
-   * One signature per valid secret (Standard Webhooks 1.0), separated by spaces.
-   * @returns undefined if one cannot be decrypted
-   */
+  /** Returns a signature for each valid secret, separated by spaces. Undefined means that a secret cannot be decrypted. */
   sign(
     { secrets, webhookId, eventId }: { secrets: StoredSecret[]; webhookId: number; eventId: string },
     body: string,
@@ -98,7 +94,7 @@ export class SecretVault {
   }
 }
 
-/** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */
+/** Checks at startup that this instance can decrypt the secrets of webhooks, because all instances need the same key. */
 @Injectable()
 export class WebhookKeyCheck implements OnModuleInit {
   constructor(
@@ -124,7 +120,7 @@ export class WebhookKeyCheck implements OnModuleInit {
   }
 }
 
-/** The key file that the store uses; undefined if its key is in WEBHOOK_KEY, or if it has none. */
+/** Returns the file with the webhook key, for a copy of the store. Undefined if WEBHOOK_KEY is set or there is no file. */
 export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Settings): CopiedFile | undefined {
   const path = join(dataDirectory, KEY_FILE);
   const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to its text.`;
@@ -134,18 +130,18 @@ export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Setti
 }
 
 /**
- * Adds the key of an embedded database, which is in its folder, created at the first start. `WEBHOOK_KEY` takes precedence. For
- * an external database no key is created: all instances need the same one.
+ * Adds the webhook key to the settings. Unless WEBHOOK_KEY is set, an embedded database has the key in its folder,
+ * created at the first start. For an external database no key is created, because all its instances need the same key.
  */
 export function withWebhookKey(settings: Settings): Settings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return settings;
   }
   const file = join(settings.dataDirectory, KEY_FILE);
-  // A link without a target counts as a file: the target may be on a disk that is not mounted, and no new key may replace it.
+  // A link without a target counts as a file: its target may be on a disk that is not mounted, and a new key must not replace it.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
-    // In one piece, and on disk before a secret is encrypted with it.
+    // Write to a temporary file and rename it, so that the key is complete and on disk before a secret is encrypted with it.
     writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
     renameSync(`${file}.tmp`, file);
   }

@@ -3,9 +3,8 @@ import { GeneratedId, MAINTAINED_BY_DATABASE, type Transaction } from '#libs/dat
 import type { AuditTrail } from '../audit';
 
 export interface StoredSecret {
-  /** Encrypted. */
   sealed: string;
-  /** RFC 3339; null for the current one. */
+  /** When the secret ends, in RFC 3339 format; null for the current secret, which does not end. */
   until: string | null;
 }
 
@@ -19,7 +18,7 @@ const storedSecrets: ValueTransformer = {
   from: (text: string) => JSON.parse(text) as StoredSecret[],
 };
 
-/** More pending deliveries disable a webhook. */
+/** A webhook with more pending deliveries than this is disabled. */
 export const MAX_PENDING = 10_000;
 
 @Entity('webhooks')
@@ -36,7 +35,7 @@ export class Webhook {
   @Column('text')
   url!: string;
 
-  /** Null: all types of events. */
+  /** Null means that the webhook receives every type of event. */
   @Column({ type: 'text', nullable: true, transformer: listOfTypes })
   types!: string[] | null;
 
@@ -49,39 +48,38 @@ export class Webhook {
   @Column({ name: 'disabled_reason', type: 'text', nullable: true })
   disabledReason!: string | null;
 
-  /** The first failure since the last success. */
+  /** When the first attempt failed since the last success; null if none has failed. */
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
-  /** Nothing is sent before: its receiver asked for a pause. */
+  /** Nothing is sent to the webhook before this time, because its receiver asked for a pause. */
   @Column({ name: 'paused_until', type: 'timestamptz', nullable: true })
   pausedUntil!: Date | null;
 
-  /** Its receiver has accepted a delivery. Until then it is on probation. */
+  /** True once the receiver has accepted a delivery. Until then the webhook is on probation and gets one delivery at a time. */
   @Column('boolean', { default: false })
   proven!: boolean;
 
-  /** The last attempt ended within a second. */
   @Column('boolean', { default: false })
   quick!: boolean;
 
-  /** On probation nothing is sent before: the last attempt failed. */
+  /** While the webhook is on probation, nothing is sent before this time, because the last attempt failed. */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 
-  /** Encrypted, newest first. */
+  /** The encrypted secrets, newest first. */
   @Column({ type: 'text', transformer: storedSecrets })
   secrets!: StoredSecret[];
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** The position in the feed after which events are sent to it. Set by a trigger. */
+  /** The webhook receives the events after this position in the feed. A database trigger sets this column. */
   @Column({ type: 'bigint', ...MAINTAINED_BY_DATABASE })
   since?: number;
 }
 
-/** What a webhook knows of a receiver that it has sent nothing to. */
+/** The state of a webhook whose URL is new, so that nothing is known about the receiver. */
 export const NEW_RECEIVER = {
   failingSince: null,
   pausedUntil: null,
@@ -90,13 +88,13 @@ export const NEW_RECEIVER = {
   probeAfter: null,
 };
 
-/** What changes when a webhook is enabled or disabled. Enabling starts afresh. */
+/** Returns the columns that change when a webhook is enabled or disabled. Enabling also ends all pauses. */
 export function switched(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/** Has no effect on a webhook that is so already. @param reason why it is disabled; shown to the client */
+/** Enables or disables a webhook. The client can see `reason`, which says why a webhook is disabled. */
 export async function switchWebhook(
   transaction: Transaction,
   trail: AuditTrail,
@@ -113,12 +111,11 @@ export async function switchWebhook(
   }
 }
 
-/** Values in its query may be secret. */
+/** Hides the values in the query of a URL, because they may be secret. */
 export function shownUrl(url: string): string {
   return url.replace(/\?.*/, (query) => query.replace(/=[^&]*/g, '=…'));
 }
 
-/** Of a test, which is no event of the feed. */
 export const TEST_TYPE = 'webhook.test';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
@@ -129,7 +126,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('webhook_deliveries_waiting', ['webhookId', 'dueAt'], { where: `status = 'pending'` })
 @Index('webhook_deliveries_leased', ['webhookId'], { where: 'leased_until IS NOT NULL' })
 @Index('webhook_deliveries_of_webhook', ['webhookId', 'status', 'id'])
-// Of an expression: in a migration only.
+// TypeORM cannot declare this index, which is on an expression, so a migration creates the index.
 @Index('webhook_deliveries_by_day', { synchronize: false })
 export class WebhookDelivery {
   @GeneratedId()
@@ -144,7 +141,7 @@ export class WebhookDelivery {
   @Column('text')
   type!: string;
 
-  /** The event's position in the feed; null for a test. */
+  /** The event's position in the feed; null for a test event. */
   @Column({ type: 'bigint', nullable: true })
   position!: number | null;
 
@@ -169,12 +166,12 @@ export class WebhookDelivery {
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 
-  /** An instance has leased it to send it. No other does before. */
+  /** Until this time, only the instance that has leased the delivery may send it. */
   @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...MAINTAINED_BY_DATABASE })
   leasedUntil?: Date | null;
 }
 
-/** A single row: the position in the feed up to which deliveries were created. */
+/** A table of one row: the position in the feed up to which deliveries were created. */
 @Entity('webhook_dispatch')
 @Check('webhook_dispatch_one_check', 'one')
 export class DispatchPosition {

@@ -13,13 +13,13 @@ import { shownUrl } from './webhook.entity';
 import type { DeliveryDto } from './webhooks.dto';
 import { type WebhookOverview, WebhooksService } from './webhooks.service';
 
-/** Shown to the client if the operator gives no reason. */
+/** The reason that the client sees if the operator gives none. */
 const BY_OPERATOR = 'The operator disabled it.';
-/** How long a test event is awaited, and how often it is looked at: a receiver may take fifteen seconds. */
+/** How long the command waits for the result of a test event, because a receiver may take 15 seconds. */
 const TEST_MS = 20_000;
 const TEST_POLL_MS = 200;
 
-/** Without secrets. For people, "all" instead of null, which a table shows as a dash. */
+/** Describes a webhook without its secrets. Tables show "all" for `types`, because null would be shown as a dash. */
 function describe({ webhook, client, pending, failed }: WebhookOverview, { json }: OutputOptions): object {
   return {
     id: webhook.id,
@@ -34,7 +34,6 @@ function describe({ webhook, client, pending, failed }: WebhookOverview, { json 
   };
 }
 
-/** A field that does not apply is null. Only pending deliveries of an enabled webhook have a `nextAttemptAt`. */
 function describeDelivery(delivery: DeliveryDto): object {
   const { id, eventId, type, status, attempts, responseStatus = null, error = null } = delivery;
   const timeOf = (at: string | undefined) => (at === undefined ? null : new Date(at));
@@ -157,7 +156,7 @@ export class WebhooksCommand extends CommandGroup {
     return overview;
   }
 
-  /** The delivery once it has been tried; undefined if no service does so in time. */
+  /** Waits for the first attempt of a delivery. Returns undefined if no service sends the delivery within TEST_MS. */
   private async attemptOf(deliveryId: number) {
     for (let waited = 0; waited < TEST_MS; waited += TEST_POLL_MS) {
       const delivery = await this.webhooks.delivery(deliveryId);

@@ -217,7 +217,7 @@ export function toDeliveryDto(delivery: WebhookDelivery, { enabled }: Pick<Webho
   };
 }
 
-/** Types as they are stored: absent, null and empty mean all. */
+/** Converts types of events from a request to their stored form. Absent, null and empty become null, which means all types. */
 export function storedTypes(types: readonly string[] | null | undefined): string[] | null {
   return types?.length ? [...new Set(types)] : null;
 }

@@ -51,7 +51,7 @@ const COUNT_WEBHOOKS = {
     FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`,
 };
 
-/** The number of a client's webhooks. The client is locked before. */
+/** Counts the webhooks of a client. The command has locked the client's row, so the number cannot change meanwhile. */
 const COUNT: Lookup<number, number> = {
   name: 'the number of webhooks',
   isUnderLocks: true,
@@ -59,12 +59,11 @@ const COUNT: Lookup<number, number> = {
   resultsOf: (rows) => rows.map(([count]) => count as number),
 };
 
-/** SQL, because TypeORM's UPDATE has no order and no limit. */
+/** Plain SQL, because an UPDATE of TypeORM has no order and no limit. */
 const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = now() WHERE id = ANY(ARRAY(
     SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed' ORDER BY id DESC
     LIMIT greatest(0, ${MAX_PENDING} - (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'))))`;
 
-/** For operators, with the name of the client and numbers of deliveries. */
 export interface WebhookOverview {
   webhook: Webhook;
   client: string;
@@ -96,12 +95,11 @@ export class WebhooksService {
     return this.pages.read(rangeOf(query), { clientId }, clientId);
   }
 
-  /** @throws ApiError 404, also for a webhook of another client */
   async get(id: number, clientId: number): Promise<WebhookDto> {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
-  /** The client is locked, because the insert refers to that row, and so that no other request adds a webhook meanwhile. */
+  /** Locks the client's row, so that concurrent requests cannot create more webhooks than a client may have. */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     const { owner: clientId } = origin;
     const decide = (state: State): WebhookWithSecretDto => {
@@ -124,7 +122,7 @@ export class WebhooksService {
         secrets: [{ sealed, until: null }],
         createdAt: state.now,
       };
-      // If the client was deleted meanwhile, nothing is stored: a deletion ends all webhooks of the client.
+      // If the client was deleted meanwhile, store no webhook, because the deletion ends all webhooks of the client.
       if (ClientOperations.exists(state, clientId)) {
         state.insert(Webhook, id, webhook);
         state.note(COUNT, clientId, count + 1);
@@ -182,8 +180,8 @@ export class WebhooksService {
   }
 
   /**
-   * Newest first. SQL, because the index is sorted within each status, so that each is read. Rows are compared, because for a
-   * prepared statement with conditions on single columns the planner reads the deliveries of all webhooks by id.
+   * Returns a page of deliveries, newest first. The statement reads each status separately, because the index is sorted by id only
+   * within a status. Whole rows are compared, because PostgreSQL would otherwise read the deliveries of all webhooks.
    */
   async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
@@ -241,7 +239,6 @@ export class WebhooksService {
     });
   }
 
-  /** For operators. @param of the name of a client or the id of a webhook; default: all */
   async overviews(of: { client?: string; id?: number } = {}): Promise<WebhookOverview[]> {
     const count = (status: string) =>
       `(SELECT count(*)::int FROM webhook_deliveries WHERE webhook_id = webhook.id AND status = '${status}')`;
@@ -262,14 +259,13 @@ export class WebhooksService {
     return this.database.find(WebhookDelivery, id);
   }
 
-  /** For operators. @param reason why it is disabled; shown to the client */
   switch(id: number, enabled: boolean, reason?: string): Promise<void> {
     return this.database.transaction((transaction) =>
       switchWebhook(transaction, this.trail, id, enabled, reason),
     );
   }
 
-  /** For operators: makes failed deliveries due now, the newest first, as many as may be pending. @returns how many */
+  /** Makes the newest failed deliveries due now, as many as may be pending. @returns the number of these deliveries */
   retryFailed(webhookId: number): Promise<number> {
     return this.database.transaction(async (transaction) => {
       await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });
@@ -281,7 +277,7 @@ export class WebhooksService {
     });
   }
 
-  /** Changes a webhook of the caller. @param needs what else the decision needs */
+  /** Locks a webhook of the caller and applies `decide`. @param needs the other rows and lookups that `decide` reads */
   private change<Result>(
     id: number,
     origin: Origin,
@@ -294,7 +290,7 @@ export class WebhooksService {
     });
   }
 
-  /** The secret is sealed until here, wherever the response stands: in the store, too, if it is kept for an Idempotency-Key. */
+  /** Decrypts the secret in a response. Before this step it is encrypted, also in a response kept for an Idempotency-Key. */
   private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
     try {
@@ -314,7 +310,7 @@ export class WebhooksService {
   }
 }
 
-/** @throws ApiError 404, also for a webhook of another client */
+/** @throws ApiError 404 if there is no such webhook, or if it belongs to another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   if (webhook === null || webhook.clientId !== clientId) {
     throw new WebhookNotFoundError(id);
@@ -322,13 +318,13 @@ function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   return webhook;
 }
 
-/** What somebody asks for is tried at once, on probation too. */
+/** Makes a delivery due now because a caller asked for it. Even a webhook on probation sends the delivery at once. */
 function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
   return { status: 'pending', attempts: 0, dueAt: state.now };
 }
 
-/** What a client has here, for those who delete a client or revoke one of its keys. */
+/** Ends the webhooks of a client that is deleted, and lists the webhooks of a client whose key was revoked. */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {
     await transaction.delete(Webhook, { clientId });

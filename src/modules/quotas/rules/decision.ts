@@ -31,7 +31,6 @@ export const BAN_DURATIONS_MS: readonly number[] = [
 /** The ban level falls by one for every 24 hours without a new ban. */
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
-/** The last ban of a key, as stored in the database. Times are unix milliseconds. */
 export interface StoredBan {
   /** From 0 to 5: a higher level makes the next ban longer. `banLevel` subtracts the levels forgiven since this ban. */
   level: number;
@@ -41,10 +40,9 @@ export interface StoredBan {
   changedAt: number;
 }
 
-/** The last ban of a key, and its current series of refused requests. Addresses are never banned. */
+/** The last ban of a key and its current series of refused requests. Times are unix milliseconds. */
 export interface BanState extends StoredBan {
   refusals: number;
-  /** When the first request of the current series was refused; 0 if there is no series. */
   seriesStart: number;
   seriesEnd: number;
 }
@@ -73,13 +71,11 @@ export function nextBanMs(ban: StoredBan, now: number): number {
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
-/** Returns how many more refusals lead to a ban: 1 means that the next refusal does. `perMinute` is the limit of the plan. */
 function refusalsBeforeBan(ban: BanState, perMinute: number, now: number): number {
   const inSeries = isInSeries(ban, now) ? ban.refusals : 0;
   return Math.max(ALWAYS_TOLERATED, Math.floor(perMinute / 2)) + 1 - inSeries;
 }
 
-/** A series is over when its time has passed, or if the clock was set back to before its start. */
 function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean {
   return now >= seriesStart && now < seriesEnd;
 }
@@ -114,7 +110,6 @@ export function unban(ban: BanState, now: number): void {
   ban.bannedUntil = now;
 }
 
-/** The steps of a quota store: count a request, refund a counted request, or read without counting. */
 export type Step = 'take' | 'refund' | 'read';
 
 /** The outcome is `refunded` if a refund lowered the day's count, and `unchanged` after any other refund and after a read. */
@@ -122,7 +117,6 @@ export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged
 
 export interface QuotaState {
   windows: Windows;
-  /** Null for an address, because only keys are banned. */
   ban: BanState | null;
   /** The limits of the plan, or this instance's share of them while Redis is unavailable. */
   limits: Limits;
@@ -155,7 +149,6 @@ export interface QuotaStatus {
 
 export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
 
-/** Counts or refunds a request in `state`, or only reads the status. `takenAt` is when the request to refund was counted. */
 export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
   const { windows, ban, limits, perMinute, isShare, now } = state;
   if (step === 'read') return statusOf(state, 'unchanged');

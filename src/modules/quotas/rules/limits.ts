@@ -12,7 +12,6 @@ export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 /** PLAN_LIMITS as a map, to look up names that may be no plan. A lookup allocates nothing, because its objects are shared. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
-/** The limits of all requests from one IP address without a valid key. There is no daily limit. */
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
@@ -64,7 +63,7 @@ export interface Limits {
 
 export type WindowName = 'minute' | 'day';
 
-/** How many requests were counted and refunded since `start`, in unix milliseconds. A request after its end starts the window anew. */
+/** `start` is in unix milliseconds. The first request after the end of the window sets a new start and new counts. */
 export interface Window {
   start: number;
   count: number;
@@ -96,7 +95,7 @@ export function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** Counts a request in all windows and returns null. If a window is exhausted, returns the one that ends last and counts nothing. */
+/** Counts a request in all windows, or returns the exhausted window that ends last and counts nothing. */
 export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
   const current = windowStatuses(windows, limits, now);
   const exhausted = current.filter(({ remaining }) => remaining === 0);

@@ -51,7 +51,6 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     records: QuotaRecords,
     private readonly clock: Clock,
     private readonly instances = 1,
-    /** True if this store counts only while Redis is unavailable. */
     private readonly isShare = false,
   ) {
     super(records);

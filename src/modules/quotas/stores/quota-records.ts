@@ -9,7 +9,6 @@ import type { ClientKey } from '../../auth';
 import type { BanState, StoredBan } from '../rules/decision';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
 
-/** The database keeps the usage of this many UTC days, including today. */
 export const USAGE_DAYS = 90;
 
 /**
@@ -107,7 +106,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row!.id;
   }
 
-  /** Adds to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, and 0 if only the minute has changed. */
+  /** Adds to the counts to save. `requests` is 1 for a request, -1 for a refund, and 0 if only the minute has changed. */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
@@ -149,7 +148,6 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.counts.flushSoon();
   }
 
-  /** Writes pending counts and bans. Never rejects: failed writes are repeated later. */
   async flush(): Promise<void> {
     await Promise.all([this.counts.flush(), this.bansEarned.flush()]);
   }

@@ -140,19 +140,18 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
   now = now, windows = windows, ban = (stored_ban or ban_changed) and ban or nil})
 `;
 
-/** The argument of the script. Times are unix milliseconds on the clock of the instance, except `takenAt`. */
+/** The argument of the script. Times are on the clock of the instance, except `takenAt`, which is on the clock of Redis. */
 export interface Given {
   now: number;
   step: Step;
   limits: { minute: number; day?: number };
-  /** If the step is a refund: when the request was counted, on the clock of Redis. */
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
   /** The windows to start with if Redis has none. If they come from the database, lower counts in Redis are raised to theirs. */
   windows?: Windows;
 }
 
-/** The result of the script. Times are on the clock of Redis, except the start of the day, which is on the clock of the instance. */
+/** The result of the script. Times are on the clock of Redis, but the start of the day is on the clock of the instance. */
 interface Answer {
   outcome: Outcome;
   exhausted?: WindowName;

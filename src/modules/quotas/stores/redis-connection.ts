@@ -45,7 +45,6 @@ export class RedisConnection {
     this.timeoutMs = timeout === null ? COMMAND_TIMEOUT_MS : Number(timeout);
   }
 
-  /** Connects, unless there is a connection. Rejects if Redis, or one of the masters of the cluster, does not answer. */
   async open(): Promise<void> {
     const client = await (this.connection ??= this.connect());
     if (client instanceof Cluster) {
@@ -58,7 +57,6 @@ export class RedisConnection {
     this.connection = null;
   }
 
-  /** Runs the quota script. Rejects if Redis returns an error or does not answer in time. */
   async run(keys: [string, string], argument: string): Promise<unknown> {
     const { connection } = this;
     if (connection === null) throw new Error('There is no connection');
@@ -158,7 +156,7 @@ async function selectDatabase(client: Client): Promise<void> {
   }
 }
 
-/** For the `status` command: checks Redis on a separate connection. `bytes` is the memory in use, for a cluster that of one node. */
+/** Checks Redis for the `status` command. `bytes` is the memory that Redis uses; in a cluster, the memory of one node. */
 export async function redisStatus(url: string) {
   let redis: Client | undefined;
   try {

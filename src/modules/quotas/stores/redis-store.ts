@@ -56,7 +56,6 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     connection.onConnect = () => this.stored.clear();
   }
 
-  /** Waits for the first probe, so that the first request finds Redis connected or known to be unavailable. */
   async onModuleInit(): Promise<void> {
     this.storeId = await this.records.storeId();
     await this.prober.start().runNow();

@@ -1,43 +1,41 @@
-// Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
+// Decides which addresses webhooks may call. The check when a connection is opened is decisive; the check of a URL only reports
+// errors earlier.
 import { isIP } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
 
-/** Other ports below 1024 belong to other services. */
 const PORTS_BELOW_1024 = [80, 443];
-/** All publicly routed addresses. ipaddr.js reports others, such as ::7f00:1, as unicast too. */
+/** The range of all public IPv6 addresses. ipaddr.js also reports addresses outside this range, such as ::7f00:1, as unicast. */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
-/** A public address at which Azure serves each machine its own metadata. */
-const METADATA = '168.63.129.16';
-/** URL ignores it. */
+/** The metadata service of Azure, which must not be called although its address is public. */
+const AZURE_METADATA = '168.63.129.16';
+/** The `URL` class removes this white space, and accepts host names with an empty label, which DNS does not. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
-/** URL accepts it, DNS does not. */
 const EMPTY_LABEL = /^\.|\.\./;
-/** Names that mean this machine, whatever DNS says (RFC 6761, section 6.3), and where they lead. */
+/** `localhost` and the names below it mean this machine, whatever DNS says (RFC 6761, section 6.3). */
 const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 export class AddressPolicy {
   private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
 
-  /** @param networks networks (10.0.0.0/8) and addresses that are allowed although not public, also over http */
+  /** Webhooks may call these networks (10.0.0.0/8) and addresses even if they are not public, and only these over http. */
   constructor(networks: readonly string[]) {
     this.named = networks.map((text) =>
       ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
     );
   }
 
-  /** `http` is allowed only to the configured networks. */
   allows(address: string, protocol: string): boolean {
     if (isIP(address) === 0) {
       return false;
     }
-    // An IPv4-mapped IPv6 address leads to the IPv4 address.
+    // `process` converts an IPv4-mapped IPv6 address to the IPv4 address to which it leads.
     const parsed = ipaddr.process(address);
     const isNamed = ipaddr.subnetMatch(parsed, { named: this.named }, '') === 'named';
     return isNamed || (protocol === 'https:' && isPublic(parsed));
   }
 
-  /** Why a URL is not allowed, to follow "url"; undefined if it passes all checks that need no DNS lookup. */
+  /** Returns why a URL is not allowed, such as "must use https". Undefined means that it passes all checks without DNS. */
   objection(text: string): string | undefined {
     if (IGNORED_SPACE.test(text)) {
       return 'must not have white space around it';
@@ -52,7 +50,7 @@ export class AddressPolicy {
     if (url.username !== '' || url.password !== '') {
       return 'must not contain a user or a password';
     }
-    // The default port of the protocol is not in the URL.
+    // `url.port` is empty if the URL has the default port of its protocol, which is always allowed.
     const port = Number(url.port || 443);
     if (port < 1024 && !PORTS_BELOW_1024.includes(port)) {
       return 'has a port that webhooks may not use: take 443, 80 or one above 1023';
@@ -60,7 +58,7 @@ export class AddressPolicy {
     if (EMPTY_LABEL.test(url.hostname)) {
       return 'must have a valid host name';
     }
-    // URL has already normalized octal, decimal and hexadecimal forms of addresses.
+    // The `URL` class has already normalized octal, decimal and hexadecimal forms of IPv4 addresses.
     const known = localAddresses(url.hostname) ?? [url.hostname.replace(/^\[(.*)\]$/, '$1')].filter(isIP);
     if (known.length > 0 && !known.some((address) => this.allows(address, url.protocol))) {
       return known.some((address) => this.allows(address, 'https:'))
@@ -71,13 +69,12 @@ export class AddressPolicy {
   }
 }
 
-/** The addresses of `localhost` and names below it; undefined for others. */
 export function localAddresses(name: string): readonly string[] | undefined {
   return LOCAL_NAME.test(name) ? LOOPBACK : undefined;
 }
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.range() !== 'unicast' || address.toString() === METADATA) {
+  if (address.range() !== 'unicast' || address.toString() === AZURE_METADATA) {
     return false;
   }
   return address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);

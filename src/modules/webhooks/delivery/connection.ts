@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long an address may be silent before the next one is tried as well (RFC 8305, section 5). */
+/** If an address does not answer within this time, the next address is tried as well (RFC 8305, section 5). */
 const NEXT_ADDRESS_MS = 250;
 
-/** What the attempt to connect to an address has come to, by Node's codes; the signal of a deadline aborts silent attempts. */
+/** Descriptions of failed connections, by Node's error code. ABORT_ERR means that a deadline ended a silent attempt. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection',
   ENETUNREACH: 'is unreachable',
@@ -14,12 +14,11 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   ABORT_ERR: 'did not answer',
 };
 
-/** No address could be connected to. The message says for each of them why. */
 export class NoConnectionError extends Error {}
 
 /**
- * Connects to the first address that accepts. Node's own `autoSelectFamily` gives up each address for the next one, so that it
- * would never reach a slow receiver with a second address that is unreachable. Here all of them have time until the signal aborts.
+ * Connects to the first address that accepts. Each attempt may last until `signal` aborts. Node's own `autoSelectFamily` gives up
+ * an address when it tries the next, and so would never reach a slow receiver whose second address is unreachable.
  */
 export async function connectToFirst(
   addresses: readonly string[],

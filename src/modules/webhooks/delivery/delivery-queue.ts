@@ -6,45 +6,45 @@ import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
 import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
-/** Events that a statement makes deliveries of, and deliveries that it makes, unless a single event has more. */
+/** One statement creates deliveries for at most this many events, and at most MAX_DELIVERIES unless a single event has more. */
 const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
-/** Concurrent deliveries to a webhook after its first success; until then it is one. */
+/** A webhook gets at most this many deliveries at a time, and only one at a time until its first success. */
 const MAX_CONCURRENT = 4;
-/** Much longer than an attempt may take, in case the process is busy. */
+/** No other process sends a delivery during this lease. It is much longer than an attempt, in case the process is busy. */
 const LEASE_MS = 60_000;
-/** Half of the concurrent deliveries of a process are to webhooks that were quick last time. */
+/** A process sends at most this many deliveries at a time to quick webhooks, and as many to slow webhooks. */
 const PLACES_OF_A_KIND = 500;
 
-/** A delivery that this process has leased, and sends. */
 export interface LeasedDelivery {
   id: number;
-  /** The end of the lease, which also tells it from other leases of the delivery. */
+  /** When the lease ends. Each lease of a delivery ends at another time, so this time also identifies the lease. */
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
-  /** Neither the webhook's last attempt nor this one has taken long. */
   quick: boolean;
   url: string;
   secrets: StoredSecret[];
   eventId: string;
-  /** The same text at every attempt; null if the event has expired. */
+  /** The event as JSON, the same text at every attempt; null if the event is older than 30 days and was deleted. */
   body: string | null;
   startedAt: Date;
-  /** Undefined until it ends. */
   attempt?: Attempt;
 }
 
-/** A statement of its own: one that made deliveries as well would not see all events up to this end of the feed. */
+/** Reads the end of the feed. DISPATCH must be a later statement: otherwise its snapshot could miss events before this end. */
 const NEW_EVENTS = {
   text: `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
     FROM webhook_dispatch, feed_end() AS "end"`,
 };
 
-/** Not if another instance does. The join is by type, so that webhooks that do not get an event cost nothing. */
+/**
+ * Creates deliveries of new events, unless another instance is doing so. Webhooks are joined by event type, so that a webhook
+ * costs nothing for events of other types.
+ */
 const DISPATCH = {
   text: `WITH turn AS (
       SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED
@@ -63,7 +63,7 @@ const DISPATCH = {
     WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`,
 };
 
-/** An event of the feed, or the test event, which only its delivery has. */
+/** SQL: the JSON of the delivery's event. A delivery without a position is a test, whose event is not in the table of events. */
 const BODY = `CASE WHEN leased.position IS NULL
     THEN ${eventJson('event_id', 'leased.created_at', `concat('{"webhookId":', webhook_id, '}')`)}
     ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
@@ -76,7 +76,7 @@ const FULL = {
 const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
   WHERE webhook_id = $1 AND status = 'pending'`;
 
-/** $1 is the time. */
+/** SQL: the deliveries of a webhook that are due at the time $1 and that no process has leased. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
@@ -85,8 +85,8 @@ const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
     < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * SQL: the ids of webhooks that have such deliveries, as `found (id)`, and null at the end. By a loose index scan, so that neither
- * webhooks without them nor their number cost anything.
+ * Returns SQL for `found (id)`: the ids of the webhooks that have deliveries with this condition, and a null at the end. The loose
+ * index scan reads one delivery of each of these webhooks, so that other webhooks and further deliveries cost nothing.
  */
 export const foundByDeliveries = (condition: string): string => `found (id) AS (
       SELECT min(webhook_id) FROM webhook_deliveries WHERE ${condition}
@@ -96,8 +96,8 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
     )`;
 
 /**
- * Finds webhooks of a kind, `$3`, that may have one more delivery, in turns by client: each has its turn after those with fewer
- * deliveries under way, `$2`, and takes only so many places that one client more would find some.
+ * Finds at most `$4` quick or slow (`$3`) webhooks that may get one more delivery. Clients with fewer deliveries under way (`$2`)
+ * come first, and no client takes all places: another client would still find some.
  */
 const FIND = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
@@ -113,12 +113,12 @@ const FIND = {
     ORDER BY turn, random() LIMIT $4`,
 };
 
-/** Those that another instance has locked are left to it. */
+/** Locks webhooks, and skips the webhooks that another instance has locked: that instance sends their deliveries. */
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * What was leased before the lock is visible only to a new statement. On probation the first delivery is leased, so that a
- * failed one is tried again before others.
+ * Leases the next delivery of each locked webhook. It must be a new statement after LOCK, to see the earlier leases of other
+ * instances. A webhook on probation gets its oldest delivery, so that a failed delivery is repeated before others are sent.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
@@ -134,8 +134,9 @@ const LEASE = `WITH leased AS (
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
- * Skips deliveries whose lease has ended. A success of a healthy receiver writes nothing to its webhook, nor does an attempt at
- * another URL than the present one. Locks as all do: webhooks first, in ascending id.
+ * Records the outcomes of attempts, except of deliveries that were leased again since. A webhook is updated only if the outcome
+ * changes its state, and if its URL is still the URL of the attempt. To prevent deadlocks, webhooks are locked first, in the order
+ * of their ids, as everywhere.
  */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)
@@ -166,10 +167,13 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
     RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
 
-/** Of a webhook whose receiver has failed, or recovered. */
+/** A webhook whose state has changed. `gone`: the receiver responded 410. `dead`: everything has failed for five days. */
 type Recorded = { id: number; gone: boolean; dead: boolean | null };
 
-/** Without failing webhooks: their owners have to fix them. Without the lateral join, all pending deliveries would be read. */
+/**
+ * Reads how long the oldest delivery has been due. Webhooks with failing receivers do not count, because their owners have to fix
+ * them. The lateral join reads one delivery of each webhook instead of all deliveries.
+ */
 const OLDEST_DUE = {
   text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
     FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
@@ -178,8 +182,8 @@ const OLDEST_DUE = {
 };
 
 /**
- * Deliveries of all instances. One leases a delivery, so that no other sends it before the end of the lease. In SQL, because the
- * query builder knows neither several changes in one statement, nor inserts of what is selected.
+ * The deliveries to webhooks, which all instances share. An instance leases a delivery before it sends the delivery. Plain SQL,
+ * because TypeORM's query builder has no statements with several changes and no INSERT … SELECT.
  */
 @Injectable()
 export class DeliveryQueue {
@@ -189,7 +193,7 @@ export class DeliveryQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** Follows the feed and makes a delivery of each event for each subscribed webhook. `isAwaited`: some webhook is enabled. */
+  /** Creates a delivery of each new event for each subscribed webhook. `isAwaited` is true if any webhook is enabled. */
   async dispatch(): Promise<{ isFound: boolean; isAwaited: boolean; hasMore: boolean }> {
     const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>(
       NEW_EVENTS,
@@ -200,7 +204,7 @@ export class DeliveryQueue {
     return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
   }
 
-  /** Disables webhooks with too many pending deliveries, which are given up. */
+  /** Disables webhooks with too many pending deliveries, and marks these deliveries as failed. */
   async disableFull(): Promise<void> {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
     for (const { id } of await this.database.query<{ id: number }>(FULL)) {
@@ -212,8 +216,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Leases at most one delivery of each webhook. Attempts that became slow use places of the others, not of the quick.
-   * @param current those that this process sends already
+   * Leases at most one more delivery of each webhook. Deliveries that have become slow use the places for slow webhooks.
+   * @param current the deliveries that this process already sends
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
     const now = this.timeIn(0);
@@ -242,7 +246,6 @@ export class DeliveryQueue {
     return row!.seconds;
   }
 
-  /** Also disables webhooks whose receivers want nothing more, or accept nothing. May be repeated after a failure. */
   async recordOutcomes(finished: readonly LeasedDelivery[]): Promise<void> {
     const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, quick, attempt }) => {
       const { status: answer, error } = attempt!;

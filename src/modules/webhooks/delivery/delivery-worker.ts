@@ -8,24 +8,23 @@ import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import type { Attempt } from './retry-schedule';
 import { Sender, deliveryHeaders } from './sender';
 
-/** An attempt that takes longer is not quick. */
+/** A webhook is slow if its last attempt took longer than this, otherwise quick. */
 const QUICK_MS = 1_000;
-/** How often new events, and deliveries that are due, are looked for while a webhook is enabled, and while none is. */
+/** How often the worker looks for new events, and every DUE_POLL_MS for due deliveries, while any webhook is enabled. */
 const EVENTS_POLL_MS = 200;
 const DUE_POLL_MS = 500;
+/** How often the worker looks for new events and due deliveries while no webhook is enabled. */
 const IDLE_POLL_MS = 1_000;
-/** How often pending deliveries are counted. */
-const BACKLOG_MS = 5_000;
-/** How long shutdown waits for attempts in flight. */
+const BACKLOG_POLL_MS = 5_000;
 const DRAIN_MS = 5_000;
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 const BROKEN = 'The delivery could not be sent.';
 const EXPIRED = 'The event is older than 30 days.';
 
-/** Makes deliveries of new events, and sends what is due: in batches, whose attempts run concurrently. */
+/** Creates deliveries of new events, and sends the deliveries that are due, many at a time. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /** No label names a webhook or a client, because their number is unlimited. */
+  /** The metric has no labels for webhooks or clients, because their number, and so the number of time series, is unlimited. */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',
     help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
@@ -35,7 +34,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private readonly logger = new Logger('Webhooks');
   private isAwaited = false;
-  /** With the ends of their attempts. */
+  /** The deliveries that this process sends. Each promise resolves when the attempt has ended. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
@@ -50,7 +49,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly counting = new RepeatingTask({
     name: 'Counting pending deliveries',
     work: () => this.queue.disableFull(),
-    everyMs: BACKLOG_MS,
+    everyMs: BACKLOG_POLL_MS,
   });
 
   constructor(
@@ -65,11 +64,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
   }
 
-  /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
+  /** Leases no more deliveries, and waits for the attempts under way. Other instances repeat attempts that take too long. */
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
-    // If the database is unavailable, the leases expire.
+    // If the results cannot be written, the leases expire, and other instances send these deliveries again.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
   }
@@ -85,10 +84,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Each webhook gets one delivery at a time, until none may have another. */
+  /** Starts one more delivery to each webhook, and wakes itself again until no webhook may get another. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
-    // Without a key nothing can be signed; an instance with a key will send.
+    // Without WEBHOOK_KEY this instance cannot sign deliveries, and leaves them to instances with the key.
     if (this.vault.hasKey && (await this.begin()) > 0) {
       this.sending.wake();
     }
@@ -131,7 +130,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return this.sender.send({ url: delivery.url, headers, body });
   }
 
-  /** If that fails, outcomes are written in the next turn. */
+  /** Writes the results of ended attempts. Results that cannot be written stay in `current` for the next run. */
   private async writeOutcomes(): Promise<void> {
     const finished = [...this.current.keys()].filter(({ attempt }) => attempt !== undefined);
     if (finished.length > 0) {

@@ -1,7 +1,6 @@
-// Looks names up as this machine knows them, but not by the operating system's lookup: that blocks one of the process's four
-// threads, which files and cryptography need as well, and a few names whose servers never answer would block them all. So
-// hosts file and search domains are read here, and name servers are asked without a thread. All of it is read anew for each
-// lookup, so that a change counts at once.
+// Looks up host names without the operating system's lookup, which blocks one of the process's four threads: a few names whose
+// servers never answer would block files and cryptography too. The hosts file and the search domains are read here instead, anew
+// for each lookup, so that changes apply at once.
 import { type LookupAddress, promises as dns } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -10,19 +9,17 @@ import { type AddressPolicy, localAddresses } from './address-policy';
 
 const HOSTS = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 const QUERY = { timeout: 2_000, tries: 2 };
-/** For all queries of a lookup. An attempt has longer, so that silent name servers are not mistaken for a silent receiver. */
+/** How long all queries for a name may take: less than an attempt, so that silent name servers are not blamed on the receiver. */
 const LOOKUP_MS = 8_000;
-/** How long the second family may answer after the first (RFC 8305, section 3). */
+/** Once IPv4 or IPv6 addresses are known, the lookup waits this long for the other family (RFC 8305, section 3). */
 const OTHER_FAMILY_MS = 50;
-/** Addresses of each family that one attempt tries. */
-const MAX_ADDRESSES = 2;
-/** These say that the name has no address; all others that a name server has failed. */
+const MAX_ADDRESSES_PER_FAMILY = 2;
+/** Errors that mean that the name has no address. All other errors mean that a name server failed. */
 const NOT_FOUND = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
 
-/** All addresses of a name. Rejects with the code ENOTFOUND or ELOOKUP. */
+/** Finds all addresses of a name. Rejects with the code ENOTFOUND if there are none, or ELOOKUP if a name server failed. */
 export type FindAddresses = (name: string) => Promise<LookupAddress[]>;
 
-/** The parameters replace the machine's in tests. */
 export function systemLookup(
   hostsFile = HOSTS,
   resolverFile = '/etc/resolv.conf',
@@ -53,8 +50,8 @@ export function systemLookup(
 }
 
 /**
- * The addresses that a new connection may try. The connection does not look up the name again, which prevents DNS rebinding.
- * Rejects with the code EFORBIDDEN if no address is allowed.
+ * Returns the addresses that a new connection may try. The connection does not look up the name again, which prevents DNS
+ * rebinding. Rejects with the code EFORBIDDEN if no address is allowed.
  * @param host a name or an address
  */
 export async function allowedAddresses(
@@ -69,7 +66,7 @@ export async function allowedAddresses(
     throw errorWithCode('EFORBIDDEN');
   }
   return [4, 6]
-    .flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES))
+    .flatMap((one) => allowed.filter(({ family }) => family === one).slice(0, MAX_ADDRESSES_PER_FAMILY))
     .map(({ address }) => address);
 }
 
@@ -77,13 +74,12 @@ export function errorWithCode(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }
 
-/** Asks for both families. Rejects with the errors of both if neither has an address. */
 async function query(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
   const found: LookupAddress[] = [];
   const families = ([4, 6] as const).map(async (family) => {
     const addresses = await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
     if (addresses.length === 0) {
-      // The name is an alias of one without addresses.
+      // The name is an alias of a name without addresses.
       throw errorWithCode('ENODATA');
     }
     found.push(...addresses.map((address) => ({ address, family })));
@@ -93,7 +89,7 @@ async function query(resolver: dns.Resolver, name: string): Promise<LookupAddres
   return [...found];
 }
 
-/** The names to ask for, in order, as resolv.conf(5) says: with fewer dots than `ndots`, first below the search domains. */
+/** Returns the names to ask for, in the order of resolv.conf(5): with fewer dots than `ndots`, the search domains come first. */
 function candidatesFor(name: string, configuration: string[][]): string[] {
   const domains = configuration.findLast(([keyword]) => keyword === 'search' || keyword === 'domain') ?? [];
   const options = configuration.filter(([keyword]) => keyword === 'options').join();
@@ -105,10 +101,10 @@ function candidatesFor(name: string, configuration: string[][]): string[] {
   return name.split('.').length > Number(enoughDots) ? [name, ...below] : [...below, name];
 }
 
-/** The words of each line of a file, in lower case, without comments; none if it cannot be read. */
+/** Returns the words of each line of a file, in lower case and without comments. A file that cannot be read has no lines. */
 function wordsOf(file: string): string[][] {
   try {
-    // Synchronously, because other reads use the shared threads.
+    // Read synchronously, because asynchronous reads need one of the process's few threads.
     const lines = readFileSync(file, 'latin1').toLowerCase().split('\n');
     return lines.map((line) => line.replace(/[#;].*/, '').match(/\S+/g) ?? []);
   } catch {

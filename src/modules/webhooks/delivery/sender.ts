@@ -16,16 +16,14 @@ import { type Attempt, errorOf } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
 const SECONDS = TIMEOUT_MS / 1_000;
-/** How much of a response is read: interim responses, header section, body and trailers together. */
+/** At most this many bytes of a response are read, including interim responses, headers, body and trailers. */
 const RESPONSE_BYTES = 16_384;
-/** Responses 1xx before the final one. */
 const MAX_INTERIM = 8;
-/** How long a response body is read. */
+/** How long a response body is read before the connection is closed. */
 const BODY_MS = 1_000;
-/** Idle connections close after 10 seconds. */
 const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
-/** By the codes of Node and of this folder. */
+/** Descriptions of failed attempts, by the error code of Node or of this folder. */
 const FAILURES: Readonly<Record<string, string>> = {
   EFORBIDDEN: 'The URL leads to an address that webhooks may not be sent to.',
   ENOTFOUND: 'The name in the URL has no address.',
@@ -43,7 +41,7 @@ interface Message {
   body: string;
 }
 
-/** The header fields of a delivery, by Standard Webhooks 1.0. */
+/** Returns the header fields of a delivery, as Standard Webhooks 1.0 defines them. */
 export function deliveryHeaders(eventId: string, at: Date, signature: string): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -54,22 +52,21 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
   };
 }
 
-/** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
+/** Sends requests to untrusted URLs: only to allowed addresses, and with limits for the time and the size of a response. */
 @Injectable()
 export class Sender {
-  /** How long the sender waits for a response, in milliseconds. Tests whose receivers hold their responses wait longer. */
+  /** How long the sender waits for a response. Tests with slow receivers set a longer time. */
   responseTimeoutMs = TIMEOUT_MS;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
   private readonly closed = new AbortController();
 
-  /** @param find replaces the machine's lookup in tests */
   constructor(
     private readonly policy: AddressPolicy,
     @Optional() private readonly find: FindAddresses = systemLookup(),
   ) {}
 
-  /** Never rejects. Retries once, immediately, if an idle connection turns out to be closed. */
+  /** Never rejects. If a reused connection turns out to be closed, sends the message once more on another connection. */
   async send(message: Message, mayRetry = true): Promise<Attempt> {
     if (this.policy.objection(message.url) !== undefined) {
       return { status: null, error: FAILURES.EFORBIDDEN! };
@@ -87,7 +84,6 @@ export class Sender {
     }
   }
 
-  /** Aborts requests in flight, and closes all connections. */
   close(): void {
     this.closed.abort();
     this.http.destroy();
@@ -100,7 +96,7 @@ export class Sender {
       : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }
 
-  /** Has an agent open its connections by `connect`. */
+  /** Makes an agent open its connections with `connect`, which allows only permitted addresses. */
   private connecting<Kind extends HttpAgent>(agent: Kind, protocol: string): Kind {
     const overTls = agent.createConnection.bind(agent);
     agent.createConnection = (options, callback) => {
@@ -127,7 +123,6 @@ export class Sender {
   }
 }
 
-/** Says which step failed: the lookup, the connection to each address, the TLS handshake, or the response. */
 function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefined): string {
   const { code = '', message } = error;
   if (error instanceof NoConnectionError) {
@@ -139,10 +134,10 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
   return FAILURES[code] ?? `The response could not be read (${code}).`;
 }
 
-/** Rejects with an error that has a code. */
+/** Sends the body and reads the response. Rejects only with errors that have a `code`. */
 async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
-  // Without a socket, the agent is still connecting, and `connect` has a deadline of its own.
+  // While the request has no socket, the agent is still connecting, and `connect` has its own deadline.
   const deadline = setTimeout(() => request.socket && fail('ESILENT'), timeoutMs);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
@@ -150,7 +145,7 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   let interim = 0;
   request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
   let bytes = 0;
-  // Node has parsed the chunk already. A status that has arrived counts, even if the rest is too large.
+  // If a response is too large, its status still counts if it has arrived. Node parses each chunk before this listener runs.
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) {
@@ -172,7 +167,7 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   }
 }
 
-/** Reads the rest, so that the connection can be reused; closes it if the rest is too slow. */
+/** Reads the rest of a response, so that the connection can be reused. Closes the connection if the rest is too slow. */
 async function drain(response: IncomingMessage): Promise<void> {
   const deadline = setTimeout(() => response.destroy(), BODY_MS);
   await finished(response.resume()).catch(() => undefined);
