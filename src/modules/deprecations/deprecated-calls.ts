@@ -25,7 +25,6 @@ export class DeprecatedCall {
   @PrimaryColumn({ name: 'key_id', type: 'bigint' })
   keyId!: number;
 
-  /** The operation's `operationId` in the OpenAPI document. */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   operation!: string;
 

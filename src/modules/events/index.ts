@@ -22,7 +22,6 @@ class EventsModule {}
 
 /** Events are kept two days longer than promised, so that no event expires before the last of its webhook deliveries. */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
-/** Maximum number of events that one statement examines and deletes. */
 const SLICE = 5_000;
 
 /** SQL condition for expired events. Examines only the oldest events, so the condition needs no index on the time. */

@@ -27,7 +27,7 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for a request with an `Idempotency-Key`, so that the command of the request runs only once. */
+    /** Set for a request with an `Idempotency-Key`. Makes the command that this request sends run only once. */
     origin?: Origin;
   }
 }

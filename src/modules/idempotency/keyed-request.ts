@@ -123,7 +123,7 @@ export class KeyedRequest {
   /**
    * @param name the id of the client and the idempotency key, because two clients may use the same key
    * @param status the status of the response if the command succeeds
-   * @param isSame returns true if a stored fingerprint belongs to the same request
+   * @param isSame returns true if a stored fingerprint belongs to this request
    */
   constructor(
     readonly name: string,

@@ -19,7 +19,6 @@ import { OrdersService } from './orders.service';
 
 const OrderId = () => IdParam('orderId', 'Identifier of the order (Order.id).');
 
-/** The example response to the first example request that places an order. */
 const PLACED = { id: 1, petId: 1, quantity: 1, complete: false };
 
 @Tag({ name: 'Orders', description: 'Orders for pets.', parent: 'Store' })

@@ -24,7 +24,6 @@ export function statusAfter(before: Stocked, after: Pick<Stocked, 'stock' | 'ope
   return before.status !== 'sold' && after.openOrders > 0 ? 'pending' : 'sold';
 }
 
-/** For each status of a pet, the statuses to which a caller may change the pet. */
 const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   available: ['available', 'pending', 'sold'],
   pending: ['available', 'pending', 'sold'],

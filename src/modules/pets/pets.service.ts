@@ -151,7 +151,6 @@ export const PetOperations = {
   /** Locks a pet, so that no other command changes its status, stock or open orders at the same time. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
-  /** @throws ApiError 404 `pet_not_found` */
   get: (state: State, id: number): KnownPet => existing(state.find(Pet, id), id),
 
   find(state: State, id: number): KnownPet | null {
