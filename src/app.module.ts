@@ -42,10 +42,6 @@ const RETENTION: Provider = {
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
-/**
- * Returns the providers that every module can inject.
- * @param actor the author of all changes, as the audit log names the author
- */
 function commonProviders(settings: Settings, actor: Actor) {
   const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
   return [
@@ -62,7 +58,6 @@ function commonProviders(settings: Settings, actor: Actor) {
   ];
 }
 
-/** The root module. A service and a command assemble different parts of the application. */
 @Global()
 @Module({ exports: [SETTINGS, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {

@@ -33,7 +33,6 @@ setFlagsFromString('--heap-growing-percent=40');
  */
 async function main(): Promise<void> {
   removeDriverVariables(process.env);
-  // A worker process inherits the environment of the primary process.
   if (cluster.isPrimary) {
     loadEnvironmentFile(settingNames());
   }

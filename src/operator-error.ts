@@ -8,14 +8,12 @@ export class OperatorError extends Error {
     readonly code = 'failed',
     /** The exit code of a command that ends with this error. */
     readonly exitCode = 1,
-    /** Details, each printed on a line below the message. */
     readonly lines?: readonly string[],
   ) {
     super(message);
   }
 }
 
-/** Invalid arguments of a command. The message describes valid arguments. */
 export class UsageError extends OperatorError {
   constructor(message: string, code = 'usage_error') {
     super(message, code, BAD_USAGE);

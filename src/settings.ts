@@ -113,7 +113,6 @@ const networks = taking('addresses or networks, such as 10.0.0.0/8', (text) => {
   return entries.every(isNetwork) ? entries : undefined;
 });
 
-/** @param secret true if the variable `<name>_FILE` may name a file that contains the value */
 function variable<Value, Fallback extends Value | undefined>(
   name: string,
   read: Reader<Value>,
@@ -145,7 +144,6 @@ const VARIABLES = {
   instances: variable('INSTANCES', integer(1, 10_000), 1),
   trustProxy: variable('TRUST_PROXY', networks, []),
   corsOrigins: variable('CORS_ORIGINS', origins, ['*']),
-  /** The address of the metrics. Null means that no metrics are served. */
   metrics: variable('METRICS_PORT', metricsAddress, { host: '127.0.0.1', port: 9464 }),
   logLevel: variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
   afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),
@@ -174,7 +172,6 @@ export function readSettings(environment: Environment): Settings {
   return isTracingOff(environment) ? { ...settings, tracesUrl: undefined } : settings;
 }
 
-/** True if a variable of OpenTelemetry turns tracing off. Tracing is then off even if the address of a collector is set. */
 function isTracingOff(environment: Environment): boolean {
   const isDisabled = textIn(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';

@@ -28,10 +28,6 @@ export function lostLogLines(): number {
   return lost;
 }
 
-/**
- * Creates the logger of a service. It writes JSON lines to standard output, or readable lines if standard output is a
- * terminal.
- */
 export async function openLog(level: LogLevel): Promise<Logger> {
   process.stdout.on('error', () => undefined);
   const logger = createLogger(level, process.stdout.isTTY ? await terminalLog(process.stdout) : 1);

@@ -101,10 +101,6 @@ async function late(): Promise<never> {
   throw new Error(`no value within ${COLLECT_MS} ms`);
 }
 
-/**
- * Creates the metrics of this process for Prometheus. A worker process sends its metrics to the primary process, which
- * serves them.
- */
 export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
   const registry = new ScrapedRegistry();
   const registers = [registry];
@@ -187,9 +183,6 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
   });
 }
 
-/**
- * Serves metrics at `/metrics`, in Prometheus's text format, until the process ends. Does nothing if the address is null.
- */
 export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {
   if (address === null) {
     return;

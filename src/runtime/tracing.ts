@@ -28,7 +28,6 @@ import { withoutSecrets } from './messages';
 
 const SERVICE_NAME = 'petstore';
 const FLUSH_MS = 2_000;
-/** A problem is logged at most once in this time, in milliseconds. */
 const REPEAT_MS = 60_000;
 const MAX_REPORTED = 100;
 
@@ -137,7 +136,6 @@ function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, route) };
     const span = tracer.startSpan(name, options, parent);
     request.traceId = span.spanContext().traceId;
-    // `close` is emitted whether the response was sent completely or the caller disconnected.
     reply.raw.once('close', () => finish(span, reply));
     context.with(trace.setSpan(parent, span), done);
   });

@@ -169,7 +169,6 @@ export abstract class StoreCommand extends PetstoreCommand {
 
 export interface SubcommandDeclaration extends Declaration {
   description: string;
-  /** True if the subcommand opens the store itself, or needs no store. */
   withoutStore?: boolean;
 }
 

@@ -151,10 +151,6 @@ function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) 
   return operation[NOTES]!.flatMap((notes) => (notes[kind] ?? []) as NonNullable<Notes[Kind]>[number][]);
 }
 
-/**
- * Completes the parameters and body examples of an operation. The schema of the body forbids additional members, because
- * the service rejects them.
- */
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
   const shared = components.parameters!;
   // The first parameter with a name becomes a shared component. Other operations refer to the component if their parameter

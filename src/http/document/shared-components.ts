@@ -2,7 +2,6 @@ import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagge
 import { errorCatalogue } from '#libs/http';
 import { FEATURES } from '../../features';
 
-/** Describes a header field of a request. API tools send the example unchanged. */
 function requestHeader(
   name: string,
   description: string,
