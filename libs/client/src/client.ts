@@ -17,7 +17,7 @@ type OrUndefined<Fields> = {
   [Name in keyof Fields]: Fields[Name] | (object extends Pick<Fields, Name> ? undefined : never);
 };
 
-/** The options of a single call. An option that is left out has the value that `createPetStoreClient` was given. */
+/** The options of a single call. An option that is left out has its value from the options of `createPetStoreClient`. */
 export interface CallOptions extends AttemptOptions {
   signal?: AbortSignal | undefined;
   /** The `Idempotency-Key` of a POST. Default: a new key for each call. */

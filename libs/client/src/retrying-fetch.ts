@@ -36,8 +36,8 @@ export interface RetryOptions extends AttemptOptions {
 }
 
 /**
- * Maximum number of concurrent requests. When a rate limit is used up, all of them may be refused, and eleven refusals
- * ban the API key.
+ * Maximum number of concurrent requests. When a rate limit is used up, all concurrent requests may be refused, and
+ * eleven refusals ban the API key.
  */
 const MAX_CONCURRENT = 10;
 /**
@@ -61,8 +61,8 @@ interface Hold {
 }
 
 /**
- * Returns a `fetch` with retries for all requests of one API key. It resolves with the response to the last attempt,
- * and rejects with NoAnswer if that attempt got none.
+ * Returns a `fetch` with retries for all requests of one API key. The `fetch` resolves with the response to the last
+ * attempt, and rejects with NoAnswer if the last attempt got no response.
  */
 export function retryingFetch(
   defaults: RetryOptions,
@@ -79,8 +79,8 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the current hold if it applies to this attempt. A first attempt of `GET /rate-limit` is always sent,
-   * because the service never refuses it for a valid key.
+   * Returns the current hold if it applies to this attempt. The first attempt of `GET /rate-limit` is always sent,
+   * because the service never refuses that request for a valid key.
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
@@ -140,7 +140,7 @@ export function retryingFetch(
     const maxAttempts = ofCall.maxAttempts ?? defaults.maxAttempts ?? 4;
     const maxWaitMs = (ofCall.maxWaitSeconds ?? defaults.maxWaitSeconds ?? 90) * 1_000;
     const timeoutMs = (ofCall.attemptTimeoutSeconds ?? defaults.attemptTimeoutSeconds ?? 30) * 1_000;
-    // All attempts of a call have the same number, so that a call that was refused is sent before newer calls.
+    // All attempts of a call use the number of the call, so that a call that was refused is sent again before newer calls.
     const callNumber = (calls += 1);
     let leftMs = maxWaitMs;
     for (let count = 1; ; count += 1) {
@@ -178,8 +178,8 @@ export function retryingFetch(
 }
 
 /**
- * Returns a function that waits until fewer than `free` requests run, where the lowest call number goes first. It
- * resolves with a function to call when the request has ended.
+ * Returns a function that waits for one of `free` places. The waiting call with the lowest number gets the next free
+ * place. The function resolves with another function, which frees the place.
  */
 function placesInOrder(free: number): (callNumber: number) => Promise<() => void> {
   const waiting: { callNumber: number; admit: () => void }[] = [];
@@ -236,8 +236,8 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
 
 /**
  * True if another attempt may succeed and is safe. If the outcome of a request is unknown, all methods except PATCH are
- * repeated, because the others are idempotent (each POST has an Idempotency-Key). A ban (403) is not waited for: people
- * should find its cause.
+ * repeated, because the others are idempotent (each POST has an Idempotency-Key). A request that was refused during a
+ * ban (403) is not repeated: a program should not decide to wait for the end of the ban.
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
   // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST still runs,

@@ -47,7 +47,7 @@ function textOf(body: string | Uint8Array | ArrayBuffer): string {
     // empty text.
     if (body !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   } catch {
-    // Throw the TypeError below, because the body is neither text nor bytes.
+    // Continue with the TypeError below, because the body is neither text nor bytes.
   }
   throw new TypeError('The body must be the unparsed body of the request, as text or bytes.');
 }

@@ -27,8 +27,8 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 export const WORKING_DIRECTORY = '/proc/self/cwd';
 const STAGING = 'init-';
 /**
- * The account that runs the servers that root starts. PostgreSQL refuses to run as root, and initdb refuses an account
- * that /etc/passwd does not list.
+ * The account that runs PostgreSQL if root starts the server. PostgreSQL refuses to run as root, and initdb refuses an
+ * account that /etc/passwd does not list.
  */
 const ACCOUNT = 'embedded-postgres';
 /**
@@ -45,7 +45,7 @@ export type DataFolder = ReturnType<typeof openFolder>;
  */
 export function openFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);
-  // Fail if the path is a file: otherwise Node 24 would report that the path below the file does not exist.
+  // Fail here if the path is a file. Otherwise Node 24 would report that the data folder below the path does not exist.
   fs.opendirSync(path).closeSync();
   const cluster = join(path, 'data');
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH_BYTES) {
@@ -59,8 +59,8 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
-  // Undefined means the account of this process. For root, the server runs as the owner of the data, or as its own
-  // account for new data.
+  // Undefined means the account of this process. If this process is root, the server runs as the owner of existing
+  // data, or as an account of its own for new data.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };
@@ -85,8 +85,8 @@ function listedAccount(): Account | undefined {
 }
 
 /**
- * Returns the owner of the cluster. Undefined if there is no cluster, or if root owns the cluster after restoring a
- * backup by hand.
+ * Returns the owner of the database cluster. Undefined if there is no cluster, or if root owns the cluster after
+ * restoring a backup by hand.
  */
 function ownerOf(cluster: string): Account | undefined {
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
@@ -98,7 +98,7 @@ export function holdsData({ cluster }: DataFolder): boolean {
 }
 
 /**
- * Creates the cluster if the folder has none.
+ * Creates the database cluster if the folder has none.
  * @param sync false makes initdb skip fsync, for a server that itself runs without fsync
  */
 export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<void> {
@@ -132,10 +132,9 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 }
 
 /**
- * Creates a cluster with UTF8, the builtin locale C.UTF-8 (the same sort order on every system) and data checksums.
- * Only accounts that can enter the folder of the cluster may connect to its server. The cluster is created in a
- * temporary folder and renamed once it is complete and on disk, so that an interrupted initdb leaves only a folder to
- * remove.
+ * Creates a database cluster with UTF8, the builtin locale C.UTF-8 (the same sort order on every system) and data
+ * checksums. Only accounts that can enter its folder may connect to the server. The cluster is created in a temporary
+ * folder and renamed once it is on disk, so that an interrupted initdb leaves only a folder to remove.
  */
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;
@@ -157,7 +156,7 @@ async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
     });
     fs.renameSync(staging, cluster);
   } catch (error) {
-    // Ignore the error if another process has created the cluster first.
+    // Ignore the error if another process has created the database cluster first.
     if (!['ENOTEMPTY', 'EEXIST'].includes(errorCodeOf(error))) throw error;
   } finally {
     fs.rmSync(staging, { recursive: true, force: true });

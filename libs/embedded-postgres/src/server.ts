@@ -19,7 +19,7 @@ import {
 
 /** Milliseconds to wait until a server responds. The server may be recovering, or another process may be stopping the server. */
 const RESPONSE_TIMEOUT_MS = 60_000;
-/** Milliseconds that a starting server may take between the creation of its lock file and the first accepted connection. */
+/** Milliseconds after the creation of a lock file in which its server may still be starting and not yet listen on the socket. */
 const LISTEN_TIMEOUT_MS = 2_000;
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
@@ -30,8 +30,8 @@ const MAX_LOG_BYTES = 1_000_000;
  */
 const LOCK = 7_366_277_318;
 /**
- * Reasons for a failed start that will pass: sessions of a killed server keep its shared memory for a moment, or
- * another process is starting a server, too.
+ * Matches reasons for a failed start that pass by themselves: sessions of a killed server keep its shared memory for a
+ * moment, or another process is starting a server, too.
  */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
@@ -47,8 +47,8 @@ export interface Server {
 export class ServerInUseError extends EmbeddedPostgresError {}
 
 /**
- * Signals that somebody sends to stop a server. A server that ended by any other signal has crashed, and would crash
- * again after a restart.
+ * Signals by which people and systems stop a server. A server that ended by any other signal has crashed, and would
+ * crash again after a restart.
  */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
@@ -62,8 +62,8 @@ const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 type Connection = Client & { ref(): void; unref(): void };
 
 /**
- * Connects to the server of the folder as its owner. Starts a server if no server runs, and waits for a server that is
- * starting, recovering or stopping.
+ * Connects to the server of the folder and makes this process its owner. Starts a server if no server runs, and waits
+ * for a server that is starting, recovering or stopping.
  * @throws ServerInUseError if another process owns the server
  */
 async function connectAsOwner(server: Server): Promise<Connection> {
@@ -76,7 +76,7 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // Leave the server running: its recovery continues, so that the next start has to wait for less time.
+        // Do not stop the server in the `catch` below: its recovery continues, so that the next start has to wait for less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
           `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
@@ -98,8 +98,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
 }
 
 /**
- * Connects as the owner of the server, and creates the database if it is missing. Returns an error that may be
- * temporary, and throws any other error.
+ * Connects, creates the database if it is missing, and makes this process the owner of the server. Returns an error
+ * that may be temporary, and throws any other error.
  */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
@@ -161,12 +161,15 @@ function isFree({ cluster }: DataFolder): boolean {
   return true;
 }
 
-/** A setting on the command line of a server by which `isPostmaster` recognizes the process of this cluster. */
+/** A setting on the command line of a server by which `isPostmaster` recognizes the process of this database cluster. */
 function processMark(cluster: string): string {
   return `embedded.cluster=${cluster}`;
 }
 
-/** True if `pid` is the main process of the server of this cluster. False for zombies and for processes of another container. */
+/**
+ * True if `pid` is the main process of the server of this database cluster. False for zombies and for processes of
+ * another container.
+ */
 function isPostmaster(cluster: string, pid: number): boolean {
   try {
     const command =
@@ -223,7 +226,7 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
-    // Listen only on a socket in the folder of the cluster, which only the account of the server may enter.
+    // Listen only on a socket in the data directory, which only the account of the server may enter.
     listen_addresses: '',
     unix_socket_directories: '.',
     unix_socket_permissions: '0700',

@@ -5,8 +5,9 @@ import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
 /**
- * Estimates of the memory that Node takes, in bytes without content: for a request with its response, for the name or the
- * value of a header field, and for a chunk of a body. If an estimate is too low, the system test `memory.spec.ts` fails.
+ * Estimates of the memory that Node takes, in bytes: for a request with its response, for the name or the value of a
+ * header field, and for a chunk of a body, each without its content. If an estimate is too low, the system test
+ * `memory.spec.ts` fails.
  */
 const REQUEST_BYTES = 6 * 1024;
 const FIELD_PART_BYTES = 64;

@@ -140,8 +140,8 @@ export class Connections {
       if (previous !== undefined) {
         connection.release(previous.req);
       }
-      // If the server is stopping, announce the end of the connection with the response to its newest request: a
-      // response to an earlier request must not close the connection.
+      // While the server stops, send `Connection: close` only with the response to the newest request: closing the
+      // connection earlier would lose the later requests.
       if (this.ending && connection.newest === response) {
         response.shouldKeepAlive = false;
       }

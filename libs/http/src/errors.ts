@@ -177,7 +177,10 @@ export const InternalError = defineError({
   message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
 
-/** The caller gets a 503, and the operator can end the problem. The message is written to the log and says what to do. */
+/**
+ * The service is unavailable for a reason that the operator can fix. The caller gets a 503. The message is written to
+ * the log and says what to do.
+ */
 export class UnavailableError extends Error {}
 
 export const ServiceUnavailableError = defineError({

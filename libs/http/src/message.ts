@@ -132,9 +132,9 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
 }
 
 /**
- * A valid path prefix such as `/shop`; the group leaves out a slash at the end. An invalid prefix such as
- * `//other.example` could lead links to another host. A colon at the end would make the server's URL a mapping key in
- * the YAML document.
+ * A valid path prefix such as `/shop`. The matched group leaves out a slash at the end. An invalid prefix such as
+ * `//other.example` could lead links to another host, and a colon at the end would make the server's URL a mapping key
+ * in the YAML document.
  */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 

@@ -99,9 +99,9 @@ function responding(response: ResponseOptions): MethodDecorator[] {
 }
 
 /**
- * Returns the schema of a resource in responses: the shared schema `name`, in which the given fields are optional, with
- * these fields required.
- * @param properties the required fields. Their types are repeated, because some code generators ignore `required`
+ * Returns an OpenAPI schema for responses with the resource `name`. The shared schema of the resource leaves some
+ * fields optional, and this schema requires these fields.
+ * @param properties the fields to require. Their types are repeated, because some code generators ignore `required`
  * without a type
  */
 export function storedSchema(

@@ -27,7 +27,7 @@ export interface Page<Entry> {
 export interface RepresentationOptions {
   /** Default: 200. A response with 201 has a `Location`, which is the operation's path and the new id. */
   status?: 200 | 201 | 202;
-  /** Set if the operation to which `Location` leads is deprecated. */
+  /** The deprecation of the operation to which `Location` leads, if that operation is deprecated. */
   deprecatedRead?: Deprecation;
   /**
    * Returns the representation that a GET would return, from which the ETag is computed. Needed if this operation
@@ -102,8 +102,8 @@ function asksForOne(query: object, parameter: string): boolean {
 }
 
 /**
- * A body with more characters than this is sent in a turn of the event loop of its own, because sending a long body
- * takes a thousand times as long.
+ * Bodies with more characters than this are sent one per turn of the event loop, because sending a long body takes a
+ * thousand times as long as a short body.
  */
 const LONG_BODY = 64 * 1024;
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
@@ -241,7 +241,7 @@ export function assertPathConditions({ headers, server, routeOptions }: FastifyR
   assertConditions(isReadable ? headers : { 'if-match': headers['if-match'] }, null);
 }
 
-/** Marks an operation that checks `If-Match` and `If-None-Match` itself, and documents `If-Match`. */
+/** Marks an operation that checks `If-Match` and `If-None-Match` itself, and documents the header field `If-Match`. */
 export function IfMatch(): MethodDecorator {
   return applyDecorators(
     AddRouteConfig({ checksConditions: true }),

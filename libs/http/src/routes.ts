@@ -1,4 +1,4 @@
-// Decorators that give facts about an operation to the router and to the OpenAPI document, and the deprecation of operations.
+// Decorators that describe an operation to the router and to the OpenAPI document, and the rules for deprecated operations.
 import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
@@ -27,8 +27,8 @@ export const NOTES = 'x-operation-notes';
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
- * Notes for the documentation of an operation. `success` and `always` are the header fields of successful responses and
- * of all responses.
+ * Notes for the documentation of an operation. `success` and `always` name the header fields of successful responses
+ * and of all responses.
  */
 export interface Notes {
   errors?: readonly AnyDefinedError[];

@@ -1,4 +1,5 @@
-// Converts bodies and queries to instances of their classes, and checks the fields by the rules of class-validator decorators.
+// Converts bodies and queries to instances of their DTO classes, and checks the fields by the rules of class-validator
+// decorators.
 import {
   type ArgumentMetadata,
   type CanActivate,
@@ -171,7 +172,10 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
 
 type CompiledField = ReturnType<typeof compile>;
 
-/** The class-validator rule of this name marks fields whose value is a name and has to be converted to the composed form. */
+/**
+ * The name of the class-validator rule for fields that hold a name. Such a name is converted to Unicode's composed form
+ * (NFC).
+ */
 export const IS_NAME = 'isName';
 
 /** Converts a name to Unicode's composed form (NFC), because the same name can be encoded in different forms. */
