@@ -9,8 +9,10 @@ import {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { Clock } from '#libs/clock';
 import {
   AccountedRequest,
+  AccountedResponse,
   ApiError,
   BadRequestError,
   Connections,
@@ -22,6 +24,7 @@ import {
   networkMatcher,
   originForm,
   prefixOf,
+  type Refusal,
 } from '#libs/http';
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
@@ -60,6 +63,7 @@ export function createHttpAdapter(
     connectionTimeout: standstillMs,
     http: {
       IncomingMessage: AccountedRequest,
+      ServerResponse: AccountedResponse,
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(1_000, headersMs),
       // Node's own response to a request without `Host` has no Error body. `assertReadable` refuses such requests instead.
@@ -91,6 +95,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   // means no limit.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
+  connections.onRefusal = refusalLog(fastify.log, app.get(Clock));
   fastify.decorateRequest('prefix', {
     getter() {
       return prefixOf(this.raw, isProxy);
@@ -160,13 +165,32 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
 }
 
+/** Each reason is logged at most once in this time, in milliseconds, so that a flood does not fill the log. */
+const QUIET_MS = 60_000;
+
+const REFUSALS: Record<Refusal, string> = {
+  memory: 'unanswered requests and unread responses take all the memory that they may take',
+  address: 'one address has half of all connections that may be open',
+  total: 'no more connections may be open',
+};
+
+function refusalLog(logger: FastifyBaseLogger, clock: Clock): (reason: Refusal) => void {
+  const quietUntil = new Map<Refusal, number>();
+  return (reason) => {
+    if (clock.now() >= (quietUntil.get(reason) ?? 0)) {
+      quietUntil.set(reason, clock.now() + QUIET_MS);
+      logger.warn({ reason }, `Connections are closed because ${REFUSALS[reason]}.`);
+    }
+  };
+}
+
 /**
  * Replaces the server's listeners for requests, `Expect`, malformed requests and CONNECT. Node would otherwise answer some
  * of these with responses of its own, without the Error body, or drop the request.
  */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
-  const begin: RequestListener<typeof AccountedRequest> = (request, response) => {
+  const begin: RequestListener<typeof AccountedRequest, typeof AccountedResponse> = (request, response) => {
     request.url = originForm(request);
     connections.takeTurn(request, response, () => handle(request, response));
   };

@@ -22,6 +22,7 @@ import { inBackground } from '#libs/background';
 import { Database } from '#libs/database';
 import {
   AccountedRequest,
+  AccountedResponse,
   type ApiError,
   BadRequestError,
   Connections,
@@ -136,6 +137,16 @@ function measureState(app: NestFastifyApplication, connections: Connections, reg
       },
     });
   gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
+  new Counter({
+    name: 'petstore_http_connections_refused_total',
+    help: 'Connections that were closed for a limit: of memory, of the connections of an address, or of all connections.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      Object.entries(connections.refused).forEach(([reason, count]) => this.inc({ reason }, count));
+    },
+  });
   const isReady = async () => Number((await readiness.reason()) === undefined);
   gauge('petstore_ready', 'Whether /health/ready is 200 (1) or not (0).', isReady, 'min');
   const memory = Math.min(process.constrainedMemory() || Infinity, totalmem());
@@ -201,10 +212,14 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
       },
     );
   };
-  const server = createServer({ IncomingMessage: AccountedRequest, requireHostHeader: false });
+  const server = createServer({
+    IncomingMessage: AccountedRequest,
+    ServerResponse: AccountedResponse,
+    requireHostHeader: false,
+  });
   const connections = new Connections(server, () => undefined);
   server.maxConnections = MAX_CONNECTIONS;
-  const begin: RequestListener<typeof AccountedRequest> = (request, response) =>
+  const begin: RequestListener<typeof AccountedRequest, typeof AccountedResponse> = (request, response) =>
     connections.takeTurn(request, response, () => answer(request, response));
   const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
     connections.refuse(socket, failure, () => Promise.resolve({})).catch(() => socket.destroy());

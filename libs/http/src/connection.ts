@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { IncomingMessage, type ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
@@ -19,6 +19,8 @@ const CHUNK_OVERHEAD_BYTES = 400;
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
+/** Memory for each unsent character of a response, in bytes: ASCII takes 2, Chinese 5. */
+const UNREAD_FACTOR = 3;
 
 export interface Owner {
   connections: number;
@@ -95,8 +97,28 @@ export class AccountedRequest extends IncomingMessage {
   }
 }
 
+/**
+ * A response whose content counts towards the memory of its connection until the caller has read the content. A content that
+ * is streamed does not count: all responses share the buffers of a page.
+ */
+export class AccountedResponse<
+  Request extends IncomingMessage = AccountedRequest,
+> extends ServerResponse<Request> {
+  override end(...given: unknown[]): this {
+    super.end(...(given as []));
+    const [content] = given;
+    const { socket } = this.req;
+    if ((typeof content === 'string' || content instanceof Uint8Array) && socket.writableLength > 0) {
+      accounts
+        .get(socket)
+        ?.hold(this.req as IncomingMessage as AccountedRequest, content.length * UNREAD_FACTOR);
+    }
+    return this;
+  }
+}
+
 export class Connection {
-  newest?: ServerResponse<AccountedRequest>;
+  newest?: AccountedResponse;
   /** Set if the rest of the newest request's body cannot be read. The handler of that request gets this error. */
   brokenBy?: ApiError;
   /** How many requests of this connection wait until the response to the previous request is sent. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { type AccountedRequest, Connection, type Owner, isSent } from './connection';
+import { type AccountedRequest, type AccountedResponse, Connection, type Owner, isSent } from './connection';
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
@@ -41,6 +41,12 @@ const GRACE_MS = 1_000;
 const LINGER_MS = 1_000;
 
 /**
+ * Why a connection is closed although its caller has done nothing wrong: unanswered requests take too much memory, the
+ * caller's address has half of all connections, or no more connections may be open.
+ */
+export type Refusal = 'memory' | 'address' | 'total';
+
+/**
  * The open connections of a server. Requests of one connection are handled one after the other, the memory of all
  * requests is limited, and the server can stop without interrupting a request.
  */
@@ -49,6 +55,10 @@ export class Connections {
   private readonly owners = new Map<string, Owner>();
   private readonly total = { heldBytes: 0 };
   maxHeld = MAX_HELD_BYTES;
+  /** How many connections were closed, by the reason. */
+  readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
+  /** Called after each connection that is closed for such a reason. */
+  onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
 
   /**
@@ -57,18 +67,20 @@ export class Connections {
    * Returns undefined for a trusted proxy, which has no limit of its own
    */
   constructor(
-    private readonly server: Server<typeof AccountedRequest>,
+    private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
     ownerOf: (address: string) => string | undefined,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
     // Keep a connection open when the caller closes only its sending side: the caller still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
+    server.on('drop', () => this.noteRefusal('total'));
     server.on('connection', (socket: Socket) => {
       const name = ownerOf(socket.remoteAddress ?? '');
       const owner =
         name === undefined ? undefined : (this.owners.get(name) ?? { connections: 0, heldBytes: 0 });
       if (owner !== undefined && owner.connections >= server.maxConnections / 2) {
         socket.destroy();
+        this.noteRefusal('address');
         return;
       }
       this.all.set(socket, new Connection(socket, owner, (...changed) => this.account(...changed)));
@@ -114,8 +126,14 @@ export class Connections {
         }
         this.all.delete(connection.socket);
         connection.destroy(connection === changed);
+        this.noteRefusal('memory');
       }
     }
+  }
+
+  private noteRefusal(reason: Refusal): void {
+    this.refused[reason] += 1;
+    this.onRefusal(reason);
   }
 
   get open(): number {
@@ -127,7 +145,7 @@ export class Connections {
    * closes before. Without this order, a caller that reads no response could make the service keep one response in
    * memory for each request.
    */
-  takeTurn(request: AccountedRequest, response: ServerResponse<AccountedRequest>, begin: () => void): void {
+  takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
     const connection = this.all.get(socket);
     connection?.take(request);

@@ -224,6 +224,20 @@ describe('the metrics', () => {
     expect(ofEvents('sum')).toBeLessThan(seconds - 0.9);
   });
 
+  it('count connections that are closed for a limit, of which the log has one line a minute', async () => {
+    const lines = () => service.log.lines.filter(({ reason }) => reason === 'memory');
+    const { maxHeld } = service.connections;
+    service.connections.maxHeld = 10_000;
+    for (let count = 1; count <= 2; count += 1) {
+      const connection = await RawConnection.open(service.port);
+      connection.write(`${requestText('GET /').slice(0, -2)}${'ab:\r\n'.repeat(1_000)}`);
+      await connection.closed();
+      expect(await text()).toContain(`petstore_http_connections_refused_total{reason="memory"} ${count}\n`);
+      expect(lines()).toHaveLength(1);
+    }
+    service.connections.maxHeld = maxHeld;
+  });
+
   it('have counters without any events, as 0', async () => {
     const page = await text();
     expect(page).toContain('petstore_limits_degraded 0\n');

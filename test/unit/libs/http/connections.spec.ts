@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { AccountedRequest, Connections, disconnectSignalOf } from '#libs/http';
+import { type Server, createServer } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { AccountedRequest, AccountedResponse, Connections, disconnectSignalOf } from '#libs/http';
 import { RawConnection } from '../../../support/raw-http';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
@@ -9,13 +9,15 @@ const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
 const GRACE_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
+const CLASSES = { IncomingMessage: AccountedRequest, ServerResponse: AccountedResponse };
+
 /** So many may be open. */
 const MAX = 8;
 
-let server: Server;
+let server: Server<typeof AccountedRequest, typeof AccountedResponse>;
 let connections: Connections;
 /** Answers that the test still has to give, in the order of their requests. */
-let pending: ServerResponse[];
+let pending: AccountedResponse[];
 let opened: RawConnection[];
 /** Whose connections the next ones are. */
 let owner: string | undefined;
@@ -23,7 +25,7 @@ let owner: string | undefined;
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
   [pending, opened, owner] = [[], [], undefined];
-  server = createServer({ IncomingMessage: AccountedRequest }, (request, answer) => {
+  server = createServer(CLASSES, (request, answer) => {
     connections.takeTurn(request, answer, () => {
       pending.push(answer);
       server.emit('asked');
@@ -124,6 +126,19 @@ describe('What is not answered yet is bounded in bytes', () => {
         'second',
       ]);
     }
+  });
+
+  it('responses that nobody reads', async () => {
+    connections.maxHeld = 100_000_000;
+    const { port } = server.address() as AddressInfo;
+    const unread = Array.from({ length: 4 }, () => connect(port).pause());
+    for (const [index, socket] of unread.entries()) {
+      socket.write(GET);
+      await once(server, 'asked');
+      pending[index]!.end('x'.repeat(16_000_000));
+    }
+    expect(connections.open).toBe(2);
+    unread.forEach((socket) => socket.destroy());
   });
 
   it('and each owner holds at most half of it', async () => {
