@@ -51,7 +51,7 @@ const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
       ...(READ_SETTINGS.includes(module) ? ['^src/settings\\.ts$'] : []),
       // Separate rules restrict the imports of these paths.
       '^src/modules/(auth|idempotency)/',
-      '^src/(feature|operator-error)\\.ts$',
+      '^src/(feature|program)\\.ts$',
       '^src/cli/',
     ],
   },
@@ -179,7 +179,7 @@ module.exports = {
       name: 'Settings import only libraries and the readers of the environment',
       severity: 'error',
       from: { path: '^src/settings\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(runtime/(environment|database-url)|operator-error)\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/runtime/(environment|database-url)\\.ts$' },
     },
     {
       name: 'Nothing else imports the command line',

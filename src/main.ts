@@ -2,11 +2,13 @@ import 'reflect-metadata';
 import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
+import { describeFailure, program } from '#libs/messages';
 import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './runtime/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
 import { readSettings, settingNames } from './settings';
 
 const signals = listenToStopSignals();
+program.name = 'petstore';
 
 /**
  * Keeps an object of `process.nextTick` alive. If a garbage collection finds no such object, V8 creates all later ones
@@ -54,8 +56,9 @@ async function main(): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const { ReportedStartError, describeFailure } = await import('./runtime/failures.js');
+  const { ReportedStartError, explain } = await import('./runtime/failures.js');
   if (!(error instanceof ReportedStartError)) {
+    program.explain = explain;
     process.stderr.write(describeFailure(error));
   }
   process.exit(1);

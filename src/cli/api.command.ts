@@ -1,10 +1,9 @@
 import { Command } from 'nest-commander';
-import { PETSTORE, printable, printableJson } from '../runtime/messages';
+import { BaseCommand, type Commander, print } from '#libs/command-line';
+import { OperatorError, UsageError, printable, printableJson } from '#libs/messages';
+import { PETSTORE } from '../program';
 import { serviceAddress } from '../runtime/presence';
 import { readSettings } from '../settings';
-import { type Commander, PetstoreCommand } from './command/command';
-import { OperatorError, UsageError } from '../operator-error';
-import { print } from './command/output';
 
 export function serviceUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
@@ -87,7 +86,7 @@ const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
 Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is JSON is sent as such: \
 quantity=2 is a number, name=2 too, and name='"2"' is a text.`,
 })
-export class ApiCommand extends PetstoreCommand {
+export class ApiCommand extends BaseCommand {
   readonly examples = [
     'api /pets -f status=available -f limit=5',
     'api /pets --paginate',

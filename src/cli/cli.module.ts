@@ -1,24 +1,29 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Command } from 'nest-commander';
+import {
+  BaseCommand,
+  type Commander,
+  type OutputOptions,
+  StoreConnection,
+  printDone,
+  writeOutput,
+} from '#libs/command-line';
+import { UsageError } from '#libs/messages';
 import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
-import { type Actor } from '../modules/audit';
-import { VERSION } from '../runtime/messages';
+import { VERSION } from '../program';
 import { type Settings, readSettings } from '../settings';
-import { type Commander, PetstoreCommand, StoreConnection } from './command/command';
-import { UsageError } from '../operator-error';
-import { writeOutput } from './command/files';
-import { type OutputOptions, printDone } from './command/output';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';
+import { OpenedStore } from './store';
 import { ApiCommand } from './api.command';
 
 @Command({
   name: 'serve',
   description: 'run the service until SIGTERM or Ctrl-C; configured by the environment',
 })
-export class ServeCommand extends PetstoreCommand {
+export class ServeCommand extends BaseCommand {
   readonly examples = ['serve', 'serve > petstore.log'];
   readonly takesJson = false;
 
@@ -32,7 +37,7 @@ export class ServeCommand extends PetstoreCommand {
 }
 
 @Command({ name: 'openapi', description: 'print the OpenAPI document; needs neither server nor database' })
-export class OpenapiCommand extends PetstoreCommand {
+export class OpenapiCommand extends BaseCommand {
   readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
   readonly takesJson = false;
 
@@ -47,7 +52,7 @@ export class OpenapiCommand extends PetstoreCommand {
 }
 
 @Command({ name: 'version', description: 'print the version of this program, and with --json that of Node' })
-export class VersionCommand extends PetstoreCommand {
+export class VersionCommand extends BaseCommand {
   readonly examples = ['version', 'version --json'];
 
   protected async execute(options: OutputOptions): Promise<void> {
@@ -60,13 +65,14 @@ const COMMANDS = [ApiCommand, DbCommand, StatusCommand, OpenapiCommand, Completi
 
 @Module({})
 export class CliModule {
-  static async forActor(actor: Actor): Promise<DynamicModule> {
+  /** @param name the operator, whom the audit log names as the author of all changes */
+  static async forOperator(name: string): Promise<DynamicModule> {
     const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
     const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];
     return {
       module: CliModule,
-      imports: [AppModule.forCommands(settingsOrDefaults(), actor)],
-      providers: [StoreConnection, ...commands],
+      imports: [AppModule.forCommands(settingsOrDefaults(), { kind: 'cli', name })],
+      providers: [{ provide: StoreConnection, useClass: OpenedStore }, ...commands],
     };
   }
 }

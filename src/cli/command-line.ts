@@ -1,20 +1,28 @@
 import 'reflect-metadata';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandFactory, CommandRunnerService } from 'nest-commander';
+import {
+  COMMANDER_OPTIONS,
+  type Commander,
+  finishUnlessInterrupted,
+  listenForInterruption,
+  operatorName,
+  outputIsWritten,
+  reportFailure,
+} from '#libs/command-line';
+import { UsageError, program } from '#libs/messages';
+import { PETSTORE, VERSION } from '../program';
 import { isDecoded, loadEnvironmentFile } from '../runtime/environment';
-import { PETSTORE, VERSION } from '../runtime/messages';
+import { explain } from '../runtime/failures';
 import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
-import { COMMANDER_OPTIONS, type Commander, closeStores } from './command/command';
-import { finishUnlessInterrupted, listenForInterruption, reportFailure } from './command/failure';
-import { UsageError } from '../operator-error';
-import { outputIsWritten } from './command/files';
-import { operator } from './command/operator';
+import { closeStores } from './store';
 
 const CLOSE_MS = 1_000;
 
 export async function runCommandLine(signals: StopSignals): Promise<void> {
+  Object.assign(program, { name: 'petstore', explain });
   listenForInterruption(signals);
   // Drop warnings that libraries print, for example of ioredis about a superfluous password: they do not belong to a
   // command's output.
@@ -36,7 +44,7 @@ async function executeCommand(): Promise<void> {
     throw new UsageError('an argument is not UTF-8.');
   }
   const application = await CommandFactory.createWithoutRunning(
-    await CliModule.forActor(operator(process.env)),
+    await CliModule.forOperator(operatorName(process.env)),
     COMMANDER_OPTIONS,
   );
   // Name the program in the help as it has to be typed, for example `npx petstore`.

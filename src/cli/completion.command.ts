@@ -1,6 +1,5 @@
 import { Command } from 'nest-commander';
-import { type Commander, PetstoreCommand } from './command/command';
-import { print } from './command/output';
+import { BaseCommand, type Commander, print } from '#libs/command-line';
 
 /** The first words of a command line, for example ` clients create --plan`, and the words that may follow. */
 type Place = [words: string, next: readonly string[]];
@@ -79,7 +78,7 @@ const SCRIPTS = { bash, zsh, fish };
   name: 'completion',
   description: 'print a script that completes commands and options of petstore in a shell',
 })
-export class CompletionCommand extends PetstoreCommand {
+export class CompletionCommand extends BaseCommand {
   readonly examples = [
     'completion bash > ~/.local/share/bash-completion/completions/petstore',
     'completion zsh >> ~/.zshrc',

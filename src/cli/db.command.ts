@@ -5,21 +5,32 @@ import { basename, join } from 'node:path';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import type { DataSource } from 'typeorm';
+import {
+  CommandGroup,
+  type ConfirmedOptions,
+  type OutputOptions,
+  Subcommand,
+  confirm,
+  counted,
+  interruptible,
+  print,
+  printDone,
+  printMany,
+  printOne,
+  typedPath,
+  withProgress,
+} from '#libs/command-line';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
+import { OperatorError, UsageError } from '#libs/messages';
 import type { CopiedFile } from '../feature';
 import { FEATURES } from '../features';
 import { QuotasService } from '../modules/quotas';
+import { PETSTORE } from '../program';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../runtime/database-url';
-import { PETSTORE } from '../runtime/messages';
 import { SeedService } from '../runtime/seed';
 import { readSettings } from '../settings';
-import { CommandGroup, type ConfirmedOptions, Subcommand, openStore } from './command/command';
-import { interruptible } from './command/failure';
-import { OperatorError, UsageError } from '../operator-error';
-import { typedPath } from './command/files';
-import { confirm, withProgress } from './command/operator';
-import { type OutputOptions, counted, print, printDone, printMany, printOne } from './command/output';
+import { openStore } from './store';
 
 /** Tables that are not copied. The instances in `instances` run on the source, and the copy gets an identity of its own. */
 const NOT_COPIED = ['instances', 'store_identity'];

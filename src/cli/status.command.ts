@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
 import { Command } from 'nest-commander';
 import type { DataSource } from 'typeorm';
+import { BaseCommand, type OutputOptions, inUnits, print, printMany, printOne } from '#libs/command-line';
 import { collationOf, migrationStates } from '#libs/database';
+import { OperatorError } from '#libs/messages';
 import { redisStatus } from '../modules/quotas';
+import { PETSTORE, VERSION } from '../program';
 import { findEmbedded, withConnection } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
-import { PETSTORE, VERSION } from '../runtime/messages';
 import { type Instance, instancesOn } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
-import { PetstoreCommand } from './command/command';
-import { OperatorError } from '../operator-error';
-import { type OutputOptions, inUnits, print, printMany, printOne } from './command/output';
 
 type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 
@@ -18,7 +17,7 @@ type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
   name: 'status',
   description: 'show the state of the service and its database; starts and changes nothing',
 })
-export class StatusCommand extends PetstoreCommand {
+export class StatusCommand extends BaseCommand {
   readonly examples = ['status', 'status --json'];
 
   /** Prints the status. If there is a problem, the command then ends with exit code 1, for scripts. */

@@ -5,13 +5,13 @@ import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
 import { type FoundData, findData, startEmbeddedPostgres, unavailability } from '#libs/embedded-postgres';
+import { StartError } from '#libs/messages';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
+import { PETSTORE } from '../program';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
-import { StartError } from './failures';
-import { PETSTORE } from './messages';
 
 /**
  * In milliseconds: how long a statement may run, how long it may wait for a lock, and how long a request may wait for a

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { OperatorError } from '../operator-error';
-import { formatError, withoutSecrets } from './messages';
+import { OperatorError, WRITTEN_OUT, formatError, isWrittenOut, withoutSecrets } from '#libs/messages';
 
 const INVALID = 'invalid_configuration';
 const MAX_SHOWN = 60;
@@ -52,12 +51,6 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader
 export function entriesOf(text: string): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   return entries.filter((entry) => entry !== '');
-}
-
-export const WRITTEN_OUT = 'a path that is written out: only a shell knows ~ and $';
-
-export function isWrittenOut(path: string): boolean {
-  return !/^[~$]/.test(path);
 }
 
 export const path = taking(WRITTEN_OUT, (text) => (isWrittenOut(text) ? text : undefined));

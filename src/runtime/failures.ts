@@ -6,14 +6,7 @@ import {
 } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
-import { OperatorError } from '../operator-error';
-import { formatError, printable } from './messages';
-
-export class StartError extends OperatorError {
-  constructor(message: string) {
-    super(message, 'cannot_start');
-  }
-}
+import { DEFECT, type Failure, StartError } from '#libs/messages';
 
 /** The service could not start, and a worker process has already reported the reason. */
 export class ReportedStartError extends Error {}
@@ -27,8 +20,6 @@ const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error,
   [MigrationLockError, 'database_locked'],
   [UnsuitableDatabaseError, 'database_unsuitable'],
 ];
-
-type ExplainedFailure = Record<'code' | 'message', string> & { lines?: readonly string[] };
 
 /**
  * PostgreSQL's codes (appendix A) for a rejected user or password, an unknown database, schema or table, and a missing
@@ -48,24 +39,8 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
  */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
-const DEFECT = 'internal_error';
-
-/**
- * Returns the text that reports a failure: one line, with details below, if the failure can be explained; otherwise the
- * stack.
- */
-export function describeFailure(error: unknown): string {
-  const { code, message, lines = [] } = failureOf(error);
-  return code === DEFECT
-    ? `petstore: ${message.split('\n').map(printable).join('\n')}\n`
-    : formatError(message) + lines.map((line) => `${printable(line)}\n`).join('');
-}
-
-export function failureOf(error: unknown): ExplainedFailure {
-  if (error instanceof OperatorError) {
-    const { code, message, lines } = error;
-    return { code, message, lines };
-  }
+/** Explains errors of the libraries and of the database. The mains set this function as `program.explain`. */
+export function explain(error: unknown): Failure {
   if (error instanceof ApiError) {
     return { code: error.code, message: error.message };
   }
@@ -74,10 +49,10 @@ export function failureOf(error: unknown): ExplainedFailure {
     return { code, message: (error as Error).message };
   }
   const { message, stack = message } = loggableError(error);
-  return failureOfDatabase(error) ?? { code: DEFECT, message: stack };
+  return explainDatabase(error) ?? { code: DEFECT, message: stack };
 }
 
-function failureOfDatabase(error: unknown): ExplainedFailure | undefined {
+function explainDatabase(error: unknown): Failure | undefined {
   const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
   const [code, message] = [String(fields.code), String(fields.message)];
   // The severity is FATAL while a connection starts: then the `options` of the URL are wrong. In a statement, the same

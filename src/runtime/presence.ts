@@ -5,9 +5,9 @@ import type { DataSource } from 'typeorm';
 import { RepeatingTask } from '#libs/background';
 import { Database, type ExpiredRows } from '#libs/database';
 import { QuotaStore } from '../modules/quotas';
+import { VERSION } from '../program';
 import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
-import { VERSION } from './messages';
 
 /** How often an instance renews its row in the table `instances`, in milliseconds. */
 const RENEWED_MS = 5_000;

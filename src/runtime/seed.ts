@@ -7,7 +7,7 @@ import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
 import { CategoriesService } from '../modules/categories';
 import { type PetStatus, PetsService } from '../modules/pets';
 import { agreedPlan } from '../modules/quotas';
-import { PETSTORE } from './messages';
+import { PETSTORE } from '../program';
 
 export const DEMO_CLIENT = 'demo';
 

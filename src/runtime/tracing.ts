@@ -24,7 +24,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { withoutSecrets } from './messages';
+import { withoutSecrets } from '#libs/messages';
 
 const SERVICE_NAME = 'petstore';
 const FLUSH_MS = 2_000;

@@ -2,8 +2,9 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
+import { StartError } from '#libs/messages';
 import type { Settings } from '../settings';
-import { ReportedStartError, StartError } from './failures';
+import { ReportedStartError } from './failures';
 import { metricsOf, serveMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
 

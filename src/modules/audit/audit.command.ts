@@ -1,9 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
+import { type Commander, type OutputOptions, StoreCommand, printMany, wholeNumber } from '#libs/command-line';
 import { AuditTrail } from './audit-trail';
-import { type Commander, StoreCommand } from '../../cli/command/command';
-import { wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, printMany } from '../../cli/command/output';
 
 interface AuditOptions extends OutputOptions {
   client?: string;

@@ -1,14 +1,21 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { type Commander, type ConfirmedOptions, StoreCommand } from '../../cli/command/command';
-import { interruptible } from '../../cli/command/failure';
-import { OperatorError } from '../../operator-error';
-import { readInput, writeFile } from '../../cli/command/files';
-import { confirm, withProgress } from '../../cli/command/operator';
-import { wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, counted, printDone } from '../../cli/command/output';
-import { failureOf } from '../../runtime/failures';
-import { PETSTORE, printable, printableJson } from '../../runtime/messages';
+import {
+  type Commander,
+  type ConfirmedOptions,
+  type OutputOptions,
+  StoreCommand,
+  confirm,
+  counted,
+  interruptible,
+  printDone,
+  readInput,
+  wholeNumber,
+  withProgress,
+  writeFile,
+} from '#libs/command-line';
+import { OperatorError, failureOf, printable, printableJson } from '#libs/messages';
+import { PETSTORE } from '../../program';
 import { type CatalogueCounts, exampleLines } from './catalogue-format';
 import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue, type ImportOutcome } from './import-catalogue';

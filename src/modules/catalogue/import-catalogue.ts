@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, type Origin, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
 import { ApiError, ValidationFailedError } from '#libs/http';
-import { OperatorError } from '../../operator-error';
+import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
 import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';

@@ -1,8 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { type Commander, StoreCommand } from '../../cli/command/command';
-import { DAYS_OPTION } from '../../cli/command/option';
-import { type OutputOptions, printMany } from '../../cli/command/output';
+import { type Commander, DAYS_OPTION, type OutputOptions, StoreCommand, printMany } from '#libs/command-line';
 import { ClientsService } from '../auth';
 import { DeprecatedCalls } from './deprecated-calls';
 

@@ -1,14 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
+import {
+  BaseCommand,
+  type Commander,
+  type OutputOptions,
+  StoreConnection,
+  identifier,
+  print,
+  printMany,
+  someOf,
+  untilInterrupted,
+  wholeNumber,
+} from '#libs/command-line';
+import { formatError, printableJson } from '#libs/messages';
 import { EVENT_TYPES, type EventFilter, type EventType } from './event.entity';
 import { EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
 import type { EventDto } from './events.dto';
-import { formatError, printableJson } from '../../runtime/messages';
-import { type Commander, PetstoreCommand, StoreConnection } from '../../cli/command/command';
-import { untilInterrupted } from '../../cli/command/failure';
-import { identifier, someOf, wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, print, printMany } from '../../cli/command/output';
 
 const BATCH = 500;
 const POLL_MS = 200;
@@ -30,7 +38,7 @@ interface EventsOptions extends OutputOptions {
 }
 
 @Command({ name: 'events', description: 'show what happened in the store, newest last' })
-export class EventsCommand extends PetstoreCommand {
+export class EventsCommand extends BaseCommand {
   readonly examples = [
     'events',
     'events --types order.placed --limit 1000',
@@ -63,7 +71,7 @@ export class EventsCommand extends PetstoreCommand {
 
   private follow(filter: EventFilter, { limit, json }: EventsOptions): Promise<void> {
     const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : inALine(event));
-    return untilInterrupted(async (signal) => {
+    return untilInterrupted('no more events are shown', async (signal) => {
       await this.store.open();
       let place = await this.events.last();
       const earlier = await this.events.newest(filter, limit);

@@ -1,22 +1,33 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { ClientsService, describeKey } from '../auth';
-import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
-import { PETSTORE } from '../../runtime/messages';
 import {
   CommandGroup,
   type Commander,
   type ConfirmedOptions,
   type Option,
+  type OutputOptions,
   Subcommand,
-} from '../../cli/command/command';
-import { UsageError } from '../../operator-error';
-import { confirm } from '../../cli/command/operator';
-import { clientName, wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
+  confirm,
+  print,
+  printDone,
+  printMany,
+  printOne,
+  wholeNumber,
+} from '#libs/command-line';
+import { UsageError } from '#libs/messages';
+import { PETSTORE } from '../../program';
+import { ClientsService, describeKey } from '../auth';
+import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
 
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
 const requests = wholeNumber(1, 2_147_483_647);
+
+export function clientName(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {
+    throw new UsageError(`a client name is 1 to 100 letters, digits, dots, dashes and underscores.`);
+  }
+  return text;
+}
 
 interface PlanOptions extends OutputOptions {
   plan: string;

@@ -1,7 +1,27 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
+import {
+  CommandGroup,
+  type Commander,
+  type ConfirmedOptions,
+  OutputFailure,
+  type OutputOptions,
+  Subcommand,
+  confirm,
+  duration,
+  futureInstant,
+  identifier,
+  print,
+  printDone,
+  printMany,
+  printOne,
+  shortText,
+  someOf,
+} from '#libs/command-line';
 import { composed } from '#libs/http';
+import { OperatorError, UsageError, failureOf, formatError } from '#libs/messages';
+import { PETSTORE } from '../../program';
 import {
   ClientsService,
   type IssuedKey,
@@ -12,14 +32,10 @@ import {
   describeKey,
 } from '../auth';
 import { QuotasService } from './quotas.service';
-import { failureOf } from '../../runtime/failures';
-import { PETSTORE, formatError } from '../../runtime/messages';
-import { CommandGroup, type Commander, type ConfirmedOptions, Subcommand } from '../../cli/command/command';
-import { OutputFailure } from '../../cli/command/failure';
-import { OperatorError, UsageError } from '../../operator-error';
-import { confirm } from '../../cli/command/operator';
-import { duration, futureInstant, keyReference, shortText, someOf } from '../../cli/command/option';
-import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
+
+export function keyReference(text: string): number | string {
+  return text.startsWith('psk_live_') ? text : identifier(text);
+}
 
 function nameOf({ id, last4, client }: IssuedKey['record']): string {
   return `${id} (…${last4}) of ${client.name}`;

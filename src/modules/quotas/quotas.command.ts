@@ -1,12 +1,21 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
+import {
+  CommandGroup,
+  type ConfirmedOptions,
+  DAYS_OPTION,
+  type OutputOptions,
+  Subcommand,
+  confirm,
+  print,
+  printDone,
+  printMany,
+  printOne,
+  wholeNumber,
+} from '#libs/command-line';
+import { PETSTORE } from '../../program';
 import { ClientsService } from '../auth';
 import { QuotasService } from './quotas.service';
-import { PETSTORE } from '../../runtime/messages';
-import { CommandGroup, type ConfirmedOptions, Subcommand } from '../../cli/command/command';
-import { confirm } from '../../cli/command/operator';
-import { DAYS_OPTION, wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, print, printDone, printMany, printOne } from '../../cli/command/output';
 
 @Command({ name: 'quotas', description: 'show and reset what clients have used' })
 export class QuotasCommand extends CommandGroup {

@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
+import { type SubcommandDeclaration, print } from '#libs/command-line';
+import { OperatorError, UsageError, formatError, printable, printableJson } from '#libs/messages';
 import { URL_OPTION, keyInEnvironment, noService, urlOf } from '../../cli/api.command';
-import type { SubcommandDeclaration } from '../../cli/command/command';
-import { OperatorError, UsageError } from '../../operator-error';
-import { print } from '../../cli/command/output';
-import { formatError, printable, printableJson } from '../../runtime/messages';
 import type { EventType } from '../events';
 import { typesOption } from '../events/events.command';
 import { AddressPolicy } from './delivery/address-policy';

@@ -6,8 +6,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
+import { OperatorError } from '#libs/messages';
 import type { CopiedFile } from '../../feature';
-import { OperatorError } from '../../operator-error';
 import { SETTINGS, type Settings, WEBHOOK_KEY_BYTES } from '../../settings';
 import { type StoredSecret, Webhook } from './webhook.entity';
 

@@ -1,12 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { CommandGroup, type Commander, Subcommand } from '../../cli/command/command';
-import { untilInterrupted } from '../../cli/command/failure';
-import { OperatorError } from '../../operator-error';
-import { identifier, shortText, wholeNumber } from '../../cli/command/option';
-import { type OutputOptions, counted, printDone, printMany, printOne } from '../../cli/command/output';
-import { PETSTORE } from '../../runtime/messages';
+import {
+  CommandGroup,
+  type Commander,
+  type OutputOptions,
+  Subcommand,
+  counted,
+  identifier,
+  printDone,
+  printMany,
+  printOne,
+  shortText,
+  untilInterrupted,
+  wholeNumber,
+} from '#libs/command-line';
+import { OperatorError } from '#libs/messages';
+import { PETSTORE } from '../../program';
 import { ClientsService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
 import { shownUrl } from './webhook.entity';
@@ -145,7 +155,7 @@ export class WebhooksCommand extends CommandGroup {
 
   @Subcommand(LISTEN)
   listen(options: ListenOptions): Promise<void> {
-    return untilInterrupted((signal) => listen(options, signal));
+    return untilInterrupted('no more events are shown', (signal) => listen(options, signal));
   }
 
   private async existing(id: number): Promise<WebhookOverview> {

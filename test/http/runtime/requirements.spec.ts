@@ -1,12 +1,15 @@
 import { until } from '../../support/eventually';
 import { randomBytes } from 'node:crypto';
 import { DataSource, DefaultNamingStrategy, type Table } from 'typeorm';
+import { describeFailure, program } from '#libs/messages';
 import { migrateToNewest } from '../../../src/runtime/data-source';
-import { describeFailure } from '../../../src/runtime/failures';
+import { explain } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
 import { query } from '../../support/query';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
+
+Object.assign(program, { name: 'petstore', explain });
 
 const server = process.env.TEST_POSTGRES_URL!;
 

@@ -61,7 +61,7 @@ class Registered {
 async function registeredCommands(): Promise<{ path: string; command: Commander }[]> {
   const application = await CommandFactory.createWithoutRunning({
     module: Registered,
-    imports: [CliModule.forActor({ kind: 'cli', name: 'test' })],
+    imports: [CliModule.forOperator('test')],
   });
   const { program } = application.get(Registered);
   await application.close();

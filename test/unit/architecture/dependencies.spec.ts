@@ -58,8 +58,8 @@ const PLANTED = [
       'src/settings': './migrations/1797000000000-schema',
     },
     'Nothing else imports the command line': {
-      'src/runtime/b': '../cli/command/output',
-      'pets/e': '../../cli/command/output',
+      'src/runtime/b': '../cli/store',
+      'pets/e': '../../cli/store',
     },
     'Commands are loaded on demand': { 'quotas/b': './keys.command' },
     'A feature is a type for modules, and the list of features is above them': {

@@ -1,8 +1,9 @@
 import { QueryFailedError } from 'typeorm';
-import { OperatorError } from '../../../src/operator-error';
-import { writeUsageError } from '../../../src/cli/command/failure';
-import { formatError } from '../../../src/runtime/messages';
-import { describeFailure, explainAddress } from '../../../src/runtime/failures';
+import { writeUsageError } from '#libs/command-line';
+import { OperatorError, describeFailure, formatError, program } from '#libs/messages';
+import { explain, explainAddress } from '../../../src/runtime/failures';
+
+Object.assign(program, { name: 'petstore', explain });
 
 const HOSTILE = 'a\u001b[2J\u009b31m\r\nb\u202ec\u2028';
 const ESCAPED = 'a\\u001b[2J\\u009b31m\\u000d\\u000ab\\u202ec\\u2028';

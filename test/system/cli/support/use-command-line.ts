@@ -1,9 +1,10 @@
 import { Socket } from 'node:net';
 import { CommandFactory } from 'nest-commander';
+import { COMMANDER_OPTIONS, operatorName, reportFailure } from '#libs/command-line';
+import { program } from '#libs/messages';
 import { CliModule } from '../../../../src/cli/cli.module';
-import { COMMANDER_OPTIONS, closeStores } from '../../../../src/cli/command/command';
-import { reportFailure } from '../../../../src/cli/command/failure';
-import { operator } from '../../../../src/cli/command/operator';
+import { closeStores } from '../../../../src/cli/store';
+import { explain } from '../../../../src/runtime/failures';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
@@ -26,6 +27,8 @@ class Output extends Socket {
     return true;
   }
 }
+
+Object.assign(program, { name: 'petstore', explain });
 
 /** Runs a command in this process, as `src/cli/main.ts` does in one of its own. */
 export async function runCommand(
@@ -51,7 +54,7 @@ export async function runCommand(
 
 async function run(): Promise<number> {
   const application = await CommandFactory.createWithoutRunning(
-    await CliModule.forActor(operator(process.env)),
+    await CliModule.forOperator(operatorName(process.env)),
     COMMANDER_OPTIONS,
   );
   try {

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../../../src/operator-error';
-import { readInput, writeFile } from '../../../src/cli/command/files';
-import { useFolder } from '../../support/files';
+import { readInput, writeFile } from '#libs/command-line';
+import { OperatorError } from '#libs/messages';
+import { useFolder } from '../../../support/files';
 
 const folder = useFolder();
 const path = (name: string) => join(folder, name);

@@ -3,12 +3,18 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { inBackground } from '#libs/background';
-import { describeFailure, failureOf } from '../../runtime/failures';
-import { BAD_USAGE, OperatorError } from '../../operator-error';
-import { formatError, printableJson, withoutSecrets } from '../../runtime/messages';
-import type { StopSignals } from '../../runtime/stop-signals';
+import {
+  BAD_USAGE,
+  type Failure,
+  OperatorError,
+  describeFailure,
+  failureOf,
+  formatError,
+  printableJson,
+  withoutSecrets,
+} from '#libs/messages';
 
-/** Returns a message about a failed system call, for example `cannot read pets.ndjson: no such file or directory.` */
+/** Returns a message about a failed system call, for example `cannot read report.csv: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
   const known = errno === undefined ? undefined : getSystemErrorMap().get(errno);
@@ -17,7 +23,7 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
 
 /**
  * Standard output could not be written completely. The exit code is 0 if the reader of a pipe has closed the pipe, as in
- * `petstore export | head`: the reader has read enough.
+ * `program list | head`: the reader has read enough.
  */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
@@ -55,11 +61,14 @@ export function reportFailure(error: unknown): number {
  * Returns the failure as JSON if the arguments contain `--json`, otherwise the given text. The raw arguments are searched,
  * because parsing the arguments may have failed.
  */
-function inFormat({ code, message, lines }: ReturnType<typeof failureOf>, text: string): string {
+function inFormat({ code, message, lines }: Failure, text: string): string {
   return process.argv.includes('--json')
     ? `${printableJson({ error: { code, message: withoutSecrets(message), lines } })}\n`
     : text;
 }
+
+/** The first signal asks the process to stop, the second to stop without waiting. */
+type StopSignals = Record<'first' | 'second', Promise<NodeJS.Signals>>;
 
 const HURRY_MS = 2_000;
 
@@ -134,10 +143,16 @@ export async function interruptible<Result>(
   }
 }
 
-/** Runs work that only ends with an interruption. Ctrl-C ends the command successfully. */
-export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+/**
+ * Runs work that only ends with an interruption. Ctrl-C ends the command successfully.
+ * @param outcome as for `interruptible`
+ */
+export async function untilInterrupted(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   try {
-    await interruptible('no more events are shown', work);
+    await interruptible(outcome, work);
   } catch (error) {
     if ((error as Partial<OperatorError>).exitCode !== exitCodeOf('SIGINT')) {
       throw error;

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
-import { printable, printableJson } from '../../runtime/messages';
+import { printable, printableJson } from '#libs/messages';
 import { writeOutput } from './files';
 
 export interface OutputOptions {
@@ -36,7 +36,7 @@ export function printMany(rows: object[], options: OutputOptions, whenEmpty: str
   );
 }
 
-/** Returns a number with its noun, for example `1 pet` or `1,000 pets`. */
+/** Returns a number with its noun, for example `1 row` or `1,000 rows`. */
 export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

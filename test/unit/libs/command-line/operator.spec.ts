@@ -1,22 +1,22 @@
 import { hostname, userInfo } from 'node:os';
 import { PassThrough } from 'node:stream';
 import type { SingleBar } from 'cli-progress';
-import { operator, withProgress } from '../../../src/cli/command/operator';
-import { until } from '../../support/eventually';
+import { operatorName, withProgress } from '#libs/command-line';
+import { until } from '../../../support/eventually';
 
 const here = `${userInfo().username}@${hostname()}`;
 
 test('the operator is recorded with user and host', () => {
-  expect(operator({})).toEqual({ kind: 'cli', name: here });
+  expect(operatorName({})).toBe(here);
 });
 
 test('the sudo user is recorded in addition to the user, never instead of it', () => {
-  expect(operator({ SUDO_USER: 'ann' }).name).toBe(`${here} (sudo by ann)`);
+  expect(operatorName({ SUDO_USER: 'ann' })).toBe(`${here} (sudo by ann)`);
 });
 
 test('what cannot be the name of a user is left out', () => {
   for (const SUDO_USER of ['', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)]) {
-    expect(operator({ SUDO_USER }).name).toBe(here);
+    expect(operatorName({ SUDO_USER })).toBe(here);
   }
 });
 

@@ -1,5 +1,5 @@
-import { recordLines, tableLines } from '../../../src/cli/command/output';
-import { printable, printableJson } from '../../../src/runtime/messages';
+import { recordLines, tableLines } from '#libs/command-line';
+import { printable, printableJson } from '#libs/messages';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 afterEach(() => jest.restoreAllMocks());

@@ -1,5 +1,5 @@
 // Parsers for options and arguments of commands. Each parser throws a UsageError if the text is invalid.
-import { UsageError } from '../../operator-error';
+import { UsageError } from '#libs/messages';
 
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {
   return (text: string): number => {
@@ -14,10 +14,6 @@ export function wholeNumber(min: number, max: number, name = `a whole number fro
 export const DAYS_OPTION = ['--days <days>', 'number of UTC days, 1 to 90', wholeNumber(1, 90)] as const;
 
 export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'an id, which is a whole number');
-
-export function keyReference(text: string): number | string {
-  return text.startsWith('psk_live_') ? text : identifier(text);
-}
 
 export function someOf<Known extends string>(known: readonly Known[]) {
   return (text: string, before: Known[] = []): Known[] => {
@@ -68,11 +64,4 @@ export function shortText(max: number) {
     }
     return text;
   };
-}
-
-export function clientName(text: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {
-    throw new UsageError(`a client name is 1 to 100 letters, digits, dots, dashes and underscores.`);
-  }
-  return text;
 }

@@ -1,10 +1,8 @@
 import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Format, SingleBar } from 'cli-progress';
-import type { Actor } from '../../modules/audit';
-import { printable } from '../../runtime/messages';
+import { OperatorError, UsageError, printable } from '#libs/messages';
 import { interrupted } from './failure';
-import { OperatorError, UsageError } from '../../operator-error';
 
 /** The names that are accepted from SUDO_USER, whose value may be forged: no spaces and no control characters. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
@@ -13,10 +11,10 @@ const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
  * Returns the user who runs this command, according to the operating system. SUDO_USER is added only as a hint, because
  * anybody can set this variable.
  */
-export function operator(environment: Readonly<Record<string, string | undefined>>): Actor {
+export function operatorName(environment: Readonly<Record<string, string | undefined>>): string {
   const user = `${userName()}@${hostname()}`;
   const behind = environment.SUDO_USER ?? '';
-  return { kind: 'cli', name: USER_NAME.test(behind) ? `${user} (sudo by ${behind})` : user };
+  return USER_NAME.test(behind) ? `${user} (sudo by ${behind})` : user;
 }
 
 function userName(): string {
@@ -29,7 +27,7 @@ function userName(): string {
 
 /**
  * Asks the operator for confirmation. Scripts must pass `--yes`.
- * @param question describes the action, for example `Revoke key 3 of acme?`
+ * @param question describes the action, for example `Delete the file?`
  * @throws UsageError if there is no terminal
  * @throws OperatorError if the answer is no
  */

@@ -1,11 +1,4 @@
-import {
-  clientName,
-  duration,
-  futureInstant,
-  keyReference,
-  someOf,
-  wholeNumber,
-} from '../../../src/cli/command/option';
+import { duration, futureInstant, someOf, wholeNumber } from '#libs/command-line';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;
@@ -31,10 +24,6 @@ function check<Value>(
 it('A whole number is decimal digits within its bounds', () => {
   const bad = ['0', '101', '', '-1', '1.5', '1e1', 'ten', '99999999999999999'];
   check(wholeNumber(1, 100), { 1: 1, 100: 100 }, bad, 'is not a whole number from 1 to 100');
-});
-
-it('A key is an id or the whole key', () => {
-  check(keyReference, { 7: 7, psk_live_abc: 'psk_live_abc' }, ['0', 'abc', ''], 'is not an id');
 });
 
 it('Several values are separated by commas or given in several options, in any order and once each', () => {
@@ -64,11 +53,4 @@ it('A duration is a number with its unit', () => {
   const good = { '0': 0, '90s': 90_000, '10m': 600_000, '24h': DAY_MS, '7d': 7 * DAY_MS };
   const bad = ['', '5', '8d', '1w', '-1h', '1.5h', 'h'];
   check(duration(0, 7 * DAY_MS), good, bad, 'is not a time such as 90s, 10m, 2h or 3d, up to 7d');
-});
-
-it("A client's name is up to 100 letters, digits and few signs", () => {
-  const good = ['acme', 'a', 'Acme_2.shop-eu', 'x'.repeat(100)];
-  const bad = ['', '-acme', 'a b', 'x'.repeat(101), 'a\nb', 'ä'];
-  const unchanged = Object.fromEntries(good.map((name) => [name, name]));
-  check(clientName, unchanged, bad, 'a client name is 1 to 100');
 });

@@ -1,12 +1,7 @@
-import { Inject, Injectable, SetMetadata } from '@nestjs/common';
+import { Inject, SetMetadata } from '@nestjs/common';
 import { CommandRunner } from 'nest-commander';
-import { DataSource } from 'typeorm';
-import { assertKnownMigrations, migrationStates } from '#libs/database';
-import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../../runtime/data-source';
-import { PETSTORE } from '../../runtime/messages';
-import { readSettings } from '../../settings';
-import { interrupted, writeUsageError } from './failure';
-import { OperatorError, UsageError } from '../../operator-error';
+import { UsageError } from '#libs/messages';
+import { writeUsageError } from './failure';
 import { writeOutput } from './files';
 import type { OutputOptions } from './output';
 
@@ -78,12 +73,18 @@ interface Declaration {
   readonly takesYes?: boolean;
 }
 
+function rootOf(command: Commander): Commander {
+  return command.parent === null ? command : rootOf(command.parent);
+}
+
 function complete(command: Commander, declaration: Declaration): void {
   const { examples, takesJson = true, takesYes = false } = declaration;
   declaration.declare?.(command);
   [...command.options, ...command.registeredArguments].forEach((one) => nameInErrors(one as Option));
-  const lines = examples.map((example) => `\n  ${PETSTORE} ${example}`).join('');
-  command.addHelpText('after', lines && `\nExamples:${lines}`);
+  command.addHelpText('after', () => {
+    const lines = examples.map((example) => `\n  ${rootOf(command).name()} ${example}`).join('');
+    return lines && `\nExamples:${lines}`;
+  });
   if (takesJson) {
     command.option('--json', 'print JSON, failures too');
   }
@@ -92,7 +93,7 @@ function complete(command: Commander, declaration: Declaration): void {
   }
 }
 
-export abstract class PetstoreCommand extends CommandRunner implements Declaration {
+export abstract class BaseCommand extends CommandRunner implements Declaration {
   abstract readonly examples: readonly string[];
 
   override setCommand(command: Commander): this {
@@ -118,47 +119,13 @@ function inputsOf(command: Commander): never[] {
   return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
-const opened: Promise<OpenDatabase>[] = [];
-
-export function openStore(
-  settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
-  forServer = false,
-): Promise<OpenDatabase> {
-  const opening = openDatabase(settings, () => undefined, forServer);
-  opened.push(opening);
-  return opening;
-}
-
-/** Stops the embedded PostgreSQL servers that this process has started, however the command has ended. */
-export async function closeStores(): Promise<void> {
-  await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
-}
-
-@Injectable()
-export class StoreConnection {
-  constructor(private readonly dataSource: DataSource) {}
-
-  /**
-   * Opens the database and connects the services that the command injects. Migrates an embedded database; only `db migrate`
-   * and a starting service migrate any other database.
-   * @throws OperatorError if a database that is not embedded lacks a migration
-   */
-  async open(): Promise<void> {
-    const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
-    if (isEmbedded) {
-      await migrateToNewest(url, () => undefined);
-    }
-    await this.dataSource.setOptions(commandOptions(url)).initialize();
-    await assertKnownMigrations(this.dataSource.manager);
-    if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
-      const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
-      throw new OperatorError(message, 'database_behind');
-    }
-  }
+/** What commands work on. A module provides how it is opened, for `StoreCommand` and `CommandGroup`. */
+export abstract class StoreConnection {
+  abstract open(): Promise<void>;
 }
 
 /** Base of commands that work on the store. The store is opened once the arguments are checked. */
-export abstract class StoreCommand extends PetstoreCommand {
+export abstract class StoreCommand extends BaseCommand {
   @Inject() private readonly store!: StoreConnection;
 
   override async run(): Promise<void> {
@@ -172,7 +139,7 @@ export interface SubcommandDeclaration extends Declaration {
   withoutStore?: boolean;
 }
 
-const SUBCOMMAND = 'petstore:subcommand';
+const SUBCOMMAND = 'command-line:subcommand';
 
 /**
  * Makes a method of a CommandGroup a subcommand with the method's name. The method gets the values of its arguments, and
@@ -186,7 +153,7 @@ type Method = (...inputs: never[]) => Promise<void>;
  * Base of commands with subcommands, such as `keys issue` and `keys revoke`. Each method with `@Subcommand` is a
  * subcommand. Without a subcommand, the command prints its help.
  */
-export abstract class CommandGroup extends PetstoreCommand {
+export abstract class CommandGroup extends BaseCommand {
   readonly examples = [];
   readonly takesJson = false;
   @Inject() private readonly store!: StoreConnection;

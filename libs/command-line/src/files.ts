@@ -4,9 +4,8 @@ import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { WRITTEN_OUT, isWrittenOut } from '../../runtime/environment';
+import { OperatorError, UsageError, WRITTEN_OUT, isWrittenOut } from '#libs/messages';
 import { OutputFailure, systemMessage } from './failure';
-import { OperatorError, UsageError } from '../../operator-error';
 
 const STANDARD_OUTPUT = 1;
 const CHUNK_BYTES = 256 * 1024;

@@ -1,0 +1,74 @@
+import { printable, withoutSecrets } from './text';
+
+/**
+ * An error that the operator has to solve. The message is one sentence for people, and the code is for programs. All parts
+ * of the application throw this error.
+ */
+export class OperatorError extends Error {
+  constructor(
+    message: string,
+    readonly code = 'failed',
+    /** The exit code of a command that ends with this error. */
+    readonly exitCode = 1,
+    /** Details, each printed on a line below the message. */
+    readonly lines?: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
+export class StartError extends OperatorError {
+  constructor(message: string) {
+    super(message, 'cannot_start');
+  }
+}
+
+/** Invalid arguments of a command. The message describes valid arguments. */
+export class UsageError extends OperatorError {
+  constructor(message: string, code = 'usage_error') {
+    super(message, code, BAD_USAGE);
+  }
+}
+
+export const BAD_USAGE = 2;
+
+/** A failure as it is reported: a code for programs, a sentence, and details on the lines below the sentence. */
+export interface Failure {
+  code: string;
+  message: string;
+  lines?: readonly string[];
+}
+
+/** The code of a failure that nobody explains. Its message is the stack. */
+export const DEFECT = 'internal_error';
+
+/** What this library knows of the program that runs in this process. A program sets both fields at its start. */
+export const program = {
+  /** Begins every line that reports a failure. */
+  name: 'error',
+  /** Explains an error that is no OperatorError. */
+  explain: (error: unknown): Failure => ({ code: DEFECT, message: (error as Error).stack ?? String(error) }),
+};
+
+export function formatError(message: string): string {
+  return `${program.name}: ${printable(withoutSecrets(message))}\n`;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof OperatorError) {
+    const { code, message, lines } = error;
+    return { code, message, lines };
+  }
+  return program.explain(error);
+}
+
+/**
+ * Returns the text that reports a failure: one line, with details below, if the failure can be explained; otherwise the
+ * stack.
+ */
+export function describeFailure(error: unknown): string {
+  const { code, message, lines = [] } = failureOf(error);
+  return code === DEFECT
+    ? `${program.name}: ${message.split('\n').map(printable).join('\n')}\n`
+    : formatError(message) + lines.map((line) => `${printable(line)}\n`).join('');
+}

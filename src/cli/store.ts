@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { StoreConnection, interrupted } from '#libs/command-line';
+import { assertKnownMigrations, migrationStates } from '#libs/database';
+import { OperatorError } from '#libs/messages';
+import { PETSTORE } from '../program';
+import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../runtime/data-source';
+import { readSettings } from '../settings';
+
+const opened: Promise<OpenDatabase>[] = [];
+
+export function openStore(
+  settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
+  forServer = false,
+): Promise<OpenDatabase> {
+  const opening = openDatabase(settings, () => undefined, forServer);
+  opened.push(opening);
+  return opening;
+}
+
+/** Stops the embedded PostgreSQL servers that this process has started, however the command has ended. */
+export async function closeStores(): Promise<void> {
+  await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
+}
+
+@Injectable()
+export class OpenedStore extends StoreConnection {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  /**
+   * Opens the database and connects the services that the command injects. Migrates an embedded database; only `db migrate`
+   * and a starting service migrate any other database.
+   * @throws OperatorError if a database that is not embedded lacks a migration
+   */
+  async open(): Promise<void> {
+    const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
+    if (isEmbedded) {
+      await migrateToNewest(url, () => undefined);
+    }
+    await this.dataSource.setOptions(commandOptions(url)).initialize();
+    await assertKnownMigrations(this.dataSource.manager);
+    if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
+      const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
+      throw new OperatorError(message, 'database_behind');
+    }
+  }
+}

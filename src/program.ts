@@ -1,0 +1,22 @@
+import { basename, relative } from 'node:path';
+
+/** The version of the service, which package.json repeats. A test compares the two. */
+export const VERSION = '1.0.0';
+
+/**
+ * The command to type, as hints show it, for example `npx petstore`. Hints repeat how the program was called, so that they
+ * work when copied.
+ */
+export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
+
+/** @param npmCommand npm's current command if npm has started this process, for example "exec" for npx */
+function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
+  if (basename(script) === 'petstore' && npmCommand === undefined) {
+    return 'petstore';
+  }
+  if (basename(script) !== 'petstore.js' || npmCommand !== undefined) {
+    return 'npx petstore';
+  }
+  const path = relative(folder, script);
+  return `node ${path.startsWith('..') ? script : path}`;
+}
