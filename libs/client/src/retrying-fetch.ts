@@ -2,7 +2,6 @@
 // are safe to repeat.
 import { NoAnswer, retryAfterOf } from './errors.ts';
 
-/** A failed attempt, and how long the SDK waits before the next attempt. */
 export interface Retry {
   /** The method and the path of the request, for example `GET /pets`. */
   operation: string;
@@ -79,8 +78,8 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the current hold if it applies to this attempt. The first attempt of `GET /rate-limit` is always sent,
-   * because the service never refuses that request for a valid key.
+   * Returns the current hold (the pause of all calls after a 429) if it applies to this attempt. The first attempt of
+   * `GET /rate-limit` is always sent, because the service never refuses that request for a valid key.
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
@@ -90,8 +89,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and no hold applies. If a hold takes longer than
-   * `maxWaitMs`, resolves with the 429 that caused the hold.
+   * Sends a request once fewer than MAX_CONCURRENT requests run and no other 429 holds calls back. If that takes longer
+   * than `maxWaitMs`, resolves with the other 429.
    */
   const attempt = async (
     request: Request,
@@ -157,7 +156,7 @@ export function retryingFetch(
         if (outcome instanceof NoAnswer) throw outcome;
         return outcome.response;
       }
-      // After a 429, the next attempt itself waits until the hold ends.
+      // After a 429, the next attempt itself waits until calls are no longer held back.
       if (status === 429) continue;
       report(
         request,

@@ -30,7 +30,6 @@ export class ApiError extends Error {
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
-  /** A sentence for the OpenAPI document that says when a caller gets this error. */
   readonly when: string;
   /** The error is documented for every operation (`operations`), or for every operation with a request body (`bodies`). */
   readonly everywhere?: 'operations' | 'bodies';
