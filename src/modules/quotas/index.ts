@@ -56,7 +56,7 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package requires a limit, so this is the limit of an address. PlanThrottlerGuard uses the client's plan.
+    // The throttler package requires a limit, so this is the limit of an address. PlanThrottlerGuard uses the limits of the client's plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],

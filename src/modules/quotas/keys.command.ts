@@ -178,7 +178,7 @@ export class KeysCommand extends CommandGroup {
       const texts = await this.clients.describeRemaining(key.client);
       texts.forEach((text) => process.stderr.write(`\n${text}\n`));
     } catch (error) {
-      // The command has succeeded, because the key is revoked: only print that the list failed.
+      // If the list fails, only print a message: the key is revoked, so the command has succeeded.
       const { message } = failureOf(error);
       process.stderr.write(formatError(`what ${key.client.name} still has cannot be listed: ${message}`));
     }

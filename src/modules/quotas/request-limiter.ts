@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** If a response takes longer than this, its headers report a newly read status: other requests were counted meanwhile. */
+/** If a request takes longer, the counts for its rate limit headers are read again: other requests were counted meanwhile. */
 const OUTDATED_MS = 1_000;
 
 /** Identifies the client of a request, counts the request, and refunds the request if the response is a 304 or 5xx. */
@@ -55,7 +55,7 @@ export class RequestLimiter {
     request.client = addressClient(request.ip);
   }
 
-  /** Refunds the request if the status of its response requires that, then returns the rate limit headers of the response. */
+  /** Refunds the request if `status` is 304 or 5xx, then returns the rate limit headers of the response. */
   async headersFor(
     { client, ip }: Pick<FastifyRequest, 'client' | 'ip'>,
     status: number,
@@ -69,7 +69,7 @@ export class RequestLimiter {
 
   private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
     const address = addressClient(ip);
-    // If the counts of the client cannot be read, report those of the address, which need no database.
+    // If the counts of the client cannot be read, report the counts of the address, which need no database.
     return this.store.read(client ?? address).catch(() => this.store.read(address));
   }
 
@@ -90,7 +90,7 @@ export class RequestLimiter {
         return await this.store.read(client);
       }
     } catch {
-      // The counts cannot be read or refunded at the moment. Report the status from the start of the request.
+      // If the counts cannot be read or refunded, report the status from the start of the request.
     }
     return decision;
   }

@@ -20,7 +20,6 @@ function header(name: string, description: string, pattern: string, example: str
   };
 }
 
-/** The header fields of a delivery, as Standard Webhooks 1.0 defines them. */
 const HEADERS = [
   header('webhook-id', 'The event’s id, the same at every attempt.', '^evt_[A-Za-z0-9_]+$', EVENT_EXAMPLE.id),
   header('webhook-timestamp', 'When the attempt was made, in unix seconds.', '^[0-9]+$', '1795253400'),

@@ -48,7 +48,7 @@ export class Webhook {
   @Column({ name: 'disabled_reason', type: 'text', nullable: true })
   disabledReason!: string | null;
 
-  /** When the first attempt failed since the last success; null if none has failed. */
+  /** When the first attempt since the last success failed; null if no attempt has failed since then. */
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 

@@ -23,7 +23,6 @@ import { shownUrl } from './webhook.entity';
 import type { DeliveryDto } from './webhooks.dto';
 import { type WebhookOverview, WebhooksService } from './webhooks.service';
 
-/** The reason that the client sees if the operator gives none. */
 const BY_OPERATOR = 'The operator disabled it.';
 /** How long the command waits for the result of a test event, because a receiver may take 15 seconds. */
 const TEST_MS = 20_000;

@@ -141,7 +141,7 @@ export interface QuotaStatus {
   /** During a ban: when a request will be accepted again, after the ban and all exhausted windows have ended. Otherwise null. */
   acceptedAt: number | null;
   decidedAt: number;
-  /** When the request was counted, on the clock of the store that counted: Redis, or this process. */
+  /** When the request was counted, on the clock of Redis, or of this process if the counts are in memory. */
   takenAt: number;
   /** True if this instance counted the request in memory because Redis was unavailable. */
   isLocal: boolean;

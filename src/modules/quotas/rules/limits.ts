@@ -39,7 +39,7 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   return { plan, perMinute: null, perDay: null };
 }
 
-/** @throws Error if this version of the service does not know the plan: during an update, a newer version runs beside it */
+/** @throws Error if only a newer version of the service, which may run at the same time during an update, knows the plan */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;
   const fixed = LIMITS.get(plan);
@@ -126,7 +126,7 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
   return refunded.map(({ name }) => name);
 }
 
-/** Returns the minute and then the day. Sets the counts of windows that are over to 0, but starts no window. */
+/** Returns the status of each window, the minute first. Sets the counts of windows that are over to 0, but starts no window. */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
   const minute = statusOf('minute', windows.minute, perMinute, now, now);
   return perDay === null ? [minute] : [minute, statusOf('day', windows.day, perDay, now, startOfDay(now))];

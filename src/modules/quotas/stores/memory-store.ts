@@ -54,12 +54,12 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     private readonly isShare = false,
   ) {
     super(records);
-    // lru-cache would keep the `performance` of the time when its module was loaded, before a test replaced the clock.
     const bounds = {
       max: MAX_ENTRIES,
       ttl: IDLE_MS,
       ttlResolution: SWEEP_MS,
       updateAgeOnGet: true,
+      // By default, lru-cache uses the `performance` object that existed before a test replaced the clock.
       perf: performance,
     };
     this.clients = new LRUCache<number, ClientEntry, LimitedClient>({
@@ -115,7 +115,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return status;
   }
 
-  /** Stores the counts that Redis reported. If Redis fails, this instance counts on from them, with its share of the rest. */
+  /** Stores the counts that Redis reported. If Redis fails, this instance continues from its share of what is left. */
   startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
     const windows = shareOfRest(counted, limits, this.instances);
     if (key === null) {
@@ -143,7 +143,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return entry.windows;
   }
 
-  /** Reads a client's day from the database. The minute of `before` goes on, unless the client was reset since. */
+  /** Reads a client's counts from the database. The minute of `before` continues, unless the client was reset since. */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);

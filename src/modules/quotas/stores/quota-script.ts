@@ -16,8 +16,8 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
- * A Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test compares both on the same
- * histories. Durations are measured on the clock of Redis, which all instances share. UTC days and the times in responses and in
+ * A Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test checks that script and files
+ * decide alike. Durations are measured on the clock of Redis, which all instances share. UTC days and the times in responses and in
  * the database are on the clock of the instance, and the script converts them, because the clocks may differ.
  *
  * KEYS: the windows of the client or address, then the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer` as JSON,
@@ -147,7 +147,7 @@ export interface Given {
   limits: { minute: number; day?: number };
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** The windows to start with if Redis has none. If they come from the database, lower counts in Redis are raised to theirs. */
+  /** The windows to start with if Redis has none. A client's come from the database, and Redis raises lower counts to these. */
   windows?: Windows;
 }
 
@@ -158,13 +158,12 @@ interface Answer {
   isNewlyBanned: boolean;
   now: number;
   windows: Windows;
-  /** Absent for an address, and for a key that was never refused or banned. */
   ban?: BanState;
 }
 
 /**
  * Converts the `Answer` of the script to the clock of this instance. `receivedAt`, when the answer arrived, is slightly later than
- * the decision in Redis. Converted times are late by this difference, so that a caller who waits for one is never too early.
+ * the decision in Redis. Converted times are late by this difference, so that a caller who waits until such a time is not early.
  */
 export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as Answer;

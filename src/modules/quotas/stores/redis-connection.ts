@@ -4,7 +4,10 @@ import { QUOTA_SCRIPT } from './quota-script';
 
 /** How long a command may take, unless the URL sets `commandTimeout`. A request waits this long, and is then counted locally. */
 const COMMAND_TIMEOUT_MS = 200;
-/** The timeout is divided into short timers, so that a blocked event loop reads waiting answers before the last timer ends. */
+/**
+ * The timeout is divided into this many short timers, one after the other. If the event loop was blocked, answers that have
+ * arrived are therefore read before the command times out.
+ */
 const TIMERS = 4;
 
 const NODE_OPTIONS: RedisOptions = {
@@ -101,7 +104,7 @@ export class RedisConnection {
     return Promise.race([command, this.deadline]);
   }
 
-  /** Rejects after the timeout. Commands that begin at nearly the same time share this promise: a timer for each is slower. */
+  /** Rejects after the timeout. Commands that begin at nearly the same time share the timers, because timers for each command are slower. */
   private async startDeadline(): Promise<never> {
     for (let step = 0; step <= TIMERS; step += 1) {
       await pause(this.timeoutMs / TIMERS, undefined, { ref: false });

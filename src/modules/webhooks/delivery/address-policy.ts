@@ -8,7 +8,7 @@ const PORTS_BELOW_1024 = [80, 443];
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
 /** The metadata service of Azure, which must not be called although its address is public. */
 const AZURE_METADATA = '168.63.129.16';
-/** The `URL` class removes this white space, and accepts host names with an empty label, which DNS does not. */
+/** The `URL` class accepts a text with this white space, and removes the white space. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
 const EMPTY_LABEL = /^\.|\.\./;
 /** `localhost` and the names below it mean this machine, whatever DNS says (RFC 6761, section 6.3). */
@@ -18,7 +18,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 export class AddressPolicy {
   private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
 
-  /** Webhooks may call these networks (10.0.0.0/8) and addresses even if they are not public, and only these over http. */
+  /** Webhooks may call these networks (10.0.0.0/8) and addresses even if not public. Over http, no others are allowed. */
   constructor(networks: readonly string[]) {
     this.named = networks.map((text) =>
       ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),

@@ -14,7 +14,7 @@ const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
 /** A webhook gets at most this many deliveries at a time, and only one at a time until its first success. */
 const MAX_CONCURRENT = 4;
-/** No other process sends a delivery during this lease. It is much longer than an attempt, in case the process is busy. */
+/** No other process sends a delivery during its lease. A lease is much longer than an attempt, in case the process is busy. */
 const LEASE_MS = 60_000;
 /** A process sends at most this many deliveries at a time to quick webhooks, and as many to slow webhooks. */
 const PLACES_OF_A_KIND = 500;
@@ -117,7 +117,7 @@ const FIND = {
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each locked webhook. It must be a new statement after LOCK, to see the earlier leases of other
+ * Leases the next delivery of each locked webhook. LEASE must be a statement after LOCK, to see the earlier leases of other
  * instances. A webhook on probation gets its oldest delivery, so that a failed delivery is repeated before others are sent.
  */
 const LEASE = `WITH leased AS (
@@ -135,8 +135,8 @@ const LEASE = `WITH leased AS (
 
 /**
  * Records the outcomes of attempts, except of deliveries that were leased again since. A webhook is updated only if the outcome
- * changes its state, and if its URL is still the URL of the attempt. To prevent deadlocks, webhooks are locked first, in the order
- * of their ids, as everywhere.
+ * changes its state, and if its URL is still the URL of the attempt. Webhooks are locked first, in the order of their ids, to
+ * prevent deadlocks.
  */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)

@@ -10,10 +10,9 @@ import { Sender, deliveryHeaders } from './sender';
 
 /** A webhook is slow if its last attempt took longer than this, otherwise quick. */
 const QUICK_MS = 1_000;
-/** How often the worker looks for new events, and every DUE_POLL_MS for due deliveries, while any webhook is enabled. */
+/** How often the worker looks for new events, if any webhook is enabled. For due deliveries the interval is DUE_POLL_MS. */
 const EVENTS_POLL_MS = 200;
 const DUE_POLL_MS = 500;
-/** How often the worker looks for new events and due deliveries while no webhook is enabled. */
 const IDLE_POLL_MS = 1_000;
 const BACKLOG_POLL_MS = 5_000;
 const DRAIN_MS = 5_000;
@@ -84,7 +83,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Starts one more delivery to each webhook, and wakes itself again until no webhook may get another. */
+  /** Starts one more delivery to each webhook, and repeats this until no webhook may get another. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
     // Without WEBHOOK_KEY this instance cannot sign deliveries, and leaves them to instances with the key.

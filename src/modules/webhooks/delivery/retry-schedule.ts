@@ -20,7 +20,6 @@ const MAX_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
 
 export interface Attempt {
-  /** The HTTP status of the response; null if there was no response. */
   status: number | null;
   error: string | null;
   retryAfter?: string;
