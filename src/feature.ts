@@ -28,7 +28,6 @@ export interface Feature {
   expired?: readonly ExpiredRows[];
   /** The data that the feature keeps for a client, and that ends when an operator deletes the client. */
   ofClient?: ClientDependent;
-  /** Schemas of the OpenAPI document that no class describes, by name. */
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
@@ -49,7 +48,6 @@ export interface ReportedEvent {
 }
 
 export interface ClientDependent {
-  /** Ends everything that the feature keeps for the client, in the transaction that deletes the client. */
   end(transaction: Transaction, clientId: number): Promise<void>;
   /**
    * Returns a text for the operator about what still works for the client after one of its keys was revoked, for example

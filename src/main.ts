@@ -39,7 +39,6 @@ async function main(): Promise<void> {
     loadEnvironmentFile(settingNames());
   }
   const settings = readSettings(process.env);
-  // The number of worker processes that answer requests; 0 if this process answers them.
   const workers = cluster.isPrimary && settings.workers > 1 ? settings.workers : 0;
   if (workers > 0 && settings.redisUrl === undefined) {
     const expected = 'more than 1 only with REDIS_URL, where they share the limits';

@@ -72,13 +72,11 @@ const servicePort: Reader<number> = (text, variable) => {
   return port;
 };
 
-/** Reads a port on the loopback address, an address with a port, or `off`, which becomes null. */
 const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
   if (text === 'off') {
     return null;
   }
   const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  // Remove the brackets around an IPv6 address.
   const address = { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
   return port !== '' && address.port <= MAX_PORT ? address : undefined;
 });

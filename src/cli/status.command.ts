@@ -62,7 +62,6 @@ function inWords({ answers, version, bytes }: RedisStatus): string {
   return answers ? details.join(', ') || 'answers' : 'does not answer';
 }
 
-/** The fields about the database, in the order of the output, with their values if the database cannot be reached. */
 const UNKNOWN = {
   state: 'unreachable',
   psql: null as string | null,

@@ -19,7 +19,6 @@ import { limitErrorOf, RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
 
-/** Turns every failure into a response with the Error object and the header fields that successful responses have, too. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {

@@ -55,7 +55,6 @@ export function createHttpAdapter(
     // Node limits the request line and all header fields together to 16 KiB. With the same limit here, an overlong
     // identifier is reported as an invalid value (400), not as an unknown path (404).
     routerOptions: { maxParamLength: 16_384 },
-    // The service has no middleware, and the middleware engine would cost time in every request.
     skipMiddie: true,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -139,7 +138,6 @@ declare module 'fastify' {
      * no key and are never limited or counted.
      */
     readonly isOutsideApi: boolean;
-    /** The id of the request's trace, as 32 hexadecimal digits. Undefined unless tracing is on. */
     traceId?: string;
   }
 }

@@ -74,7 +74,6 @@ function sessionSettings(statementTimeoutMs: number): string {
     // If a process halts within a transaction, the server ends the transaction. Otherwise all writes would wait for its
     // locks.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    // If a row stays locked, the commands that need this row fail before their time in the queue is over.
     lock_timeout: LOCK_TIMEOUT_MS,
     // Make every statement of a request use an index and return rows in the order of the index. A plan that was made while
     // a table was small, full of dead rows or not analysed yet would later scan the whole table, or sort the table for a

@@ -34,7 +34,6 @@ export interface Instance {
   pid: number;
   address: string;
   port: number;
-  /** True if the instance counts limits alone, because it cannot reach Redis. */
   degraded: boolean;
   /**
    * `unknown` if the row of the instance has not been renewed for a while. An instance that stops properly deletes its row.

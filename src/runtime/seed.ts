@@ -26,10 +26,6 @@ const CATALOGUE = [
 ] as const;
 const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mochi: 'sold' };
 
-/**
- * The id of the advisory lock that prevents two processes from seeding at the same time. The number must not be used for
- * another lock.
- */
 const SEED_LOCK = 0x73656564;
 
 @Injectable()
@@ -120,10 +116,6 @@ export async function seedFirstRun(
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
 }
 
-/**
- * Reports that the service is ready, and its address: as readable text on a terminal, otherwise as one log line at any log
- * level.
- */
 export function announce(
   { host, port }: { host: string; port: number },
   firstRun: Pick<Seeded, 'key'> | undefined,

@@ -95,7 +95,6 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
   };
   let delayMs = 0;
   try {
-    // A stop signal also interrupts a start that waits, for example for another instance's migration.
     await Promise.race([start(), signals.first, lost]);
     logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
@@ -199,8 +198,8 @@ export async function startService(
 }
 
 /**
- * Keeps serving until load balancers have noticed, then finishes open requests and writes buffered data. A second signal
- * skips all waiting.
+ * Reports that the service is not ready, and keeps serving until load balancers have noticed. Then finishes open requests
+ * and writes buffered data. A second signal skips all waiting.
  */
 async function stopService(
   { logger, signals }: Beginning,

@@ -100,10 +100,6 @@ export class WorkerProcesses {
   }
 }
 
-/**
- * Describes how a worker ended, for example `ended (code 1)`. A worker that the system could not start emits an error
- * instead of an exit.
- */
 function endOf(worker: Worker): Promise<string> {
   return once(worker, 'exit').then(
     ([code, signal]) => `ended (${signal ?? `code ${code}`})`,

@@ -1,5 +1,3 @@
-// Ends commands early and reports why: as one line on standard error, or as JSON with the option `--json`. A signal
-// interrupts a command, and so does a closed output.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { inBackground } from '#libs/background';

@@ -1,4 +1,3 @@
-// Parsers for options and arguments of commands. Each parser throws a UsageError if the text is invalid.
 import { UsageError } from '#libs/messages';
 
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {

@@ -27,7 +27,6 @@ export function printDone(sentence: string, row: object, options: OutputOptions)
   printResult(row, options, () => printable(sentence));
 }
 
-/** Prints a list, for people as a table. If the list is empty, people get the sentence `whenEmpty`. */
 export function printMany(rows: object[], options: OutputOptions, whenEmpty: string): void {
   // `columns` is undefined for a pipe, and 0 for a terminal of unknown width.
   const columns = process.stdout.columns || Infinity;
@@ -36,7 +35,6 @@ export function printMany(rows: object[], options: OutputOptions, whenEmpty: str
   );
 }
 
-/** Returns a number with its noun, for example `1 row` or `1,000 rows`. */
 export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

@@ -48,7 +48,6 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
 }
 
-/** The tags that have operations, in the order in which tags, groups and paths are shown. */
 const TAGS = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
 
 /**

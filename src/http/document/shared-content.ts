@@ -80,7 +80,6 @@ interface Body {
 }
 
 interface Content {
-  /** The digest of the text or file, without the address of the service. */
   digest: string;
   hasAddress: boolean;
   /** Returns the content with the address inserted between its parts. */
