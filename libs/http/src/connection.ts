@@ -19,7 +19,7 @@ const CHUNK_OVERHEAD_BYTES = 400;
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
-/** Memory for each unsent character of a response, in bytes: ASCII takes 2, Chinese 5. */
+/** Estimated bytes of memory for each unsent character of a response. ASCII takes 2 bytes per character, and Chinese takes 5. */
 const UNREAD_FACTOR = 3;
 
 export interface Owner {
@@ -98,8 +98,8 @@ export class AccountedRequest extends IncomingMessage {
 }
 
 /**
- * A response whose content counts towards the memory of its connection until the caller has read the content. A content that
- * is streamed does not count: all responses share the buffers of a page.
+ * A response whose content counts towards the memory of its connection until the caller has read the content. Streamed
+ * content does not count, because all responses with the same page share its buffers.
  */
 export class AccountedResponse<
   Request extends IncomingMessage = AccountedRequest,

@@ -12,8 +12,8 @@ import { JSON_TYPE } from './representation';
  */
 const MAX_WAITING = 16;
 /**
- * Estimated memory, in bytes, that all unanswered requests together may take. The requests of one caller may take half
- * of this.
+ * Estimated memory, in bytes, that all unanswered requests and unread responses together may take. The connections of
+ * one caller may take half of this.
  */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
 /**
@@ -41,8 +41,8 @@ const GRACE_MS = 1_000;
 const LINGER_MS = 1_000;
 
 /**
- * Why a connection is closed although its caller has done nothing wrong: unanswered requests take too much memory, the
- * caller's address has half of all connections, or no more connections may be open.
+ * Why the server closes a connection although its caller has done nothing wrong: requests and responses take too much
+ * memory, the address of the caller has half of all connections, or the maximum number of connections is open.
  */
 export type Refusal = 'memory' | 'address' | 'total';
 
@@ -55,9 +55,9 @@ export class Connections {
   private readonly owners = new Map<string, Owner>();
   private readonly total = { heldBytes: 0 };
   maxHeld = MAX_HELD_BYTES;
-  /** How many connections were closed, by the reason. */
+  /** How many connections the server has closed, by reason. */
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
-  /** Called after each connection that is closed for such a reason. */
+  /** Called after each connection that the server has closed for one of the reasons of `Refusal`. */
   onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
 
