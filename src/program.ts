@@ -1,6 +1,5 @@
 import { basename, relative } from 'node:path';
 
-/** The version of the service, which package.json repeats. A test compares the two. */
 export const VERSION = '1.0.0';
 
 /**
@@ -9,7 +8,6 @@ export const VERSION = '1.0.0';
  */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
-/** @param npmCommand npm's current command if npm has started this process, for example "exec" for npx */
 function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
   if (basename(script) === 'petstore' && npmCommand === undefined) {
     return 'petstore';

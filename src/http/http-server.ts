@@ -163,7 +163,10 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
 }
 
-/** Each reason is logged at most once in this time, in milliseconds, so that a flood does not fill the log. */
+/**
+ * Each reason for closing connections is logged at most once in this time, in milliseconds, so that a flood does not fill
+ * the log.
+ */
 const QUIET_MS = 60_000;
 
 const REFUSALS: Record<Refusal, string> = {

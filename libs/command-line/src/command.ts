@@ -119,7 +119,7 @@ function inputsOf(command: Commander): never[] {
   return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
-/** What commands work on. A module provides how it is opened, for `StoreCommand` and `CommandGroup`. */
+/** Opens the store that commands work on. The module of the application provides an implementation. */
 export abstract class StoreConnection {
   abstract open(): Promise<void>;
 }

@@ -143,7 +143,7 @@ export async function interruptible<Result>(
 
 /**
  * Runs work that only ends with an interruption. Ctrl-C ends the command successfully.
- * @param outcome as for `interruptible`
+ * @param outcome the state in which an interruption leaves the work, for the error message
  */
 export async function untilInterrupted(
   outcome: string,

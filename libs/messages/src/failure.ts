@@ -1,16 +1,11 @@
 import { printable, withoutSecrets } from './text';
 
-/**
- * An error that the operator has to solve. The message is one sentence for people, and the code is for programs. All parts
- * of the application throw this error.
- */
+/** An error that the operator has to solve. The message is one sentence for people, and the code is for programs. */
 export class OperatorError extends Error {
   constructor(
     message: string,
     readonly code = 'failed',
-    /** The exit code of a command that ends with this error. */
     readonly exitCode = 1,
-    /** Details, each printed on a line below the message. */
     readonly lines?: readonly string[],
   ) {
     super(message);
@@ -23,7 +18,6 @@ export class StartError extends OperatorError {
   }
 }
 
-/** Invalid arguments of a command. The message describes valid arguments. */
 export class UsageError extends OperatorError {
   constructor(message: string, code = 'usage_error') {
     super(message, code, BAD_USAGE);
@@ -39,14 +33,14 @@ export interface Failure {
   lines?: readonly string[];
 }
 
-/** The code of a failure that nobody explains. Its message is the stack. */
+/** The code of a failure that nothing explains. The message of such a failure is the stack. */
 export const DEFECT = 'internal_error';
 
-/** What this library knows of the program that runs in this process. A program sets both fields at its start. */
+/** The name of the running program, and how the program explains errors. A program sets both fields when it starts. */
 export const program = {
-  /** Begins every line that reports a failure. */
+  /** The first word of each line that reports a failure. */
   name: 'error',
-  /** Explains an error that is no OperatorError. */
+  /** Explains an error that is not an OperatorError. By default every such error is a defect, reported with its stack. */
   explain: (error: unknown): Failure => ({ code: DEFECT, message: (error as Error).stack ?? String(error) }),
 };
 
