@@ -44,7 +44,6 @@ const QUOTA_STORE: Provider[] = [
   },
 ];
 
-/** The part of the quotas that admin commands need: bans, resets and reports. This module counts no requests. */
 @Module({
   imports: [TypeOrmModule.forFeature([UsageDay, StoreIdentity]), ClientAdministrationModule],
   providers: [QuotaRecords, QuotasService],
@@ -56,7 +55,7 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package requires a limit, so this is the limit of an address. PlanThrottlerGuard uses the limits of the client's plan.
+    // The throttler package requires a limit: this one is for addresses. PlanThrottlerGuard takes the limits of a client's plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],

@@ -12,7 +12,7 @@ function warning(refusalsLeft: number, banMs: number): string {
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** Replaces the warning of a ban while the instance counts alone, because its refusals then do not count towards a ban. */
+/** In a 429 message, replaces the warning of a ban while the instance counts alone: its refusals then lead to no ban. */
 const OF_SHARE = ' That is the share of one instance, which counts alone for the moment.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
@@ -59,7 +59,6 @@ export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStat
   if (isLocal) {
     return new LimitError(seconds, OF_SHARE);
   }
-  // `ban` is null for an address, which is never banned and so needs no warning.
   return new LimitError(seconds, ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt)));
 }
 

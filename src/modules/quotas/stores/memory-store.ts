@@ -31,7 +31,7 @@ const MAX_ENTRIES = 200_000;
 
 interface ClientEntry {
   windows: Windows;
-  /** False if Redis reported these counts: the day must then be read from the database before the counts are used. */
+  /** False if these are the counts that Redis reported last. The day is then read from the database before use. */
   isComplete: boolean;
   /** The last reset of the client that was applied to these windows, in unix milliseconds; 0 for none. */
   resetAt: number;

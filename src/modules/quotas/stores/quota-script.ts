@@ -16,9 +16,9 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
- * A Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test checks that script and files
- * decide alike. Durations are measured on the clock of Redis, which all instances share. UTC days and the times in responses and in
- * the database are on the clock of the instance, and the script converts them, because the clocks may differ.
+ * A Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test checks that the script
+ * decides as those files do. Durations are measured on the clock of Redis, which all instances share. UTC days, and the times in
+ * responses and in the database, are on the clock of the instance. The script converts these times, because the clocks may differ.
  *
  * KEYS: the windows of the client or address, then the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer` as JSON,
  * or nothing if the client's usage must be read from the database first. A `read` writes only the usage from the database.

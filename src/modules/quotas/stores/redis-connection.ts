@@ -104,7 +104,7 @@ export class RedisConnection {
     return Promise.race([command, this.deadline]);
   }
 
-  /** Rejects after the timeout. Commands that begin at nearly the same time share the timers, because timers for each command are slower. */
+  /** Rejects after the timeout. Commands that begin together share the timers, because timers for each command are slower. */
   private async startDeadline(): Promise<never> {
     for (let step = 0; step <= TIMERS; step += 1) {
       await pause(this.timeoutMs / TIMERS, undefined, { ref: false });

@@ -204,7 +204,6 @@ export class DeliveryQueue {
     return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
   }
 
-  /** Disables webhooks with too many pending deliveries, and marks these deliveries as failed. */
   async disableFull(): Promise<void> {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
     for (const { id } of await this.database.query<{ id: number }>(FULL)) {

@@ -20,7 +20,6 @@ const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 const BROKEN = 'The delivery could not be sent.';
 const EXPIRED = 'The event is older than 30 days.';
 
-/** Creates deliveries of new events, and sends the deliveries that are due, many at a time. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** The metric has no labels for webhooks or clients, because their number, and so the number of time series, is unlimited. */

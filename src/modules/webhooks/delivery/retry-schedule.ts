@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pauses in milliseconds after the first failed attempt, the second, and so on. The attempt after the last pause is the last one. */
+/** Pauses in milliseconds after the first failed attempt, the second, and so on. The attempt after the last pause is final. */
 export const PAUSES_MS = [
   5 * SECOND,
   5 * MINUTE,
