@@ -23,8 +23,8 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
-  // Pages and health checks have no limits, so their responses lack these header fields. A malformed request has a client,
-  // even if its path is the path of a page.
+  // Pages and health checks have no limits, so their responses lack these header fields. Malformed requests always have a
+  // client, so the responses to them get the fields even if the path is the path of a page.
   if (request.client === undefined && request.isOutsideApi) {
     return;
   }

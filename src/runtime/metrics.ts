@@ -60,8 +60,8 @@ class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
   /**
-   * The lookups in progress, by format and name of the metric. Scrapes that arrive while the database does not respond
-   * share a lookup.
+   * The lookups of values that are in progress, by format and name of the metric. Scrapes that arrive while the database
+   * does not respond share a lookup.
    */
   private readonly looking = new Map<string, Promise<unknown>>();
 

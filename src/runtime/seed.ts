@@ -49,8 +49,8 @@ export class SeedService {
   }
 
   /**
-   * Seeds the store. The data is written in other transactions; this transaction only holds the lock, however long seeding
-   * takes.
+   * Fills an empty store with sample data and a demo client. The data is written in other transactions; this transaction
+   * only holds a lock, so that two processes do not seed at the same time.
    */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {

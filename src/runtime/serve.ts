@@ -30,8 +30,8 @@ import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
 
 /**
- * Options of all Nest applications here. `acceptJson` parses bodies instead of Nest's parser, and a failed start throws an
- * error instead of ending the process.
+ * Options of every Nest application that this program creates. `acceptJson` parses bodies instead of Nest's parser, and a
+ * failed start throws an error instead of ending the process.
  */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
