@@ -28,10 +28,14 @@ export async function install(): Promise<void> {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const run = (cwd: string, step: string[]) =>
+    execFileSync(process.execPath, step, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
   // As `npm run build` does.
-  for (const step of [['node_modules/@nestjs/cli/bin/nest.js', 'build'], ['bin/bundle.js']]) {
-    execFileSync(process.execPath, step, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
+  run(folder, ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
+  run(folder, ['bin/bundle.js']);
+  run(folder, ['bin/browser-files.js']);
+  // Services that tests run from the sources read these files from the checkout.
+  run(ROOT, ['bin/browser-files.js']);
   SOURCES.forEach((name) => rmSync(join(folder, name), { recursive: true }));
   process.env.TEST_INSTALLATION = folder;
 }

@@ -55,17 +55,22 @@ async function createRenderer() {
   return new MarkdownIt({ html: false, highlight });
 }
 
-/**
- * Reads and renders all guides in docs/guides of the checkout or package. Compiled files, in dist/, are one folder deeper
- * than sources.
- */
+/** The checkout or package: three levels above the sources, and four above the compiled files in `dist`. */
+const ROOT = ['../../..', '../../../..']
+  .map((way) => join(__dirname, way))
+  .find((folder) => existsSync(join(folder, 'package.json')))!;
+
+/** A file that pages load. The build has collected all of them. */
+export function readPageFile(name: string): Promise<Buffer> {
+  return readFile(join(ROOT, 'dist/browser', name));
+}
+
+/** Reads and renders all guides. */
 export async function readGuides() {
   const markdown = await createRenderer();
-  const besideSources = join(__dirname, '../../../docs/guides');
-  const folder = existsSync(besideSources) ? besideSources : join(__dirname, '../../../../docs/guides');
   return Promise.all(
     GUIDES.map(async (name) => {
-      const tokens = markdown.parse(await readFile(join(folder, `${name}.md`), 'utf8'), {});
+      const tokens = markdown.parse(await readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8'), {});
       const headings = arrange(tokens);
       const html = markdown.renderer.render(tokens, markdown.options, {});
       const sections = headings.filter(({ level }) => level === 'h2');

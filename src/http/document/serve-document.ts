@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject, ParameterObject, SwaggerCustomOptions } from '@nestjs/swagger';
@@ -14,6 +13,7 @@ import {
   guidePath,
   llmsText,
   readGuides,
+  readPageFile,
   referencePage,
   wantsPage,
 } from './pages';
@@ -48,15 +48,17 @@ export function serveDocument(app: NestFastifyApplication): void {
 }
 
 /**
- * The reference pages show no examples of these parameters: a page would send the example with every request that a reader
- * tries.
+ * The reference pages show no example or default of an optional parameter: a page would send the value with every request
+ * that a reader tries.
  */
-const NOT_PREFILLED = ['If-Match', 'If-None-Match', 'cursor', 'wait'];
-
 function withoutPrefilling(_key: string, value: unknown): unknown {
-  const { in: place, name = '', schema } = (value ?? {}) as Partial<ParameterObject>;
-  return place !== undefined && NOT_PREFILLED.includes(name)
-    ? { ...(value as ParameterObject), example: undefined, schema: { ...schema, example: undefined } }
+  const { required, schema } = (value ?? {}) as Partial<ParameterObject>;
+  return required === false
+    ? {
+        ...(value as ParameterObject),
+        example: undefined,
+        schema: { ...schema, example: undefined, default: undefined },
+      }
     : value;
 }
 
@@ -78,7 +80,7 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
 }
 
 function serveOwnFile(pages: FastifyInstance, name: string): PageFile {
-  return serveFile(pages, `/docs/${name}`, () => readFile(join(__dirname, 'browser', name)));
+  return serveFile(pages, `/docs/${name}`, () => readPageFile(name));
 }
 
 function serveGuides(pages: FastifyInstance): void {
@@ -99,9 +101,8 @@ function serveGuides(pages: FastifyInstance): void {
 }
 
 function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
-  const library = join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js');
-  const scalar = serveFile(pages, '/docs/scalar.js', () => readFile(library));
-  serveText(pages, '/docs', () => referencePage(document), [scalar, serveOwnFile(pages, 'reference.js')]);
+  const files = [serveOwnFile(pages, 'scalar.js'), serveOwnFile(pages, 'reference.js')];
+  serveText(pages, '/docs', () => referencePage(document), files);
 }
 
 const SWAGGER_UI_FILES =
@@ -126,7 +127,6 @@ const SWAGGER_UI_PLUGINS = [
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
   buildSwaggerInitJS(document: undefined, options: SwaggerCustomOptions): string;
-  getSwaggerAssetsAbsoluteFSPath(): string;
 }
 
 /**
@@ -151,7 +151,7 @@ function serveSwaggerUi(pages: FastifyInstance): void {
     ui.buildSwaggerInitJS(undefined, options),
   );
   const files = SWAGGER_UI_FILES.split(' ').map((name) =>
-    serveFile(pages, `/swagger/${name}`, () => readFile(join(ui.getSwaggerAssetsAbsoluteFSPath(), name))),
+    serveFile(pages, `/swagger/${name}`, () => readPageFile(name)),
   );
   serveText(pages, '/swagger', () => ui.buildSwaggerHTML('./swagger/', options), [script, ...files]);
 }

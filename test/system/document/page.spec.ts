@@ -70,11 +70,11 @@ describe('Below a prefix that a proxy removes', () => {
     const tried = (name: string) => operation(name).getByRole('button', { name: 'Test Request' });
     const keyField = () => page.locator('input[placeholder]:visible').first();
     const { key } = await service.issueKey({ plan: 'free' });
-    await arrange.pet();
+    const pets = [await arrange.pet(), await arrange.pet(), await arrange.pet()];
     await open(WIDE, '/shop/docs#tag/orders/POST/store/orders', port);
     await tried('POST /store/orders').waitFor();
     expect(await page.title()).toContain('Pet Store');
-    const contents = await page.getByRole('navigation').first().innerText();
+    const contents = await page.getByRole('complementary').first().innerText();
     const groups = ['Pets', 'Animals', 'Categories', 'Store', 'Orders', 'Inventory'];
     groups.push('Notifications', 'Events', 'Webhooks', 'Access', 'Account');
     expect(contents.split('\n').filter((line) => groups.includes(line))).toEqual(groups);
@@ -89,10 +89,40 @@ describe('Below a prefix that a proxy removes', () => {
     expect([sent, once]).toEqual([key, undefined]);
     await page.getByText('201 Created').waitFor();
 
+    // What stands in the editor is sent, however soon after it is typed.
+    const editor = page.getByRole('dialog').locator('.cm-content').first();
+    const send = [
+      () => page.getByRole('button', { name: 'Send' }).first().click(),
+      () => page.keyboard.press('Control+Enter'),
+    ];
+    for (const [index, press] of send.entries()) {
+      const body = `{"petId": ${pets[index + 1]!.id}}`;
+      await editor.click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(body);
+      const request = page.waitForRequest(addressOf('/shop/store/orders', port));
+      await press();
+      expect((await request).postData()).toBe(body);
+      await page.getByText(`"petId": ${pets[index + 1]!.id},`).waitFor();
+    }
+
+    await page.goto(addressOf('/shop/docs?list#tag/animals/GET/pets', port));
+    await tried('GET /pets').click();
+    const row = page
+      .getByRole('dialog')
+      .getByRole('row')
+      .filter({ has: page.getByLabel('Include status in request') });
+    await row.getByRole('button').first().click();
+    for (const value of ['available', 'sold']) await page.getByRole('option', { name: value }).click();
+    const list = page.waitForRequest((one) => one.url().includes('/shop/pets'));
+    await send[0]!();
+    expect((await list).url()).toBe(addressOf('/shop/pets?status=available&status=sold', port));
+
     await page.setViewportSize(PHONE.viewport);
     await page.goto(addressOf('/shop/docs?again#tag/webhooks/POST/webhooks', port));
     const shown = operation('POST /webhooks');
-    await shown.getByText('webhook-signature').waitFor({ state: 'attached' });
+    await shown.getByText('{$request.body#/url}').click();
+    await shown.getByText('webhook-signature', { exact: true }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
     expect(await shown.innerText()).toContain(`curl ${addressOf('/shop/webhooks', port)}`);
     expect(await shown.getByText('experimental').count()).toBe(1);
