@@ -3,32 +3,46 @@
 // The import rules. test/unit/architecture/dependencies.spec.ts enforces them and plants a violation of each.
 // `npx depcruise --config .dependency-cruiser.cjs src libs` checks them on the command line.
 
-/**
- * Each domain module with the modules that it may import. Controllers may also import auth and idempotency, for their decorators.
- * The import of a catalogue sends its commands as keyed requests.
- */
-const MAY_IMPORT = {
-  orders: ['inventory', 'pets', 'audit'],
-  inventory: ['pets'],
-  pets: ['categories'],
-  categories: [],
-  events: [],
-  webhooks: ['auth', 'events', 'audit'],
-  catalogue: ['categories', 'pets', 'inventory', 'audit', 'idempotency'],
-  quotas: ['auth', 'audit'],
-  auth: ['audit'],
-  audit: [],
-  deprecations: [],
-  idempotency: ['auth'],
-};
-/** Modules that report events. */
-const REPORT_EVENTS = ['orders', 'inventory', 'pets', 'categories'];
-const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
-/** Folders that are imported only through their index. */
-const FOLDER = '(?:modules|runtime)/[^/]+';
-const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
+const { readFileSync, readdirSync } = require('node:fs');
+const { join } = require('node:path');
 
-/** Commands are part of the command line, and may use every module's face. */
+/** From the ground up. A file imports only from its own floor and from those below. */
+const FLOORS = [
+  ['Libraries', '^libs/'],
+  [
+    'The settings and the type of a feature',
+    '^src/(feature|settings|program|runtime/(environment|database-url))\\.ts$',
+  ],
+  ['Modules and migrations', '^src/(modules|migrations)/'],
+  [
+    'The pipeline and its parts',
+    '^src/(http/|(features|app\\.module|runtime/(data-source|health|presence|seed))\\.ts$)',
+  ],
+  ['The other parts of the runtime', '^src/runtime/'],
+  ['The programs', '^src/(cli/|main\\.ts$)'],
+];
+
+const floorRules = FLOORS.slice(0, -1).map(([floor, path], index) => {
+  const below = FLOORS.slice(0, index).map(([, lower]) => lower);
+  return {
+    name: `${floor} import only from below`,
+    severity: 'error',
+    from: { path, pathNot: below },
+    to: { path: '^(src|libs)/', pathNot: [...below, path] },
+  };
+});
+
+/**
+ * The modules, each with the modules that its `imports.json` lists.
+ */
+const MAY_IMPORT = Object.fromEntries(
+  readdirSync(join(__dirname, 'src/modules')).map((module) => [
+    module,
+    JSON.parse(readFileSync(join(__dirname, 'src/modules', module, 'imports.json'), 'utf8')),
+  ]),
+);
+
+/** Only the command line loads the commands of a feature. */
 const COMMANDS = '\\.command\\.ts$';
 
 const PURE = ['^src/modules/quotas/rules/', '/(pet-status|retry-schedule|address-policy)\\.ts$'];
@@ -39,58 +53,51 @@ function sentenceOf(module, allowed) {
     : `${module} imports only ${allowed.join(' and ')}`;
 }
 
+/** The modules whose decorators any controller may use. */
+const OF_CONTROLLERS = ['auth', 'idempotency'];
+
 const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
   name: sentenceOf(module, allowed),
   severity: 'error',
-  from: { path: `^src/modules/${module}/`, pathNot: COMMANDS },
+  from: { path: `^src/modules/${module}/` },
   to: {
-    path: '^src/',
-    pathNot: [
-      ...[module, ...allowed].map((name) => `^src/modules/${name}/`),
-      ...(REPORT_EVENTS.includes(module) ? ['^src/modules/events/'] : []),
-      ...(READ_SETTINGS.includes(module) ? ['^src/settings\\.ts$'] : []),
-      // Separate rules restrict the imports of these paths.
-      '^src/modules/(auth|idempotency)/',
-      '^src/(feature|program)\\.ts$',
-      '^src/cli/',
-    ],
+    path: '^src/modules/',
+    pathNot: `^src/modules/(${[module, ...allowed, ...OF_CONTROLLERS].join('|')})/`,
   },
 }));
 
-const modulesWithoutAuth = Object.keys(MAY_IMPORT).filter(
-  (module) => module !== 'auth' && !MAY_IMPORT[module].includes('auth'),
-);
+const controllerRules = OF_CONTROLLERS.map((shared) => ({
+  name: `Only controllers import ${shared}, unless their module lists it`,
+  severity: 'error',
+  from: {
+    path: '^src/modules/',
+    pathNot: [
+      '\\.controller\\.ts$',
+      ...Object.keys(MAY_IMPORT)
+        .filter((module) => module === shared || MAY_IMPORT[module].includes(shared))
+        .map((module) => `^src/modules/${module}/`),
+    ],
+  },
+  to: { path: `^src/modules/${shared}/` },
+}));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
+    ...floorRules,
     ...moduleRules,
-    {
-      name: 'Modules import auth and idempotency in controllers only',
-      severity: 'error',
-      from: {
-        path: `^src/modules/(${modulesWithoutAuth.join('|')})/`,
-        pathNot: ['\\.controller\\.ts$', '/import-catalogue\\.ts$', COMMANDS],
-      },
-      to: { path: '^src/modules/(auth|idempotency)/' },
-    },
+    ...controllerRules,
     {
       name: 'A module is imported only through its index',
       severity: 'error',
-      from: { path: `^src/(${FOLDER}/|.*)` },
-      to: { path: `^src/(${FOLDER})/`, pathNot: [INDEX, COMMANDS, '^src/$1'] },
+      from: { path: '^src/(modules/[^/]+/|.*)' },
+      to: { path: '^src/modules/', pathNot: ['^src/modules/[^/]+/index\\.ts$', '^src/$1'] },
     },
     {
       name: 'Files of a module do not import its own index',
       severity: 'error',
-      from: { path: `^(src/(?:${FOLDER})|libs/[^/]+/src)/` },
+      from: { path: '^(src/modules/[^/]+|libs/[^/]+/src)/' },
       to: { path: '^$1/index\\.ts$' },
-    },
-    {
-      name: 'Libraries do not import the service',
-      severity: 'error',
-      from: { path: '^libs/' },
-      to: { path: '^src/' },
     },
     {
       name: 'The database library does not know http',
@@ -119,7 +126,7 @@ module.exports = {
       to: { pathNot: '^libs/client/src/|node_modules/(openapi-fetch|standardwebhooks)/' },
     },
     {
-      name: 'The service does not import the SDK',
+      name: 'Only commands import the SDK',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: ['^libs/client/', COMMANDS] },
       to: { path: '^libs/client/' },
@@ -143,22 +150,10 @@ module.exports = {
       to: { path: '^(src|libs)/', pathNot: '^src/modules/quotas/rules/' },
     },
     {
-      name: 'Modules import neither http nor runtime',
-      severity: 'error',
-      from: { path: '^src/modules/', pathNot: COMMANDS },
-      to: { path: '^src/(http|runtime)/' },
-    },
-    {
-      name: 'http does not import runtime',
-      severity: 'error',
-      from: { path: '^src/http/' },
-      to: { path: '^src/runtime/' },
-    },
-    {
       name: 'http does not import the application',
       severity: 'error',
       from: { path: '^src/http/' },
-      to: { path: '^src/(app\\.module|main)\\.ts$' },
+      to: { path: '^src/app\\.module\\.ts$' },
     },
     {
       name: 'The stores of quotas import only its rules and entities',
@@ -176,29 +171,11 @@ module.exports = {
       to: { path: '^(src|libs)/', pathNot: '^src/migrations/' },
     },
     {
-      name: 'Settings import only libraries and the readers of the environment',
-      severity: 'error',
-      from: { path: '^src/settings\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/runtime/(environment|database-url)\\.ts$' },
-    },
-    {
-      name: 'Nothing else imports the command line',
-      severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: ['^src/cli/', COMMANDS] },
-      to: { path: '^src/cli/' },
-    },
-    {
       // A service does not load them.
       name: 'Commands are loaded on demand',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/cli/', COMMANDS] },
       to: { path: COMMANDS, dependencyTypesNot: ['dynamic-import'] },
-    },
-    {
-      name: 'A feature is a type for modules, and the list of features is above them',
-      severity: 'error',
-      from: { path: '^src/(modules/|feature\\.ts$)' },
-      to: { path: '^src/features\\.ts$' },
     },
     {
       name: 'Every import can be resolved',

@@ -1,45 +1,8 @@
+import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { BaseCommand, type Commander, print } from '#libs/command-line';
 import { OperatorError, UsageError, printable, printableJson } from '#libs/messages';
-import { PETSTORE } from '../program';
-import { serviceAddress } from '../runtime/presence';
-import { readSettings } from '../settings';
-
-export function serviceUrl(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new UsageError(`"${text}" is not an address such as https://petstore.example.`);
-  }
-  const { username, password } = new URL(text);
-  if (username !== '' || password !== '') {
-    throw new UsageError('an address has no user and password here: the key is in PETSTORE_KEY.');
-  }
-  return text.replace(/\/$/, '');
-}
-
-export async function urlOf({ url }: { url?: string }): Promise<string> {
-  return url ?? serviceAddress(readSettings(process.env));
-}
-
-export function noService(url: string, reason: string): OperatorError {
-  return new OperatorError(
-    `No service answers at ${url} (${reason}). Start it with ${PETSTORE} serve, or name another with --url.`,
-    'no_service',
-  );
-}
-
-export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
-  const key = PETSTORE_KEY.trim();
-  if (key === '') {
-    throw new UsageError(
-      `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
-    );
-  }
-  // If the key had other characters, `fetch` would fail with an error that shows the key.
-  if (!/^[!-~]+$/.test(key)) {
-    throw new UsageError('PETSTORE_KEY takes an API key, which is printable ASCII without spaces.');
-  }
-  return key;
-}
+import { RunningService, URL_OPTION, keyInEnvironment, noService } from '../modules/auth';
 
 type Field = [name: string, text: string];
 
@@ -59,12 +22,6 @@ function fieldsAs(pattern: RegExp, form: string) {
 
 const fieldIn = fieldsAs(/^([^=]+)=(.*)$/s, 'name=value');
 const headerIn = fieldsAs(/^([\w-]+): ?([ -~]*)$/, `a header field such as 'If-Match: "3"'`);
-
-export const URL_OPTION = [
-  '--url <url>',
-  'address of the service (default: one that runs here on this store, or HOST and PORT)',
-  serviceUrl,
-] as const;
 
 interface ApiOptions {
   field?: Field[];
@@ -96,6 +53,7 @@ export class ApiCommand extends BaseCommand {
     'api GET /rate-limit --include',
   ];
   readonly takesJson = false;
+  @Inject() private readonly service!: RunningService;
 
   declare(command: Commander): void {
     const field = 'a field of the query or body; several: repeat it';
@@ -128,7 +86,7 @@ export class ApiCommand extends BaseCommand {
       throw new UsageError('--header: Content-Length follows from the body.');
     }
     headers.set('X-API-Key', keyInEnvironment(process.env));
-    const url = new URL((await urlOf(options)) + path);
+    const url = new URL((options.url ?? (await this.service.address())) + path);
     const { field: fields = [] } = options;
     let body: string | undefined;
     if (WITHOUT_BODY.includes(method)) {

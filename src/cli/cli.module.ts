@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import {
   BaseCommand,
@@ -11,7 +11,9 @@ import {
 import { UsageError } from '#libs/messages';
 import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
+import { RunningService } from '../modules/auth';
 import { VERSION } from '../program';
+import { serviceAddress } from '../runtime/presence';
 import { type Settings, readSettings } from '../settings';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
@@ -63,6 +65,11 @@ export class VersionCommand extends BaseCommand {
 /** The commands that belong to no feature. The help lists them after the commands of the features. */
 const COMMANDS = [ApiCommand, DbCommand, StatusCommand, OpenapiCommand, CompletionCommand, VersionCommand];
 
+const RUNNING_SERVICE: Provider = {
+  provide: RunningService,
+  useValue: { address: () => serviceAddress(readSettings(process.env)) },
+};
+
 @Module({})
 export class CliModule {
   /** @param name the operator, whom the audit log names as the author of all changes */
@@ -72,7 +79,7 @@ export class CliModule {
     return {
       module: CliModule,
       imports: [AppModule.forCommands(settingsOrDefaults(), { kind: 'cli', name })],
-      providers: [{ provide: StoreConnection, useClass: OpenedStore }, ...commands],
+      providers: [{ provide: StoreConnection, useClass: OpenedStore }, RUNNING_SERVICE, ...commands],
     };
   }
 }

@@ -22,7 +22,16 @@ export {
 } from './failure';
 export { outputIsWritten, readInput, typedPath, writeFile, writeOutput } from './files';
 export { confirm, operatorName, withProgress } from './operator';
-export { DAYS_OPTION, duration, futureInstant, identifier, shortText, someOf, wholeNumber } from './option';
+export {
+  DAYS_OPTION,
+  duration,
+  futureInstant,
+  identifier,
+  shortText,
+  someOf,
+  someOfOption,
+  wholeNumber,
+} from './option';
 export {
   type OutputOptions,
   counted,

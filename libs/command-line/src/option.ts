@@ -1,4 +1,5 @@
 import { UsageError } from '#libs/messages';
+import type { Commander } from './command';
 
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {
   return (text: string): number => {
@@ -23,6 +24,16 @@ export function someOf<Known extends string>(known: readonly Known[]) {
     }
     return known.filter((one) => given.has(one));
   };
+}
+
+/** Declares an option whose value is some of the known texts. The help and the completion of shells show the texts. */
+export function someOfOption<Known extends string>(
+  command: Commander,
+  flags: string,
+  description: string,
+  known: readonly Known[],
+) {
+  return command.createOption(flags, description).choices(known).argParser(someOf(known));
 }
 
 /** Reads a time in the future, in RFC 3339 format, or a day, which means the end of that day in UTC. */

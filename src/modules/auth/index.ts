@@ -17,6 +17,7 @@ export {
   type IssuedKey,
   type KeyReference,
 } from './clients.service';
+export { keyInEnvironment, noService, RunningService, URL_OPTION } from './running-service';
 
 /** The part of authentication that operators' commands need: clients and keys, without the guard and the key cache. */
 @Module({

@@ -9,7 +9,7 @@ import {
   identifier,
   print,
   printMany,
-  someOf,
+  someOfOption,
   untilInterrupted,
   wholeNumber,
 } from '#libs/command-line';
@@ -25,10 +25,7 @@ const LOST =
 
 const NEWEST = `the newest ${MAX_SEARCHED.toLocaleString('en-US')} events`;
 
-export function typesOption(command: Commander) {
-  const option = command.createOption('--types <types>', 'only events of these types, several with commas');
-  return option.choices(EVENT_TYPES).argParser(someOf(EVENT_TYPES));
-}
+const TYPES = 'only events of these types, several with commas';
 
 interface EventsOptions extends OutputOptions {
   types?: EventType[];
@@ -49,7 +46,7 @@ export class EventsCommand extends BaseCommand {
 
   declare(command: Commander): void {
     command
-      .addOption(typesOption(command))
+      .addOption(someOfOption(command, '--types <types>', TYPES, EVENT_TYPES))
       .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
       .option('--limit <events>', `maximum number, of ${NEWEST}`, wholeNumber(1, 10_000), 20)
       .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');

@@ -17,7 +17,7 @@ import {
   printMany,
   printOne,
   shortText,
-  someOf,
+  someOfOption,
 } from '#libs/command-line';
 import { composed } from '#libs/http';
 import { OperatorError, UsageError, failureOf, formatError } from '#libs/messages';
@@ -69,7 +69,7 @@ function declareTerms(command: Commander, scopes: string): void {
   const expires = 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z';
   command
     .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
-    .addOption(command.createOption('--scopes <scopes>', scopes).choices(SCOPES).argParser(someOf(SCOPES)))
+    .addOption(someOfOption(command, '--scopes <scopes>', scopes, SCOPES))
     .option('--expires <when>', expires, futureInstant);
 }
 

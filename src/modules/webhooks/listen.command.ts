@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
-import { type SubcommandDeclaration, print } from '#libs/command-line';
+import { type SubcommandDeclaration, print, someOfOption } from '#libs/command-line';
 import { OperatorError, UsageError, formatError, printable, printableJson } from '#libs/messages';
-import { URL_OPTION, keyInEnvironment, noService, urlOf } from '../../cli/api.command';
-import type { EventType } from '../events';
-import { typesOption } from '../events/events.command';
+import { type RunningService, URL_OPTION, keyInEnvironment, noService } from '../auth';
+import { EVENT_TYPES, type EventType } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { Sender, deliveryHeaders } from './delivery/sender';
 
@@ -24,6 +23,8 @@ export interface ListenOptions {
 const SUMMARY =
   'print new events until Ctrl-C, with the key in PETSTORE_KEY, and forward them as webhooks do';
 
+const TYPES = 'only events of these types, several with commas';
+
 export const LISTEN: SubcommandDeclaration = {
   description: `${SUMMARY}
 
@@ -36,7 +37,7 @@ created, and what the receiver does not accept is not sent again.`,
   declare: (command) =>
     command
       .summary(SUMMARY)
-      .addOption(typesOption(command))
+      .addOption(someOfOption(command, '--types <types>', TYPES, EVENT_TYPES))
       .option('--forward-to <url>', 'send each event there, signed', receiverUrl)
       .option('--json', 'one JSON object per event')
       .option(...URL_OPTION),
@@ -52,7 +53,11 @@ function receiverUrl(text: string): string {
   return text;
 }
 
-export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
+export async function listen(
+  options: ListenOptions,
+  service: RunningService,
+  signal: AbortSignal,
+): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
   // The secret is derived from the API key with an HMAC, so it is always the same and does not reveal the key.
@@ -60,7 +65,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const signer = new Webhook(secret);
   const sender = new Sender(EVERYWHERE);
   signal.addEventListener('abort', () => sender.close());
-  const pages = follow({ ...options, apiKey, baseUrl: await urlOf(options) }, signal);
+  const baseUrl = options.url ?? (await service.address());
+  const pages = follow({ ...options, apiKey, baseUrl }, signal);
   // Read the first page, which is empty, to check the key and the connection before the secret is printed.
   await pages.next();
   process.stderr.write(`Listening until Ctrl-C. The secret of these webhooks is ${secret}\n`);

@@ -17,7 +17,7 @@ import {
 } from '#libs/command-line';
 import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
-import { ClientsService } from '../auth';
+import { ClientsService, RunningService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
 import { shownUrl } from './webhook.entity';
 import type { DeliveryDto } from './webhooks.dto';
@@ -64,6 +64,7 @@ function declareWebhook(command: Commander): Commander {
 export class WebhooksCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly webhooks!: WebhooksService;
+  @Inject() private readonly service!: RunningService;
 
   @Subcommand({
     description: 'list webhooks; values in the query of a URL, which may be secret, are hidden',
@@ -154,7 +155,7 @@ export class WebhooksCommand extends CommandGroup {
 
   @Subcommand(LISTEN)
   listen(options: ListenOptions): Promise<void> {
-    return untilInterrupted('no more events are shown', (signal) => listen(options, signal));
+    return untilInterrupted('no more events are shown', (signal) => listen(options, this.service, signal));
   }
 
   private async existing(id: number): Promise<WebhookOverview> {

@@ -1,0 +1,46 @@
+// For commands that call the service, with a key, as any other caller does.
+import { OperatorError, UsageError } from '#libs/messages';
+import { PETSTORE } from '../../program';
+
+/** Finds the service that a command calls if its option `--url` is absent. The command line provides this class. */
+export abstract class RunningService {
+  abstract address(): Promise<string>;
+}
+
+export const URL_OPTION = [
+  '--url <url>',
+  'address of the service (default: one that runs here on this store, or HOST and PORT)',
+  serviceUrl,
+] as const;
+
+function serviceUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new UsageError(`"${text}" is not an address such as https://petstore.example.`);
+  }
+  const { username, password } = new URL(text);
+  if (username !== '' || password !== '') {
+    throw new UsageError('an address has no user and password here: the key is in PETSTORE_KEY.');
+  }
+  return text.replace(/\/$/, '');
+}
+
+export function noService(url: string, reason: string): OperatorError {
+  return new OperatorError(
+    `No service answers at ${url} (${reason}). Start it with ${PETSTORE} serve, or name another with --url.`,
+    'no_service',
+  );
+}
+
+export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
+  const key = PETSTORE_KEY.trim();
+  if (key === '') {
+    throw new UsageError(
+      `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
+    );
+  }
+  // If the key had other characters, `fetch` would fail with an error that shows the key.
+  if (!/^[!-~]+$/.test(key)) {
+    throw new UsageError('PETSTORE_KEY takes an API key, which is printable ASCII without spaces.');
+  }
+  return key;
+}
