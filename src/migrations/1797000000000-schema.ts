@@ -9,8 +9,8 @@ const CATALOGUE = [
   )`,
   `CREATE INDEX categories_by_name ON categories (lower(name) COLLATE "C", id)`,
 
-  // The row of a deleted pet is kept for the records. `former_category_id` then has its category, so that the category can be
-  // deleted.
+  // A deleted pet keeps its row, with `deleted_at`. Its category moves from `category_id` to `former_category_id`, so
+  // that the category can be deleted.
   `CREATE TABLE pets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -27,9 +27,9 @@ const CATALOGUE = [
   ) WITH (fillfactor = 90)`,
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  // The condition is `category_id IS NOT NULL` rather than `deleted_at IS NULL`, so that the foreign key check for a deleted
-  // category can use this index, too. The status is descending, unlike in `pets_by_status`, so that the planner cannot confuse
-  // the two indexes.
+  // The condition is `category_id IS NOT NULL` rather than `deleted_at IS NULL`, so that the foreign key check for a
+  // deleted category can use this index, too. The status is descending here and ascending in `pets_by_status`, so that
+  // `ORDER BY` decides which index the planner uses.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
@@ -44,8 +44,8 @@ const CATALOGUE = [
     CHECK (NOT (complete AND cancelled_at IS NOT NULL))
   )`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
-  // Serves lists of a pet's orders: all orders, or only open or complete orders. `complete` is descending, unlike in
-  // `orders_by_complete`, so that the planner cannot confuse the two indexes.
+  // Serves lists of a pet's orders: all orders, or only open or complete orders. `complete` is descending here and
+  // ascending in `orders_by_complete`, so that `ORDER BY` decides which index the planner uses.
   `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
 ];
 
@@ -60,7 +60,7 @@ const CLIENTS = [
     deleted_at timestamptz,
     reset_at timestamptz
   )`,
-  // The row of a deleted client is kept for the records, but another client may take its name.
+  // A deleted client keeps its row, with `deleted_at`. Another client may take its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
   // If `overlap_ends_at` is set, a rotation has replaced the key, and `expires_at` is the end of the overlap rather than an
   // agreed expiry.
@@ -83,8 +83,8 @@ const CLIENTS = [
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
-  // The requests of each client on each UTC day. Includes the current minute, so that operators can see it without asking the
-  // instances.
+  // Counts the requests of each client on each UTC day. The requests of the current minute have columns of their own,
+  // so that operators see them without asking the instances.
   `CREATE TABLE usage_days (
     client_id bigint NOT NULL,
     day date NOT NULL,
@@ -96,8 +96,8 @@ const CLIENTS = [
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)
   )`,
-  // The planner prefers this index for a day that is not in its statistics yet, because it expects no rows for that day.
-  // `client_id` is included, so that finding one client of that day is fast.
+  // The planner prefers this index for a new day, even to find a single client: the statistics do not contain that day
+  // yet, so the planner expects no rows. `client_id` is included to make finding a single client fast.
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
 
   `CREATE TABLE deprecated_calls (
@@ -153,10 +153,10 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Takes a shared lock before a transaction draws positions for its events from the sequence. The lock announces that these
-  // positions will be above the last position drawn before (docs/development/concurrency.md). The key of the lock contains the
-  // oid of the sequence, because all stores in a database share the same lock keys. IF calls the lock function, because PERFORM
-  // costs twice as much.
+  // Takes a shared advisory lock before a transaction inserts events. The lock tells `feed_end` that the new events
+  // will be above the last position that was taken before (docs/development/concurrency.md). The key of the lock
+  // contains the oid of the sequence, because all stores in a database share the same lock keys. IF calls the lock
+  // function, because PERFORM costs twice as much.
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -167,9 +167,9 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the end of the feed: no event at or below this position can appear later. Reads the sequence before the locks in
-  // which transactions announce their positions (`announce_events`). The key of such a lock holds only the lower 32 bits of a
-  // position.
+  // Returns the end of the feed: no event at or below this position can appear later. The sequence is read before the
+  // locks of `announce_events`, so a transaction that takes its lock after this read gets higher positions. A lock's
+  // key holds only the lower 32 bits of a position, so the function works with the difference to the newest position.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;
@@ -231,9 +231,9 @@ const WEBHOOKS = [
   `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 
-  // A delivery without a position is a test. An instance that sends a delivery sets `leased_until`, and no other instance sends
-  // the delivery before then. The deliveries of a deleted webhook are deleted later, some at a time. Each row is written three
-  // times within moments, so autovacuum removes dead rows early.
+  // `position` is null for a test delivery. The instance that sends a delivery sets `leased_until`, and no other
+  // instance sends the delivery before then. Each row is written three times within moments, so autovacuum removes dead
+  // rows early.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL,
@@ -262,8 +262,8 @@ const WEBHOOKS = [
 ];
 
 const INSTANCES = [
-  // Every running instance updates its row every few seconds. The low fillfactor leaves room for the new version of the row on
-  // the same page.
+  // Every running instance updates its row every few seconds. The low fillfactor leaves room for the new version of the
+  // row on the same disk page.
   `CREATE TABLE instances (
     id uuid PRIMARY KEY,
     version text NOT NULL,

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Converts stored names to Unicode's composed form (NFC), in which requests now search for names. A name that would become too
- * long is not converted.
+ * Converts stored names to Unicode's composed form (NFC), because requests now search for names in this form. A name
+ * that would become too long is not converted.
  */
 const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
   ([table, max]) => `UPDATE ${table} SET name = normalize(name)
@@ -25,7 +25,10 @@ const BYTEWISE = [
   `ALTER TABLE deprecated_calls ALTER operation TYPE text COLLATE "C"`,
 ];
 
-/** Lets the functions of the event feed find their sequence in any schema and with any search path: pg_restore empties the search path. */
+/**
+ * Lets the functions of the event feed find their sequence in any schema and with any search path, because pg_restore
+ * empties the search path.
+ */
 const FEED = [
   `CREATE OR REPLACE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
@@ -38,9 +41,8 @@ const FEED = [
       RETURN NULL;
     END $$`,
   `DROP FUNCTION feed_end()`,
-  // PostgreSQL stores the default as the oid of the sequence, so the search path does not matter. The function reads the sequence
-  // before the locks in which transactions announce their positions. The key of such a lock holds only the lower 32 bits of a
-  // position.
+  // PostgreSQL stores the default value as the oid of the sequence, so that the function finds the sequence with any
+  // search path.
   `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       newest bigint := coalesce(pg_sequence_last_value(sequence), 0);
@@ -52,8 +54,8 @@ const FEED = [
 ];
 
 /**
- * Sets a webhook's position to the end of the feed when the webhook is created or enabled. A webhook that is restored from a
- * backup already has a position, and keeps it.
+ * Sets a webhook's position to the end of the feed when the webhook is created or enabled, so that it receives only
+ * later events. A webhook that is restored from a backup keeps its position.
  */
 const WEBHOOKS = [
   `ALTER TABLE webhooks ALTER since DROP DEFAULT`,

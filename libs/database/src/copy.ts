@@ -20,8 +20,8 @@ interface CopyOptions {
 /**
  * Copies a database into a database without tables, with COPY and in one transaction: either all rows are copied or
  * none. The copy is a snapshot, so other programs may use the source meanwhile.
- * @param source a data source without the driver's `pipeline` option, with which COPY does not work; the same holds for
- * `target`
+ * @param source a data source without the driver's `pipeline` option, because COPY does not work with that option
+ * @param target a data source without the `pipeline` option, too
  * @throws Error if the source is not at the newest migration or the target has tables; UnsuitableDatabaseError if the
  * service cannot use the target; the driver's errors
  */

@@ -48,10 +48,9 @@ export async function detectPooler(client: ClientBase): Promise<void> {
 
 /**
  * Returns a handler for new connections. The handler closes a connection on which the server has been silent for
- * `silenceMs`, and pending statements then fail with ETIMEDOUT. The driver's own `query_timeout` would keep a
- * connection that a firewall has silently dropped in the pool, so that each later request would wait in vain. The
- * handler also keeps the loss of a connection from ending the process: pending statements report the loss.
- *
+ * `silenceMs`; pending statements then fail with ETIMEDOUT. The driver's own `query_timeout` would keep the dead
+ * connection in the pool, so that each later request would wait in vain. The handler also ignores `error` events, which
+ * would end the process: pending statements report the error.
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
 export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
@@ -223,7 +222,7 @@ export class DatabaseModule {
           // Do not retry: if the database cannot be reached, the start fails at once instead of after ten silent
           // attempts.
           useFactory: () => ({ ...options, retryAttempts: 0, autoLoadEntities: true }),
-          // `declared` has the entities that the modules declare with `TypeOrmModule.forFeature`.
+          // Use the entities that the modules declare with `TypeOrmModule.forFeature`.
           dataSourceFactory: (declared) => connect({ ...options, entities: declared!.entities! }),
         }),
       ],

@@ -2,12 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
 import { codeOf, isSerializationConflict } from './engine/postgres-errors';
 
-/**
- * PostgreSQL's error codes. The codes in `TAKEN` report that a table, an index or a function of the same name exists
- * already.
- */
 const LOCK_TIMEOUT = '55P03';
 const UNKNOWN_COLUMN = '42703';
+/** PostgreSQL's error codes for a table, an index or a function whose name exists already. */
 const TAKEN = ['42P07', '42710', '42723'];
 
 /**
@@ -130,10 +127,6 @@ function namesOf({ migrations }: DataSource): string[] {
   return migrations.map((migration) => migration.name ?? migration.constructor.name);
 }
 
-/**
- * Reads the collation version that the database has recorded, the version that the system provides, and whether `lower`
- * changes ASCII letters only, which depends on the database's locale.
- */
 const COLLATION = `SELECT quote_ident(datname) AS name, datcollversion AS recorded,
     pg_database_collation_actual_version(oid) AS actual, lower('Ä') <> 'ä' AS "isAsciiOnly"
   FROM pg_database WHERE datname = current_database()`;

@@ -4,8 +4,8 @@ import { entryOf } from './engine/entry-of';
 import type { SharedRead, StoredRow } from './engine/session';
 
 /**
- * A place in a list. A list in order of id goes on after `id`, a list in order of name after the lower-case `name` and
- * `id`.
+ * A place in a list. The next page starts after the entry with this id or, in a list sorted by name, after this
+ * lower-case name and id.
  */
 export interface ListPosition {
   id: number;
@@ -23,17 +23,20 @@ type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
 export interface Selection {
   /**
-   * SQL conditions on the first columns of the list's index. After these columns, the index has the `within` column, if
-   * given, and then the id.
+   * SQL conditions on the leading columns of the index that serves the list. The columns after these must be the column
+   * of `within`, if given, and the id.
    */
   conditions: readonly string[];
   /**
-   * Filters the list by a column with few distinct values: the column, its sort order in the index, and one SQL
-   * parameter per wanted value.
+   * Filters the list by a column with few distinct values, such as a status. `parameters` are the SQL parameters with
+   * the wanted values. `sorted` is the column's sort order in the index that serves the list: `ORDER BY` must match the
+   * index.
    */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
   named?: NameSearch | undefined;
-  /** Properties with long texts, whose length is counted so that a page ends before it exceeds 256 KiB. */
+  /**
+   * Properties with long texts. The length of these texts is counted, so that a page ends before it exceeds 256 KiB.
+   */
   long?: readonly string[];
 }
 
@@ -44,8 +47,8 @@ export interface Selection {
 interface NameSearch {
   prefix: string;
   /**
-   * SQL conditions on columns that are not in the index. A page reads at most 2,000 names to find matches, and then
-   * ends early.
+   * SQL conditions on columns that the index lacks. A search for one page stops after reading 2,000 names, so that the
+   * page may have fewer entries than requested.
    */
   filters: readonly string[];
   /** The SQL parameter with the ids to which the search is limited, as the text of an array such as `{1,2}`. */
@@ -122,8 +125,8 @@ export class PageReader<Row extends object, Filters, Page> {
     const end = rows.findIndex((row, place) => {
       bytes += MAX_BYTES_WITHOUT_TEXTS + bytesOf(row, long);
       const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
-      // In a search by name, the last three columns are the lower-case name, `fits` (false for a row that only marks
-      // the early end of a page) and the number of the page.
+      // In a search by name, the last three columns are the lower-case name, `fits` and the number of the page. `fits`
+      // is false in a row that only marks where the next page starts.
       return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
     });
     if (end === -1) {
@@ -141,8 +144,7 @@ function bytesOf(row: object, properties: readonly string[]): number {
 
 /**
  * The filters and the table of a list, from which the SQL for pages is built. The SQL leaves the planner no choice that
- * depends on estimates, so that reading a page takes as long in a large table as in a small table. In the SQL, `after`
- * is the last id before the page, and `most` the number of rows to read.
+ * depends on estimates, so that reading a page takes as long in a large table as in a small table.
  */
 interface List extends Selection {
   columns: string;
@@ -151,9 +153,9 @@ interface List extends Selection {
 }
 
 /**
- * Returns a statement that reads several pages. Each parameter is an array with one value per page. The last column of
- * every row is the number of the row's page. The rows of a page arrive in order, because PostgreSQL runs the lateral
- * join as a loop.
+ * Returns a statement that reads several pages. Each parameter is an array with one value per page, such as the ids
+ * after which the pages start (`after`) and the numbers of rows (`most`). The last column of every row is the number of
+ * the row's page. The rows of a page arrive in order, because PostgreSQL runs the lateral join as a loop.
  */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
   const { named } = list;
@@ -166,9 +168,8 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 
 /**
  * Returns the SQL for one page in order of id. Each wanted value of the `within` column has a subquery of its own,
- * because an index on `within` and id is in order of id only among rows with the same value. The subquery compares the
- * column with a range, because with `=` the planner could walk the primary key instead. If two indexes have the column
- * before the id, their sort orders of the column differ, so that `ORDER BY` selects the index.
+ * because an index on that column and the id has the rows in order of id only within one value. The subqueries compare
+ * with a range, because with `=` the planner could choose the index of the primary key instead.
  */
 function pageById(list: List): string {
   const { id, within } = list;
@@ -189,7 +190,7 @@ function pageById(list: List): string {
 }
 
 /**
- * Limits the rows to a constant number before the page's own limit. For a limit that is only known at execution,
+ * Limits the rows to a constant number before the page's own limit applies. If a limit is only known at execution,
  * PostgreSQL assumes a tenth of all rows and would find the plan too expensive to reuse.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
@@ -197,18 +198,18 @@ function pagePart(list: List, conditions: string[], order: string): string {
   return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
 }
 
-/** Names are compared in lower case, as PostgreSQL's own `lower` defines lower case, and sorted by code point. */
+/** Names are converted by PostgreSQL's `lower`, so that searches ignore case, and sorted by code point. */
 const BY_NAME = 'lower(name) COLLATE "C"';
 /**
- * When appended to a prefix, gives a text that sorts after all names with the prefix: the highest code point, repeated
- * more often than a name has characters.
+ * Appended to a prefix, this text sorts after all names with the prefix: the highest code point, repeated more often
+ * than a name has characters.
  */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
 /**
- * Returns the SQL for one page of a search by name, which walks the index from the prefix on. Each row ends with the
- * lower-case name and `fits`, which is false for a row that does not belong to the page but only marks the page's early
- * end.
+ * Returns the SQL for one page of a search by name, which reads the index from the prefix on. Each row ends with the
+ * lower-case name and `fits`. If the search has read 2,000 names before the page is full, the last row has `fits` false
+ * and only marks where the next page starts.
  */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;

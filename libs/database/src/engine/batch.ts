@@ -28,9 +28,9 @@ export interface Tables {
 
 const BEGIN: Call = { statement: { text: 'BEGIN' } };
 /**
- * Sets two timeouts for one transaction. The first timeout ends the transaction of a halted process, which would
- * otherwise keep its locks. The second timeout ends the wait for a row that another transaction has locked. Only needed
- * behind a connection pooler, where a connection may lose the same settings.
+ * Ends the transaction after ten idle seconds, so that a halted process does not keep its row locks, and stops waiting
+ * for a locked row after five seconds. Needed only behind a connection pooler, which may forget the timeouts that were
+ * set for the connection.
  */
 const SET_TIMEOUTS: Call = {
   statement: {
@@ -52,7 +52,8 @@ interface Transaction {
  * Runs commands in one transaction of two round trips. The first round trip begins the transaction, locks rows and
  * loads data. Then the `decide` functions of the commands run one after the other. The second round trip writes the
  * changes and commits. After the commit, the promises of the commands are resolved or rejected.
- * @returns the commands that were skipped; the `heldRow` of each command is the locked row
+ * @returns the commands that were skipped because another transaction has locked a row; the `heldRow` of each command
+ * is that row
  * @throws the database error, after a rollback; the promises of the commands are then still pending
  */
 export async function runBatch(
@@ -82,9 +83,8 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the strongest lock request for each row. If two statements asked for the same row with different locks,
- * the stronger lock could skip the row, and the weaker lock could return values that another transaction is about to
- * replace.
+ * Keeps only the strongest lock request for each row. Rows are read with SKIP LOCKED, so with two requests the stronger
+ * request could find nothing, while the weaker request returns values that another transaction is about to replace.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();
@@ -98,9 +98,9 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Tries once more to load the rows that the batch's first statements did not return. Such a row does not exist, or
- * another transaction has locked the row. A locked row may still be available with a weaker lock, which is enough for
- * some commands.
+ * Tries once more to load the rows that the batch's first statements did not return, because the rows do not exist or
+ * another transaction has locked them. This time the weaker locks are requested, too: some commands need only a weaker
+ * lock, which may be available.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -116,7 +116,7 @@ type Wanted = Need | { row: Entity; id: number };
 
 interface Source {
   read: SharedRead<unknown, unknown>;
-  /** Statements run in ascending order of `place`. */
+  /** Statements run in ascending order of this number. */
   place: number;
   keep(key: unknown, value: unknown): void;
 }
@@ -146,8 +146,8 @@ async function load(
 }
 
 /**
- * Returns how to load a row, a value or an id. The row for which the batch waits is locked before all other rows, so
- * that the transaction holds no row lock while waiting.
+ * Returns how to load a row, a value or an id. The row for which the transaction waits (`awaited`) is locked before all
+ * other rows, so that the transaction holds no other row lock while waiting.
  */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;
@@ -166,8 +166,9 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // A read without a lock proves only that a row does not exist, because another transaction may be about to change
-    // an existing row. A read with SKIP LOCKED proves only that a row exists, because a skipped row may exist, too.
+    // Without a lock, only a missing row is certain: an existing row may be about to be changed by another transaction.
+    // With SKIP LOCKED, only a row that was returned is certain: a row that was not returned may be locked by another
+    // transaction.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);
@@ -180,7 +181,7 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   };
 }
 
-/** Returns the locked row for which the command has to wait; undefined if the command can run now. */
+/** Returns the locked row for which the command has to wait, or undefined if the command can run now. */
 function heldRowOf(command: Command, state: State): RowNeed | undefined {
   const row = command.needs.filter(isRow).find((need) => !state.has(need));
   return row !== undefined && command.needsNoRows?.(state) ? undefined : row;
@@ -216,7 +217,8 @@ function writesOf({ tables, state }: Transaction): Call[] {
 }
 
 /**
- * Names the rows that the command may change. Two batches of this process never change the same row at the same time.
+ * Returns a text such as `Pet 7` for each row that the command may change. The executor never runs two batches at once
+ * that may change the same row.
  */
 export function exclusiveRowsOf({ needs }: Command): string[] {
   const rows = needs.filter(isRow);

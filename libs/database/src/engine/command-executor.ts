@@ -13,9 +13,9 @@ const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
 const MAX_BATCH = 150;
 /**
- * While a batch runs, a second batch starts once as many commands wait as the first batch has, or 50 commands. Starting
- * earlier would make batches too small: a command alone in a transaction costs six times as much as a command among
- * thirty.
+ * While a batch runs, a second batch starts only if at least as many commands wait as the first batch has; 50 waiting
+ * commands are always enough. Starting earlier would make batches too small: a command alone in a transaction costs six
+ * times as much as a command among thirty.
  */
 const ENOUGH = 50;
 /** The share of the connection pool that batches may use while they wait for locked rows. */
@@ -34,10 +34,7 @@ export interface WriteModel {
    * children that refer to the parents.
    */
   readonly tables: readonly Entity[];
-  /**
-   * Called after each command. Reads the changes of the command and may add entries to journals, such as the event
-   * feed.
-   */
+  /** Called after each command. Reads the command's changes and may add entries to journals, such as the event feed. */
   readonly afterCommand: (state: State) => void;
 }
 
@@ -45,8 +42,8 @@ interface Batch {
   entries: QueuedCommand[];
   awaited: RowNeed | undefined;
   /**
-   * The names of the rows that the batch may change. While the batch runs, no other batch of this process changes the
-   * same rows.
+   * The rows that the batch may change, each as a text such as `Pet 7`. While the batch runs, no other batch of this
+   * process changes the same rows.
    */
   rows: ReadonlySet<string>;
   since: number;
@@ -55,8 +52,8 @@ interface Batch {
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
  * database refuses a batch, the batch is split in half until the failing command is alone, so that no command fails
- * because of another command. Two batches of this process never change the same row at the same time. Commands that
- * need a row which another transaction has locked wait in a batch of their own.
+ * because of another command. Two batches of this process never change the same row at the same time. Commands whose
+ * rows another transaction has locked wait in a batch of their own.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
@@ -138,7 +135,8 @@ export class CommandExecutor {
 
   /**
    * Runs the commands in one transaction. If PostgreSQL refuses a statement, runs each half of the commands in a
-   * transaction of its own. Skipped commands return to the queue.
+   * transaction of its own. Commands that were skipped, because another transaction has locked a row, return to the
+   * queue.
    */
   private async attempt(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
     const work = (session: Session) => {

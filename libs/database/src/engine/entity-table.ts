@@ -16,9 +16,9 @@ export type WhenLocked = 'wait' | 'skip';
 
 /**
  * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
- * first column must be the primary key, a `bigint`. Most statements have two forms. The form for a single row takes
- * plain values, because an array with one element costs PostgreSQL half as much again. The form for several rows takes
- * arrays (`= ANY($1)`, `unnest`), because a list of values would need a different statement for every number of rows.
+ * first column must be the primary key, a `bigint`. Statements for one row take plain values, because an array with one
+ * element costs PostgreSQL half as much again. Statements for several rows take arrays (`= ANY($1)`, `unnest`), because
+ * a list of values would need a different statement for every number of rows.
  */
 export class EntityTable<Row extends object> {
   readonly name: string;
@@ -27,7 +27,7 @@ export class EntityTable<Row extends object> {
   readonly names: string;
   readonly byId: SharedRead<number, Row | null>;
   /**
-   * Checks whether rows of other tables refer to a row. A DELETE would check as well, but its foreign-key check would
+   * Checks whether rows of other tables refer to a row. A DELETE would find out, too, but its foreign-key check would
    * lock a referring row.
    */
   readonly isReferenced: Lookup<number, boolean>;
@@ -120,7 +120,6 @@ export class EntityTable<Row extends object> {
     );
   }
 
-  /** Turns the column values of a row, in the order of `names`, into an entity. */
   rowOf(stored: StoredRow): Row {
     const row: Record<string, unknown> = {};
     this.columns.forEach(({ propertyName, transformer }, at) => {

@@ -17,8 +17,8 @@ const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42501)
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 /**
- * Messages of lost connections for which the driver and TypeORM set no error code. After the loss TypeORM releases the
- * connection, so later statements of the transaction fail with a message about the release.
+ * Messages of lost connections for which the driver and TypeORM set no error code. The messages at the end follow a
+ * loss: TypeORM has released the connection, so that later statements of the transaction fail.
  */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
@@ -85,14 +85,17 @@ export function isUnusableStatement(error: unknown): boolean {
   return isOutdated || ['26000', '42P05'].includes(codeOf(error));
 }
 
-/** True if a statement violated this foreign key (in either direction), unique constraint or check constraint. */
+/**
+ * True if a statement violated this unique, check or foreign key constraint. Both a row with a missing parent and the
+ * deletion of a parent violate a foreign key.
+ */
 export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;
 }
 
 /**
- * Classes of PostgreSQL errors whose message may contain data: data exceptions (22) and errors that a trigger raises
- * (P0).
+ * Classes of PostgreSQL errors whose message may contain stored values and must not be logged: data exceptions (22) and
+ * errors that a trigger raises (P0).
  */
 const WITH_VALUE = /^(22|P0)/;
 

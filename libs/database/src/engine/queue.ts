@@ -11,7 +11,7 @@ export class OverloadedError extends Error {}
 
 export interface Waiting {
   owner: number;
-  /** The number of the round in which the queue hands out the item. Each owner has at most one item in a round. */
+  /** Items are taken round by round. Each owner has at most one item in a round. */
   round: number;
   since: number;
   /**
@@ -24,8 +24,8 @@ export interface Waiting {
 }
 
 /**
- * Work that runs for longer than 100 ms counts as slow. Slow work does not keep other work from starting, because the
- * connection of slow work may hang until a timeout.
+ * Milliseconds after which running work counts as slow. Other work then starts without waiting for the slow work, whose
+ * connection may hang until a timeout.
  */
 const PATIENCE_MS = 100;
 
@@ -38,10 +38,7 @@ export function promptOf<Work extends { since: number }>(running: readonly Work[
 /** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
-  /**
-   * The highest round from which items were taken. `served` has the owners of the items that were taken from this
-   * round.
-   */
+  /** The last round from which items were taken, and the owners whose items of this round were taken. */
   private round = 0;
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
@@ -63,7 +60,7 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item to the queue, one round after the last item of the same owner.
+   * Adds an item to the queue, one round after the last item of the same owner, so that owners take turns.
    * @returns the value that is passed to the item's `resolve` function
    * @throws the error that is passed to the item's `reject` function; OverloadedError if the queue is full or the item
    * waits for too long
@@ -107,7 +104,7 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  /** Returns taken items to the front of the queue, even if the queue is full. */
+  /** Puts items that were taken back at the front of the queue, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);
     this.watch();

@@ -33,7 +33,7 @@ interface Group {
 }
 
 interface Batch {
-  /** The statements whose results have not arrived yet, by the `id` of the reads that share the statement. */
+  /** The reads whose results have not arrived yet, by `id`. The reads of a group share one statement. */
   groups: Map<unknown, Group>;
   since: number;
 }
@@ -69,8 +69,8 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once. The previous read shared its statement with no other read, so waiting for other reads
-      // would hardly help.
+      // Send the read at once. Collecting more reads for the same statement would hardly help: last time, only one read
+      // was waiting.
       this.start();
     }
     return result;
@@ -91,8 +91,10 @@ export class Reads {
   }
 
   /**
-   * Takes waiting reads from the queue and groups the reads that share a statement. If the same statement is running in
-   * a batch of `prompt`, the read stays in the queue until the statement ends.
+   * Takes waiting reads from the queue and groups the reads that share a statement. A read whose statement is already
+   * running stays in the queue until the statement ends.
+   * @param prompt the batches that have been running for less than 100 ms; statements of slower batches do not count as
+   * running
    */
   private take(prompt: readonly Batch[]): Batch['groups'] {
     const groups: Batch['groups'] = new Map();

@@ -46,15 +46,15 @@ export interface SharedRead<Key, Result> {
  */
 const NAME_LENGTH = 21;
 
-/** PostgreSQL's error code for the name of a prepared statement that the connection does not have. */
+/** PostgreSQL's error code if the connection has no prepared statement of this name. */
 const LOST = '26000';
 const WITHOUT_NAMES_MS = 600_000;
 
 /**
  * Names each prepared statement by a hash of the statement's text, because behind a connection pooler other programs
  * may prepare statements on the same connection. Some poolers lose prepared statements between two transactions. After
- * such a loss, the process sends all statements without a name for ten minutes, so that PostgreSQL plans every
- * statement for each execution.
+ * such a loss, the process sends all statements without a name for ten minutes; PostgreSQL then plans every statement
+ * for each execution.
  */
 export class StatementNames {
   private readonly names = new Map<string, string>();
@@ -98,7 +98,7 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
  * transaction.
  * Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
  */
-class Step {
+class RoundTrip {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
   /** For each sent statement: its name, and the description of its result columns once the description is known. */
@@ -107,7 +107,8 @@ class Step {
 
   /**
    * @param prepared the statements that the connection has prepared, by name
-   * @param callback called once, with the results of all statements or the error of the failed statement
+   * @param callback called once, with the results of all statements or the error of the failed statement; a public
+   * field, because the driver's tracing instrumentation replaces it
    */
   constructor(
     private readonly calls: readonly Call[],
@@ -116,7 +117,7 @@ class Step {
     readonly callback: (error: Error | null, results: CallResult[]) => void,
   ) {}
 
-  /** The SQL of all statements, for the tracing instrumentation of the driver, which also replaces `callback`. */
+  /** The SQL of all statements, which the driver's tracing instrumentation reads. */
   get text(): string {
     return this.calls.map(({ statement }) => statement.text).join(';\n');
   }
@@ -143,8 +144,8 @@ class Step {
     if (description !== undefined) {
       return [bind, serialize.execute()];
     }
-    // Close the name first: another step may have prepared the statement and failed later. Closing an unknown name does
-    // no harm.
+    // Close the name first, because an earlier round trip may have prepared the statement before it failed, and
+    // PostgreSQL refuses to prepare a name twice. Closing an unknown name does no harm.
     const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
     const parse = serialize.parse({ name, text: statement.text });
     return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
@@ -191,8 +192,8 @@ class Step {
 }
 
 // With its `pipeline` option, the driver accepts only instances of its own `Query` class. Setting the prototype is
-// enough, because a step uses nothing that the constructor of `Query` creates.
-Object.setPrototypeOf(Step.prototype, Query.prototype as object);
+// enough, because `RoundTrip` uses nothing that the constructor of `Query` creates.
+Object.setPrototypeOf(RoundTrip.prototype, Query.prototype as object);
 
 export class Session {
   private readonly prepared = new Map<string, Description>();
@@ -214,10 +215,10 @@ export class Session {
    */
   execute(calls: readonly Call[]): Promise<CallResult[]> {
     return new Promise((resolve, reject) => {
-      const step = new Step(calls, this.prepared, this.names, (error, results) =>
+      const roundTrip = new RoundTrip(calls, this.prepared, this.names, (error, results) =>
         error === null ? resolve(results) : reject(error),
       );
-      this.client.query(step as unknown as Submittable);
+      this.client.query(roundTrip as unknown as Submittable);
     });
   }
 

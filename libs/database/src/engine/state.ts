@@ -10,8 +10,8 @@ export type Entity<Row extends object = object> = new () => Row;
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
   /**
-   * If true, the lookup's statement runs after the rows are locked, so that the result includes the commits of earlier
-   * lock holders.
+   * If true, the statement runs after the rows are locked, so that its result includes the changes of transactions that
+   * held the row locks before.
    */
   isUnderLocks?: true;
 }
@@ -23,7 +23,6 @@ export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
 export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
 
-/** True if `lock` is at least as strong as `other`. An undefined `lock` stands for an unlocked row. */
 export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
@@ -46,7 +45,7 @@ export interface Command<Result = unknown> {
   /**
    * Checks the rules on the loaded `state` and makes the changes there. Must be synchronous and have no other side
    * effects, because the engine may call `decide` again for the same command.
-   * @throws any error rejects the command and discards the changes of the command
+   * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
   /** True if the command can run even though another transaction has locked rows that the command needs. */
@@ -67,9 +66,8 @@ export interface Origin {
   /** The id of the client that sent the command. The queue serves clients in round-robin order. */
   owner: number;
   /**
-   * A condition on the changed resource, such as an expected ETag. `decide` calls `assertHolds` with the current
-   * resource, in the form that callers read, while the row is locked. `assertHolds` throws an error if the condition is
-   * not met.
+   * A condition on the changed resource, such as an expected ETag. `decide` calls `assertHolds` while the row is
+   * locked, with the resource as a GET would return it. `assertHolds` throws an error if the condition is not met.
    */
   precondition?: { assertHolds(resource: object): void };
   /** Wraps a command before the command is queued, for example so that a repeated request takes effect only once. */
@@ -78,7 +76,7 @@ export interface Origin {
 
 /** An append-only table, such as the event feed. */
 export interface Journal<Entry extends object = object> {
-  /** Returns the statements that insert `entries`: at least one entry, in the order of their addition. */
+  /** Returns the statements that insert the entries in this order. `entries` is never empty. */
   write(entries: readonly Entry[]): Call[];
 }
 
@@ -94,13 +92,13 @@ export interface RowChange<Changed extends object = object> {
 }
 
 /**
- * Holds a row (null if no such row exists), the value of a lookup, or the new entries of a journal. A change replaces
- * `value` and never modifies the old object, so that the change can be undone.
+ * One item of the state: a row (null if no such row exists), the value of a lookup, or the new entries of a journal.
+ * Changes replace `value` and never modify the object in it, so that the changes of a failed command can be undone.
  */
 interface Cell {
   of: object;
   value: unknown;
-  /** The value as loaded from the database. The batch writes a row only if `value` differs from `stored`. */
+  /** The value in the database. The batch writes a row only if `value` differs from `stored`. */
   readonly stored: unknown;
   /** The lock that the transaction holds on the row. Commands that need a stronger lock wait for a later batch. */
   readonly lock?: RowLock | undefined;
@@ -114,7 +112,7 @@ export class State {
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
   private readonly journals = new Map<Journal, Cell>();
-  /** The cells that the current command has changed, each with the value from before the command. */
+  /** The items that the current command has changed, each with the value from before the command. */
   private before = new Map<Cell, unknown>();
 
   /**
@@ -204,8 +202,8 @@ export class State {
   }
 
   /**
-   * Sets the value that later commands of the batch get for this lookup and key. Does nothing if the batch has not
-   * loaded the key.
+   * Sets the value of a lookup for the later commands of the batch, for example a count to which this command has added
+   * a row. Does nothing if the batch has not loaded the key.
    */
   note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     const cell = this.cells.get(lookup)?.get(key);
@@ -232,8 +230,8 @@ export class State {
   }
 
   /**
-   * @throws Error if the transaction does not hold `lock` on the row: an UPDATE or DELETE might have to wait for the
-   * row lock
+   * @throws Error if the transaction does not hold `lock` on the row. Without the lock, the UPDATE or DELETE might have
+   * to wait for another transaction
    */
   private locked(row: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(row, id);
@@ -259,7 +257,6 @@ export class State {
   }
 }
 
-/** True if two rows have the same values in all columns, or if both are null. */
 function isSame(row: unknown, other: unknown): boolean {
   if (row === null || other === null) {
     return row === other;
