@@ -5,21 +5,24 @@ import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
 /**
- * Estimates of the memory that Node takes, in bytes: for a request with its response, for the name or the value of a
- * header field, and for a chunk of a body, each without its content. If an estimate is too low, the system test
+ * Estimates of the memory that Node takes in addition to the content, in bytes: for a request with its response, for
+ * the name or the value of a header field, and for a chunk of a body. If an estimate is too low, the system test
  * `memory.spec.ts` fails.
  */
 const REQUEST_BYTES = 6 * 1024;
 const FIELD_PART_BYTES = 64;
 const CHUNK_OVERHEAD_BYTES = 400;
 /**
- * Bytes of memory for each received byte of an unfinished header section. The worst case is the shortest header field,
- * which has four bytes.
+ * Bytes of memory for each received byte of an unfinished header section. The factor covers the worst case: header
+ * fields of four bytes, which are the shortest possible.
  */
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
-/** Estimated bytes of memory for each unsent character of a response. ASCII takes 2 bytes per character, and Chinese takes 5. */
+/**
+ * Estimated bytes of memory for each unsent character of a response. The estimate lies between ASCII, which takes 2
+ * bytes per character, and Chinese, which takes 5.
+ */
 const UNREAD_FACTOR = 3;
 
 export interface Owner {
@@ -30,23 +33,26 @@ export interface Owner {
 interface Parser {
   socket: Socket;
   /**
-   * `HTTPParser.kOnMessageBegin`: the parser calls this function at the first byte of each message. Node itself leaves
-   * the function unset.
+   * `HTTPParser.kOnMessageBegin`, which the parser calls at the first byte of each message. Node itself does not set
+   * this function, so the service may.
    */
   0: (this: Parser) => void;
 }
 
 interface ParsedSocket extends Socket {
   parser: Parser;
-  /** Node calls this internal method after each read from the socket and each write to the socket. */
+  /**
+   * Node calls this internal method after each read and each write. Overriding the method shows when bytes have
+   * arrived.
+   */
   _unrefTimer(): void;
 }
 
 const accounts = new WeakMap<Socket, Connection>();
 
 /**
- * Notes that a message has begun to arrive. All connections share this function: Node reuses a parser for later
- * connections, and a closure would keep the closed connection in memory.
+ * Notes that a message has begun to arrive. All connections share this function, because Node reuses a parser for later
+ * connections: a closure would keep the closed connection in memory.
  */
 function noteMessageBegin(this: Parser): void {
   const connection = accounts.get(this.socket);
@@ -56,8 +62,8 @@ function noteMessageBegin(this: Parser): void {
 }
 
 /**
- * A request whose body counts towards the memory of its connection as the body arrives. Short chunks of the body are joined,
- * because Node allocates a buffer for each chunk (RFC 9112, section 7.1): a chunk of one byte takes 400 bytes of memory.
+ * A request whose body counts towards the memory of its connection as the body arrives. Short chunks of the body are
+ * joined, because Node takes 400 bytes of memory even for a chunk of one byte.
  */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
@@ -89,7 +95,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // Count a body up to twice the maximum length only: a longer body is refused, and the rest of the body is discarded.
+    // Count at most twice the maximum length of a body: a longer body is refused, and its further bytes are discarded.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       accounts.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
@@ -99,7 +105,7 @@ export class AccountedRequest extends IncomingMessage {
 
 /**
  * A response whose content counts towards the memory of its connection until the caller has read the content. Streamed
- * content does not count, because all responses with the same page share its buffers.
+ * content does not count: all responses with the same documentation page share its buffers.
  */
 export class AccountedResponse<
   Request extends IncomingMessage = AccountedRequest,
@@ -168,8 +174,8 @@ export class Connection {
     for (const part of rawHeaders) {
       length += part.length;
     }
-    // Each header field has at least three more bytes (colon and line end) and two entries in `rawHeaders`, which makes
-    // 1.5 bytes per entry.
+    // Count three more bytes for each header field (a colon and the line end). A field has two entries in `rawHeaders`,
+    // which makes 1.5 bytes per entry.
     this.attribute(length + rawHeaders.length * 1.5);
     this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_PART_BYTES + length);
   }
@@ -189,8 +195,8 @@ export class Connection {
   }
 
   /**
-   * Stops counting the memory of the newest request if its response is sent. Otherwise that happens only when the next
-   * request begins.
+   * Stops counting the memory of the newest request if its response is sent. Without this call, the memory would count
+   * until the next request begins.
    */
   settle(): void {
     if (this.newest !== undefined && isSent(this.newest)) {
@@ -200,7 +206,7 @@ export class Connection {
 
   /**
    * Closes the connection in the next tick, because the connection may be writing at this moment.
-   * @param isParsing true if the parser of the connection may be running, so that the parser cannot be freed immediately
+   * @param isParsing true if the connection's parser may be running at this moment, so that it must not be freed yet
    */
   destroy(isParsing: boolean): void {
     this.change(-this.heldBytes);

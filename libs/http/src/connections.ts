@@ -7,13 +7,13 @@ import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } 
 import { JSON_TYPE } from './representation';
 
 /**
- * If this many requests of one connection wait for earlier responses (pipelining, RFC 9112, section 9.3.2), the
- * connection is not read until one of them starts.
+ * If this many requests of one connection wait for earlier responses (pipelining, RFC 9112, section 9.3.2), the server
+ * stops reading from the connection until one of these requests starts.
  */
 const MAX_WAITING = 16;
 /**
  * Estimated memory, in bytes, that all unanswered requests and unread responses together may take. The connections of
- * one caller may take half of this.
+ * one caller may take half of this limit.
  */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
 /**
@@ -29,8 +29,8 @@ const FREED_PART = 1 / 32;
 const MAX_CONNECTIONS = 15_000;
 
 /**
- * Interval, in milliseconds, at which a stopping server closes connections without an unanswered request. The first
- * time comes after one interval, because a request may already be on its way.
+ * Interval, in milliseconds, at which a stopping server closes the connections that have no unanswered request. The
+ * server also waits this long before the first time, because a request may already be on its way.
  */
 const GRACE_MS = 1_000;
 
@@ -42,7 +42,7 @@ const LINGER_MS = 1_000;
 
 /**
  * Why the server closes a connection although its caller has done nothing wrong: requests and responses take too much
- * memory, the address of the caller has half of all connections, or the maximum number of connections is open.
+ * memory, one address has half of all connections, or the maximum number of connections is open.
  */
 export type Refusal = 'memory' | 'address' | 'total';
 
@@ -55,16 +55,14 @@ export class Connections {
   private readonly owners = new Map<string, Owner>();
   private readonly total = { heldBytes: 0 };
   maxHeld = MAX_HELD_BYTES;
-  /** How many connections the server has closed, by reason. */
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
-  /** Called after each connection that the server has closed for one of the reasons of `Refusal`. */
   onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
 
   /**
-   * @param server a server that does not listen yet, because existing connections would not be tracked
-   * @param ownerOf returns the name of the caller behind an address. One caller may open half of all connections.
-   * Returns undefined for a trusted proxy, which has no limit of its own
+   * @param server a server that does not listen yet, because earlier connections would not be counted
+   * @param ownerOf returns the name of the caller behind an address, who may open half of all connections; undefined
+   * for a trusted proxy, which may open all connections because it has many callers
    */
   constructor(
     private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
@@ -112,8 +110,8 @@ export class Connections {
   }
 
   /**
-   * If the connections of `sum` hold more bytes than `maximum`, closes the connections that hold most.
-   * @param sum the total of one caller's connections, or of all connections
+   * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
+   * @param sum the memory of one caller's connections, or of all connections
    * @param changed the connection whose bytes are being parsed at this moment
    */
   private keepWithin(maximum: number, sum: Pick<Owner, 'heldBytes'>, changed: Connection): void {
@@ -141,9 +139,9 @@ export class Connections {
   }
 
   /**
-   * Calls `begin` for a request once the previous response on the same connection is sent, or never if the connection
-   * closes before. Without this order, a caller that reads no response could make the service keep one response in
-   * memory for each request.
+   * Calls `begin` for a request once the previous response on the same connection is sent. A caller may send many
+   * requests without reading any response (pipelining); without this order, the service would keep one response in
+   * memory for each request. If the connection closes before, `begin` is never called.
    */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
@@ -215,7 +213,7 @@ export class Connections {
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting > 0) {
       // Ignore the timeout of a request that waits for earlier responses of its connection: the service is late, not
-      // the caller. The socket timeout closes a connection without progress.
+      // the caller. If nothing is sent or received, the socket timeout closes the connection.
       return;
     }
     if (isTimedOut && !connection.isMessageArriving) {
@@ -224,7 +222,8 @@ export class Connections {
       socket.destroy();
       return;
     }
-    // Ignore errors of the socket and discard its further bytes: after a CONNECT request, Node does neither.
+    // After a CONNECT request, Node leaves the socket to the service: ignore its errors here and discard its further
+    // bytes.
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
     if (newest !== undefined && !isSent(newest)) {
@@ -283,7 +282,7 @@ export class Connections {
 
 /**
  * Emits `error` on a request, if a body parser listens for errors. The event is delayed because the parser of a new
- * request does not listen yet.
+ * request starts to listen a little later.
  */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {
@@ -301,7 +300,8 @@ export function closeIfUnread({ raw: response }: FastifyReply): void {
   const { complete, socket } = response.req;
   if (!complete) {
     response.shouldKeepAlive = false;
-    // Node calls `destroySoon` once the response is sent. Node's own version would close the socket immediately.
+    // Node calls `destroySoon` once the response is sent. Replace it, because Node's own version would close the socket
+    // immediately and could lose the response.
     socket.destroySoon = () => endSoon(socket);
   }
 }

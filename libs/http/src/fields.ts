@@ -28,8 +28,8 @@ export interface FieldOptions {
   /** The field may be null or absent. In a JSON Merge Patch, null removes the value (RFC 7396). */
   nullable?: boolean;
   /**
-   * Only for a query parameter, which is always optional: how often the parameter may occur. If more than once, the
-   * value is a list.
+   * Only for query parameters, which are always optional: how often the parameter may occur. If the parameter may occur
+   * more than once, the value is a list.
    */
   times?: number;
   enumName?: string;
@@ -53,7 +53,8 @@ export function Field(
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
   const message = ({ property, value }: ValidationArguments) =>
     `${property} ${value === undefined ? 'is required and ' : ''}${expectation}`;
-  // Build the array schema here, because @nestjs/swagger would omit `maxItems` from an array of a shared enumeration.
+  // Build the array schema here: @nestjs/swagger would omit `maxItems` if the entries of the array have a named
+  // enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
   const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
   return applyDecorators(
@@ -146,10 +147,16 @@ export function Text({
   ]);
 }
 
-/** Characters that PostgreSQL cannot store: NUL is refused, and an unpaired surrogate would come back as another character. */
+/**
+ * Characters that PostgreSQL cannot store: PostgreSQL refuses NUL, and an unpaired surrogate would come back as another
+ * character.
+ */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** Replaces `Length` of class-validator, which does not count variation selectors, although the database counts them. */
+/**
+ * Replaces `Length` of class-validator, which does not count variation selectors. The database counts them, so a text
+ * could be too long for its column.
+ */
 function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSTORABLE.test(value)) {
     return false;
@@ -180,8 +187,9 @@ export function Timestamp(options: FieldOptions): PropertyDecorator {
 }
 
 /**
- * Parses an RFC 3339 timestamp to the millisecond. A leap second becomes the first second of the next day, as in POSIX time.
- * @returns null if the text is no such timestamp, or if the year is not from 0001 to 9999, as written and in UTC
+ * Parses an RFC 3339 timestamp to the millisecond. A leap second becomes the first second of the next day, as in POSIX
+ * time.
+ * @returns null if the text is no such timestamp, or if the year, as written or in UTC, is not from 0001 to 9999
  */
 export function parseTimestamp(text: string): Date | null {
   if (text.length > MAX_TIMESTAMP_LENGTH || !isRFC3339(text) || text[10] === ' ') {

@@ -6,12 +6,12 @@ import { isRead } from './representation';
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * Makes Fastify parse all request bodies as JSON. Fastify's own parsers accept other media types and charsets, and
- * refuse an empty body.
+ * Makes Fastify parse every request body as JSON in UTF-8, and accept an empty body. Fastify's own parsers would accept
+ * other media types and charsets, and would refuse an empty body.
  */
 export function acceptJson(fastify: FastifyInstance): void {
-  // Read the bodies of GET and HEAD requests, too, so that a body can be refused. Only reading shows whether a chunked
-  // body is empty.
+  // Read the bodies of GET and HEAD requests, too: a request with a body is refused, and only reading shows whether a
+  // chunked body is empty.
   for (const method of ['GET', 'HEAD']) {
     fastify.addHttpMethod(method, { hasBody: true, overrideExisting: true });
   }
@@ -96,8 +96,8 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /**
- * Matches if the text may contain a fraction that `JSON.parse` rounds to an integer: a number with many digits or with
- * an exponent.
+ * Finds numbers with many digits or with an exponent: `JSON.parse` may round the fraction of such a number to an
+ * integer.
  */
 const MAY_ROUND = /[\d.]{17}|\d[eE]/;
 /**
@@ -107,8 +107,8 @@ const MAY_ROUND = /[\d.]{17}|\d[eE]/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/g;
 
 /**
- * Replaces a fraction that `JSON.parse` would round to an integer with 0.5, so that validation refuses the fraction.
- * Other tokens stay the same.
+ * Returns 0.5 for a number with a fraction that `JSON.parse` would round to an integer, so that validation refuses the
+ * number. Returns any other token unchanged.
  */
 function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
   if (whole === undefined || !Number.isInteger(Number(token))) {

@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache';
 import { BadRequestError } from './errors';
 
 /**
- * Returns all values of a header field in their order. `name` is in lower case. Node's `headers` keeps only the first
- * value of some fields and joins the values of others.
+ * Returns all values of a header field in their order, because Node's `headers` keeps only the first value of some
+ * fields and joins the values of others. `name` is in lower case.
  */
 export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];
@@ -43,8 +43,8 @@ export const WHOLE_SERVICE = '/%25/*';
 
 /**
  * Returns the request target as a path with a query, in whichever form the caller has sent the target (RFC 9112,
- * section 3.2). A path that cannot be decoded becomes one in the same folder that no route has, because the router
- * would refuse the original before any hook runs.
+ * section 3.2). If a path cannot be decoded, its end is replaced so that no route matches: the router would refuse the
+ * original path before any hook runs.
  */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {
@@ -120,7 +120,8 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
     const [address = '', bits = isIP(network) === 6 ? 128 : 32] = network.split('/');
     list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
-  // Cache the results: a check of the list takes 3 µs and is needed several times per request, which is 4% of the time of a read.
+  // Cache the results: comparing an address with all networks takes 3 µs and is needed several times per request, which
+  // is 4% of the time of a read.
   const known = new LRUCache<string, boolean>({
     max: MAX_KNOWN,
     memoMethod: (text) => {
@@ -132,9 +133,9 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
 }
 
 /**
- * A valid path prefix such as `/shop`. The matched group leaves out a slash at the end. An invalid prefix such as
- * `//other.example` could lead links to another host, and a colon at the end would make the server's URL a mapping key
- * in the YAML document.
+ * A valid path prefix such as `/shop`; the matched group leaves out a slash at the end. With a prefix such as
+ * `//other.example`, links would lead to another host. With a colon at the end, YAML would read the server's URL in the
+ * OpenAPI document as a key.
  */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 

@@ -15,15 +15,16 @@ import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationG
 type Schema = Type<unknown> | string;
 
 /**
- * The successful response of an operation. The handler returns a resource, which is sent with an ETag (`resource`), a `Page`
- * of entries (`page`), or any other value, which is sent unchanged (`body`).
+ * The successful response of an operation. One of three fields has the schema of what the handler returns: `resource`
+ * for a resource, which is sent with an ETag; `page` for a `Page` of entries; `body` for any other value, which is sent
+ * unchanged.
  */
 interface ResponseOptions extends RepresentationOptions {
   description: string;
   resource?: Schema;
   page?: Schema;
   body?: Schema;
-  /** The name of a shared schema for the whole array of a page, if there is such a schema. */
+  /** The name of the OpenAPI schema for the array of entries. Default: an array schema without a name. */
   schema?: string;
   example?: unknown;
   examples?: Examples;
@@ -45,7 +46,8 @@ interface OperationOptions {
 
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
-  // Repeat the sunset and the stability as badges, because Scalar and Redoc show only `x-badges`.
+  // Repeat the sunset and the stability as badges, because the documentation pages of Scalar and Redoc show only
+  // `x-badges`.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   const described = {
     operationId: id,

@@ -17,7 +17,10 @@ export function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** One page of a list or of the event feed. Requests may share a page and its body, so nobody may change a page. */
+/**
+ * One page of a list or of the event feed. Several requests may share a page and its body, so code must not modify a
+ * page.
+ */
 export interface Page<Entry> {
   readonly entries: readonly Entry[];
   /** The cursor of the next page; null if no entries follow. A page of the event feed always has a next page. */
@@ -25,18 +28,18 @@ export interface Page<Entry> {
 }
 
 export interface RepresentationOptions {
-  /** Default: 200. A response with 201 has a `Location`, which is the operation's path and the new id. */
+  /** Default: 200. A response with 201 has a `Location`: the operation's path and the new id. */
   status?: 200 | 201 | 202;
-  /** The deprecation of the operation to which `Location` leads, if that operation is deprecated. */
+  /** The deprecation of the operation that reads the path in `Location`, if that operation is deprecated. */
   deprecatedRead?: Deprecation;
   /**
-   * Returns the representation that a GET would return, from which the ETag is computed. Needed if this operation
-   * returns more fields.
+   * Returns the resource as a GET would return it, from which the ETag is computed. Needed if this operation returns
+   * more fields than the GET, such as a secret.
    */
   asRead?: (resource: never) => object;
   /**
-   * The name of a query parameter. If a request has only this parameter with one value, a page with one entry has the
-   * ETag of that entry.
+   * The name of the query parameter that selects entries by id. If a request asks for one id and nothing else, the page
+   * has the ETag of its only entry, so that the caller can send the ETag in `If-Match`.
    */
   single?: string;
 }
@@ -121,8 +124,8 @@ function bodyOf(page: Page<object>): string | Buffer {
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /**
- * Delays a long body so that each turn of the event loop sends one long body at most. Hundreds of them at once would
- * block all other requests.
+ * Delays a long body so that each turn of the event loop sends one long body at most. Hundreds of long bodies at once
+ * would block all other requests.
  */
 async function inTurn(body: Buffer): Promise<Buffer> {
   lastTurn = lastTurn.then(() => setImmediate());
@@ -153,7 +156,8 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),
   );
-  // Encode the parsed query again, because the original text of the query can be read in several ways (`?name=a?b`, `%FF`).
+  // Encode the parsed query again instead of repeating the original text: other programs may parse unusual texts, such
+  // as `?name=a?b` or `%FF`, in another way.
   const others = Object.entries(query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));
@@ -232,8 +236,8 @@ export function assertConditions(conditions: Conditions, resource: object | null
 }
 
 /**
- * Checks `If-Match` and `If-None-Match` of a change on a path without an ETag. If the path has no GET operation,
- * `If-None-Match` is ignored, because there is no representation that could match.
+ * Checks `If-Match` and `If-None-Match` of a request that changes something, on a path without an ETag. If the path has
+ * no GET operation, `If-None-Match` is ignored, because there is no representation that could match.
  * @throws PreconditionFailedError if a condition is not met
  */
 export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {

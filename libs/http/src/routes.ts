@@ -7,8 +7,8 @@ import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { type AnyDefinedError, defineError } from './errors';
 
 /**
- * Adds facts to the Fastify configuration of a route, which is also available for requests that fail before any guard.
- * Several decorators can add facts, while Nest's `RouteConfig` would replace earlier ones.
+ * Adds facts to the Fastify configuration of a route, which can be read even if a request fails before any guard runs.
+ * Several decorators can add facts, while Nest's `RouteConfig` would replace earlier facts.
  */
 export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
@@ -27,8 +27,8 @@ export const NOTES = 'x-operation-notes';
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
- * Notes for the documentation of an operation. `success` and `always` name the header fields of successful responses
- * and of all responses.
+ * Notes for the documentation of an operation. `success` lists header fields of successful responses, and `always`
+ * lists header fields of all responses.
  */
 export interface Notes {
   errors?: readonly AnyDefinedError[];
@@ -50,10 +50,7 @@ export function Documented(added: Notes): MethodDecorator {
   };
 }
 
-/**
- * Applies a decorator to each operation of a controller. `decoratorOf` chooses the decorator by the HTTP method, so
- * that operations need not repeat it.
- */
+/** Applies a decorator to each operation of a controller. `decoratorOf` chooses the decorator by the HTTP method. */
 export function EachOperation(
   decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
 ): ClassDecorator {
@@ -69,8 +66,8 @@ export function EachOperation(
 }
 
 /**
- * A tag of the OpenAPI document. Pages show the tag below its `parent`, which is another tag, or in its `group`, which
- * is only a heading.
+ * A tag of the OpenAPI document. In the navigation of the documentation, the tag is below its `parent`, which is
+ * another tag, or below its `group`, which is only a heading.
  */
 interface TagOptions {
   name: string;
@@ -111,19 +108,21 @@ const MAX_ECHOED = 30;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `days` has the header fields `Deprecation` and `Sunset`, which are formatted only once per operation. */
+    /**
+     * `days` has the header fields `Deprecation` and `Sunset`, which are formatted once per operation and not for each
+     * request.
+     */
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
     /**
-     * Unix time in milliseconds. Operations with an earlier sunset are gone (410). Absent if operations still work
-     * after their sunset.
+     * The current unix time in milliseconds, if the settings say that operations end at their sunset: operations with
+     * an earlier sunset return 410. Absent if operations still work after their sunset.
      */
     goneUntil?: number;
   }
 }
 
-/** True if the sunset of a deprecated operation has passed and the settings say that operations end at their sunset. */
 export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): boolean {
   return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
 }

@@ -17,7 +17,6 @@ import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from './errors';
 import { AddRouteConfig } from './routes';
 
-/** How many problems an error message lists at most. A longer list would hide the first problems. */
 const MAX_PROBLEMS = 5;
 
 declare module 'fastify' {
@@ -26,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Makes a route ignore query parameters instead of refusing them, because programs that check the health may add parameters. */
+/** Makes a route ignore query parameters instead of refusing them, because health checks may add parameters. */
 export function IgnoresQuery(): MethodDecorator {
   return AddRouteConfig({ ignoresQuery: true });
 }
@@ -109,8 +108,8 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
 }
 
 /**
- * Throws `ValidationFailedError` with the messages of class-validator. Returns if class-validator finds no problem,
- * which is possible because some rules are not compiled.
+ * Throws `ValidationFailedError` with the messages of class-validator. Returns if class-validator finds no problem: the
+ * compiled rules reject every value if a rule could not be compiled.
  */
 function refuse(instance: object, unknown: string[], names: string[]): void {
   const problems = validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false }).map(
