@@ -1,4 +1,5 @@
 import { basename, relative } from 'node:path';
+import { shellWord } from '#libs/messages';
 
 export const VERSION = '1.0.0';
 
@@ -16,5 +17,5 @@ function commandName(script: string, npmCommand: string | undefined, folder = pr
     return 'npx petstore';
   }
   const path = relative(folder, script);
-  return `node ${path.startsWith('..') ? script : path}`;
+  return `node ${shellWord(path.startsWith('..') ? script : path)}`;
 }

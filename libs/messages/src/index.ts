@@ -10,4 +10,4 @@ export {
   formatError,
   program,
 } from './failure';
-export { WRITTEN_OUT, isWrittenOut, printable, printableJson, withoutSecrets } from './text';
+export { WRITTEN_OUT, isWrittenOut, printable, printableJson, shellWord, withoutSecrets } from './text';

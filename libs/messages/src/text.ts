@@ -29,3 +29,8 @@ export const WRITTEN_OUT = 'a path that is written out: only a shell knows ~ and
 export function isWrittenOut(path: string): boolean {
   return !/^[~$]/.test(path);
 }
+
+/** Quotes a text so that the text is one word of a shell's command line (POSIX). */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -14,7 +14,7 @@ import {
   withProgress,
   writeFile,
 } from '#libs/command-line';
-import { OperatorError, failureOf, printable, printableJson } from '#libs/messages';
+import { OperatorError, failureOf, printable, printableJson, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { type CatalogueCounts, exampleLines } from './catalogue-format';
 import { ExportCatalogue } from './export-catalogue';
@@ -23,6 +23,7 @@ import { ImportCatalogue, type ImportOutcome } from './import-catalogue';
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
   check?: boolean;
+  run?: string;
 }
 
 const IMPORT = 'import a catalogue from a file, as requests would create it';
@@ -53,7 +54,8 @@ export class ImportCommand extends StoreCommand {
       .summary(IMPORT)
       .addHelpText('after', `\nLines of a file:\n  ${exampleLines().join('\n  ')}`)
       .option('--check', 'check all lines against the store, and change nothing')
-      .option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER));
+      .option('--from <line>', from, wholeNumber(1, Number.MAX_SAFE_INTEGER))
+      .option('--run <id>', 'the interrupted import that --from continues, as its message names it');
   }
 
   protected async execute(file = '-', options: ImportOptions): Promise<void> {
@@ -90,7 +92,7 @@ export class ImportCommand extends StoreCommand {
 
   private importFrom(
     file: string,
-    { from: fromLine, check: checkOnly, yes }: ImportOptions,
+    { from: fromLine, check: checkOnly, yes, run }: ImportOptions,
   ): Promise<ImportOutcome> {
     return interruptible('', (signal) =>
       withProgress('Importing', 'lines', (bar) => {
@@ -100,6 +102,7 @@ export class ImportCommand extends StoreCommand {
         });
         return this.catalogue.importFrom(source, {
           fromLine,
+          run,
           checkOnly,
           signal,
           onLines: (count) => bar.update({ count }),
@@ -124,18 +127,21 @@ function inWords({ categories, pets }: CatalogueCounts): string {
 
 function howToContinue(
   file: string,
-  { created, nextLine, unknownTo }: ImportOutcome,
+  { created, nextLine, unknownTo, run }: ImportOutcome,
   imported: string,
   { check }: ImportOptions,
 ): string {
   if (check || (created.categories + created.pets === 0 && unknownTo === undefined)) {
     return 'Nothing was imported.';
   }
-  const unknown =
+  const [unknown, continued] =
     unknownTo === undefined
-      ? ''
-      : ` Lines ${nextLine} to ${unknownTo} may be in the store already: look before you go on.`;
-  return `${imported}${unknown} To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
+      ? ['', '']
+      : [
+          ` Lines ${nextLine} to ${unknownTo} may be in the store already; within 24 hours, --run writes none of these lines twice.`,
+          ` --run ${run}`,
+        ];
+  return `${imported}${unknown} To go on: ${PETSTORE} import ${shellWord(file)} --from ${nextLine}${continued}`;
 }
 
 function questionOf(names: number, example: string): string {

@@ -38,6 +38,8 @@ export interface ImportOptions {
    * name.
    */
   fromLine?: number;
+  /** The `run` of an interrupted import, which this import continues. No line is written twice within 24 hours. */
+  run?: string;
   checkOnly?: boolean;
   signal?: AbortSignal;
   /**
@@ -54,6 +56,8 @@ export interface ImportOutcome {
   badLines: number;
   problems: { line: number; problem: string }[];
   isNdjson: boolean;
+  /** The random part of every line's idempotency key. A line that is sent again with the same key is created only once. */
+  run: string;
   /** Set if the database failed: the lines from `nextLine` to this line may or may not be in the store. */
   unknownTo?: number;
   error?: Error;
@@ -120,11 +124,8 @@ class ImportRun {
     badLines: 0,
     problems: [],
     isNdjson: false,
+    run: this.options.run ?? randomUUID(),
   };
-  /**
-   * The random part of every line's idempotency key. A line that is sent again because its reply was lost is created only once.
-   */
-  private readonly key = randomUUID();
   /**
    * Maps category ids of the file to category ids of the store. The store's id is undefined until the category is created or
    * found.
@@ -132,7 +133,8 @@ class ImportRun {
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
-  private askOnce = this.options.onRepeated;
+  /** A continued import finds names that it has written itself, so the operator is not asked again. */
+  private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 
   constructor(
     private readonly store: ImportCatalogue,
@@ -302,7 +304,7 @@ class ImportRun {
    * so that each line is created once.
    */
   private originOf({ number }: NumberedLine): Origin {
-    const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.key} ${number}`, String(number), 201);
+    const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.outcome.run} ${number}`, String(number), 201);
     return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
   }
 

@@ -178,6 +178,22 @@ describe('an import', () => {
 });
 
 describe('an import that goes on', () => {
+  it('writes no line twice, wherever the one before it ended', async () => {
+    const file = aFile(
+      aCategory(1),
+      aPetLine('Rex', 1),
+      aPetLine('Ada', 1),
+      aCategory(2),
+      aPetLine('Tom', 2),
+    );
+    const { run } = await load(file.slice(0, file.indexOf('{"kind":"category","id":2')));
+    const onRepeated = () => Promise.reject(new Error('asked'));
+    for (const fromLine of [1, 3, 4]) {
+      expect((await load(file, { fromLine, run, onRepeated })).error).toBeUndefined();
+    }
+    expect([(await exported()).length, await petNames()]).toEqual([5, ['Rex', 'Ada', 'Tom']]);
+  });
+
   const twoOfAName = [aCategory(1, 'Dogs'), aCategory(2, 'Dogs'), aPetLine('Rex', 1), aPetLine('Ada', 2)];
 
   it('refuses a category that it cannot tell from another, and imports nothing', async () => {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { recordLines, tableLines } from '#libs/command-line';
-import { printable, printableJson } from '#libs/messages';
+import { printable, printableJson, shellWord } from '#libs/messages';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 afterEach(() => jest.restoreAllMocks());
@@ -67,6 +68,13 @@ describe('text of any kind', () => {
     expect(printable(name)).toBe('a\\u001b[2Jb\\u000d\\u000ac\\u009b31m\\u202ed\\u007f\\u0009');
     expect(tableLines([{ name }], Infinity)[1]).toBe(printable(name));
     expect(recordLines({ names: [name] })[0]).toBe(`names  ${printable(name)}`);
+  });
+
+  it('is one word of a command line that a hint shows', () => {
+    const words = ['pets.ndjson', '/a b/pets.ndjson', "Rex's", '$(id)', ''];
+    const shown = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(shellWord).join(' ')}`]);
+    expect(String(shown)).toBe(words.map((word) => `${word}\n`).join(''));
+    expect(shellWord(words[0]!)).toBe(words[0]);
   });
 
   it('is the same text in JSON, without terminal sequences', () => {
