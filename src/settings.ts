@@ -72,12 +72,15 @@ const servicePort: Reader<number> = (text, variable) => {
   return port;
 };
 
+/** Removes the brackets around an IPv6 address. */
+const plainHost = (host: string): string => host.replace(/^\[(.+)\]$/, '$1');
+
 const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
   if (text === 'off') {
     return null;
   }
   const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  const address = { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
+  const address = { host: plainHost(host), port: Number(port) };
   return port !== '' && address.port <= MAX_PORT ? address : undefined;
 });
 
@@ -126,7 +129,7 @@ function variable<Value, Fallback extends Value | undefined>(
 
 /** The environment variables of the settings. docs/operations/running.md explains the settings to operators. */
 const VARIABLES = {
-  host: variable('HOST', (text) => text, '127.0.0.1'),
+  host: variable('HOST', plainHost, '127.0.0.1'),
   port: variable('PORT', servicePort, 3000),
   /** If absent, the service uses an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: variable('DATABASE_URL', databaseUrl, undefined, { secret: true }),

@@ -21,7 +21,7 @@ import {
   withProgress,
 } from '#libs/command-line';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
-import { OperatorError, UsageError } from '#libs/messages';
+import { OperatorError, UsageError, shellWord } from '#libs/messages';
 import type { CopiedFile } from '../feature';
 import { FEATURES } from '../features';
 import { QuotasService } from '../modules/quotas';
@@ -112,7 +112,7 @@ export class DbCommand extends CommandGroup {
     printMany(tables, options, 'There are no tables.');
     if (!options.json) {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-      const toRun = `To run it: DATA_DIR=${to} ${PETSTORE} serve`;
+      const toRun = `To run it: DATA_DIR=${shellWord(to)} ${PETSTORE} serve`;
       const next = url === undefined ? toRun : 'Set DATABASE_URL to the new database.';
       print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }

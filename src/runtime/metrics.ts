@@ -27,6 +27,7 @@ import {
   BadRequestError,
   Connections,
   JSON_TYPE,
+  MethodNotAllowedError,
   type ParserError,
   RouteNotFoundError,
 } from '#libs/http';
@@ -199,9 +200,16 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
     return;
   }
   const answer: RequestListener = (request, response) => {
+    const refuseWith = (error: ApiError) =>
+      response
+        .writeHead(error.status, { 'Content-Type': JSON_TYPE, ...error.headers })
+        .end(JSON.stringify(error.toBody()));
     if (request.url?.split('?')[0] !== '/metrics') {
-      const unknown = new RouteNotFoundError();
-      response.writeHead(unknown.status, { 'Content-Type': JSON_TYPE }).end(JSON.stringify(unknown.toBody()));
+      refuseWith(new RouteNotFoundError());
+      return;
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      refuseWith(new MethodNotAllowedError('GET, HEAD'));
       return;
     }
     read().then(

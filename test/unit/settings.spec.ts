@@ -16,7 +16,7 @@ type Row = [variable: string, setting: keyof Settings, absent: unknown, good: ob
 
 /** What each variable means when it is absent, what it takes and what becomes of that, and, between bars, what it does not take. */
 const TABLE: Row[] = [
-  ['HOST', 'host', '127.0.0.1', { '0.0.0.0': '0.0.0.0', ' :: ': '::' }, ''],
+  ['HOST', 'host', '127.0.0.1', { '0.0.0.0': '0.0.0.0', ' :: ': '::', '[::1]': '::1' }, ''],
   [
     'PORT',
     'port',

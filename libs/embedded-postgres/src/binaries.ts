@@ -144,7 +144,7 @@ const REMEDIES: [pattern: RegExp, remedy: string][] = [
     /\b(EACCES|EPERM|EROFS)\b|permission|permitted|read-only/i,
     'let this user write there, or choose another folder',
   ],
-  [/ENOENT.*(realpath|lstat)/, 'create the folder to which that link leads'],
+  [/ENOENT.*(realpath|l?stat)/, 'create the folder to which that link leads'],
   [
     /could not (open|read|locate|find|access)|not a valid data directory|invalid (checkpoint|primary)|PANIC/i,
     'restore the folder from a backup',

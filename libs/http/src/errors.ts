@@ -76,7 +76,7 @@ export function defineError<Details extends unknown[] = []>({
 }
 
 export function errorCatalogue(): ErrorDefinition[] {
-  return [...catalogue.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
+  return [...catalogue.values()].sort((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1));
 }
 
 export const BadRequestError = defineError({
@@ -126,7 +126,7 @@ export const RequestTimeoutError = defineError({
   code: 'request_timeout',
   status: 408,
   everywhere: 'operations',
-  when: 'The request did not arrive in time.',
+  when: 'The request did not arrive within 30 seconds.',
   message: 'The request took too long to arrive. Send it again.',
 });
 

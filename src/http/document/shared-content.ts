@@ -14,7 +14,7 @@ import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
  */
 export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 
-const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
+const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
 
 /**
  * Returns the address at which the caller reached the service. If `Host` is invalid, the address is 127.0.0.1 with the port

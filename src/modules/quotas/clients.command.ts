@@ -14,7 +14,7 @@ import {
   printOne,
   wholeNumber,
 } from '#libs/command-line';
-import { UsageError } from '#libs/messages';
+import { UsageError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService, describeKey } from '../auth';
 import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
@@ -103,7 +103,7 @@ export class ClientsCommand extends CommandGroup {
     }
     printOne(row, options);
     print('');
-    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`);
   }
 
   @Subcommand({

@@ -13,6 +13,7 @@ import {
   printOne,
   wholeNumber,
 } from '#libs/command-line';
+import { shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService } from '../auth';
 import { QuotasService } from './quotas.service';
@@ -42,7 +43,7 @@ export class QuotasCommand extends CommandGroup {
     ];
     printMany(windows, options, '');
     print('');
-    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`);
     print('\nWhat the running servers have saved, up to one second ago.');
   }
 

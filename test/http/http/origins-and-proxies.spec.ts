@@ -91,6 +91,8 @@ describe('The address of the service', () => {
     ['shop.example', 'http://shop.example'],
     ['Shop.Example:8080', 'http://shop.example:8080'],
     ['[::1]:3000', 'http://[::1]:3000'],
+    // A port may be empty (RFC 3986, section 3.2.3).
+    ['shop.example:', 'http://shop.example'],
   ])('is in the document as the caller asked for it: %s', async (host, url) => {
     expect(await serversFor({ Host: host })).toEqual([url]);
   });

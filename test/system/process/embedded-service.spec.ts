@@ -61,6 +61,8 @@ describe('a service on an embedded database', () => {
 
     const metrics = `http://127.0.0.1:${METRICS_PORT}`;
     expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
+    const posted = await fetch(`${metrics}/metrics`, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     const unknown = await fetch(`${metrics}/pets`);
     expect([unknown.status, await unknown.json()]).toEqual([404, expect.objectContaining({ status: 404 })]);
     for (const refused of ['nonsense\r\n\r\n', 'CONNECT shop:443 HTTP/1.1\r\n\r\n']) {

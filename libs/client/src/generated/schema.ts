@@ -522,7 +522,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `request_timeout`: The request did not arrive in time. */
+        /** @description `request_timeout`: The request did not arrive within 30 seconds. */
         RequestTimeout: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1651,7 +1651,7 @@ export interface operations {
                     "application/json": types.ErrorBody;
                 };
             };
-            /** @description `request_timeout`: The request did not arrive in time. */
+            /** @description `request_timeout`: The request did not arrive within 30 seconds. */
             408: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

@@ -31,6 +31,7 @@ it.each([
   ['configuration file "/x/data/postgresql.conf" contains errors', /mend postgresql\.conf/],
   ['could not open file "global/pg_control": No such file or directory', /from a backup/],
   ["EROFS: read-only file system, mkdir '/x'", /let this user write there/],
+  ["ENOENT: no such file or directory, stat '/x'", /to which that link leads/],
   ['whatever else', /choose another folder/],
 ])('says what to do about: %s', (reason, remedy) => {
   expect(withRemedy(reason)).toMatch(new RegExp(`; .*${remedy.source}`));
