@@ -38,14 +38,14 @@ export class RepeatingTask {
     return this;
   }
 
-  /** Requests a run as `runNow` does, for callers that do not wait for the end of the run. */
+  /** Requests a run like `runNow`, without waiting for the end of the run. */
   wake(): void {
     inBackground(this.options.name, this.runNow());
   }
 
   /**
    * Runs `work` now or, if a run is in progress, once more after that run. Resolves at the end of the requested run,
-   * even if that run failed. Also starts the repetition.
+   * even if that run failed. Further runs follow every `everyMs`, even if `start` was not called.
    */
   async runNow(): Promise<void> {
     if (this.isStopped) {

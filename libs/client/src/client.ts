@@ -52,8 +52,9 @@ type Call<Name extends keyof operations> = (
  */
 export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<Name> } & {
   /**
-   * Yields the pages of the event feed, and new pages as events occur, despite restarts of the service and rate limits.
-   * Save `next` of a page that you have processed: it is the cursor from which to continue after a restart.
+   * Yields the pages of the event feed, and then new pages as events occur. Continues after restarts of the service and
+   * after rate limits. Save `next` of each page that you have processed: it is the cursor from which to continue when
+   * your program restarts.
    * @throws PetStoreError for an error that will not pass by itself, or the signal's reason once the signal aborts
    */
   followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
@@ -142,8 +143,8 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
 }
 
 /**
- * Sends an empty array as an empty value, which the service refuses. If the parameter were left out, the service would
- * return all entries.
+ * Builds the query of a request. An empty array becomes an empty value, which the service refuses: without the
+ * parameter, the service would return all entries.
  */
 function querySerializer(query: Record<string, unknown>): string {
   const given = Object.entries(query).map(([name, value]) => [name, String(value) === '' ? '' : value]);
@@ -207,8 +208,8 @@ export async function* follow(
     const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
     cursor = page.next ?? cursor;
     if (isNew) yield page;
-    // Pause before the next request if the response came immediately: a service that is stopping, or a proxy that
-    // ignores `wait`, does not wait for events.
+    // Pause before the next request if this response came immediately and without more events: a service that is
+    // stopping, or a proxy that drops `wait`, responds at once.
     if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }

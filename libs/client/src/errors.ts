@@ -58,7 +58,6 @@ export class PetStoreError extends Error {
   }
 }
 
-/** An attempt got no response. `cause` is the error of `fetch`. */
 export class NoAnswer extends Error {
   constructor(cause: unknown) {
     super(`no answer (${reasonOf(cause as Error)})`, { cause });
@@ -80,8 +79,8 @@ function problemOf(response: Response | undefined, cause: unknown): string {
 }
 
 /**
- * Returns why `fetch` has failed: the message of the error's cause, or the code of the cause if `fetch` has tried
- * several addresses.
+ * Returns why `fetch` has failed. The reason is the message of the error's cause or, if `fetch` has tried several
+ * addresses, only the code of the cause.
  */
 function reasonOf({ message, cause }: Error): string {
   const { message: detail, code } = (cause ?? {}) as { message?: string; code?: string };

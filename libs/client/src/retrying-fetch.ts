@@ -15,9 +15,9 @@ export interface AttemptOptions {
   /** Maximum number of attempts per call, including the first attempt. Default: 4. */
   maxAttempts?: number | undefined;
   /**
-   * Maximum total time in seconds that one call waits between its attempts. Default: 90, which is longer than the
-   * one-minute window of the rate limit. The time for which a 429 of another call holds this call back does not count.
-   * If that time alone is longer than the maximum, this call fails.
+   * Maximum total time in seconds that a call waits between its attempts. Default: 90, which is longer than the
+   * one-minute window of the rate limit. Waiting because of a 429 of another call does not count, but if that wait
+   * alone would be longer than the maximum, the call fails.
    */
   maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt in seconds. Default: 30. */
@@ -40,8 +40,8 @@ export interface RetryOptions extends AttemptOptions {
  */
 const MAX_CONCURRENT = 10;
 /**
- * A 429 holds back other calls for this many milliseconds at most. One refusal per minute does not lead to a ban, and
- * the plan of the key may have changed meanwhile.
+ * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer: the limit of the
+ * key may be higher by then. One refusal per minute does not lead to a ban.
  */
 const MAX_HOLD_MS = 60_000;
 /**
@@ -78,8 +78,8 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the current hold (the pause of all calls after a 429) if it applies to this attempt. The first attempt of
-   * `GET /rate-limit` is always sent, because the service never refuses that request for a valid key.
+   * Returns the pause after a 429 (`hold`), if this attempt has to wait for its end. The first attempt of `GET
+   * /rate-limit` never waits, because the service never refuses that request for a valid key.
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
@@ -89,8 +89,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and no other 429 holds calls back. If that takes longer
-   * than `maxWaitMs`, resolves with the other 429.
+   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after another call's 429 is over. If the
+   * pause is longer than `maxWaitMs`, resolves with that 429 instead.
    */
   const attempt = async (
     request: Request,
@@ -139,7 +139,7 @@ export function retryingFetch(
     const maxAttempts = ofCall.maxAttempts ?? defaults.maxAttempts ?? 4;
     const maxWaitMs = (ofCall.maxWaitSeconds ?? defaults.maxWaitSeconds ?? 90) * 1_000;
     const timeoutMs = (ofCall.attemptTimeoutSeconds ?? defaults.attemptTimeoutSeconds ?? 30) * 1_000;
-    // All attempts of a call use the number of the call, so that a call that was refused is sent again before newer calls.
+    // All attempts of a call have the same number, so that a call that was refused is sent again before newer calls.
     const callNumber = (calls += 1);
     let leftMs = maxWaitMs;
     for (let count = 1; ; count += 1) {
@@ -156,7 +156,7 @@ export function retryingFetch(
         if (outcome instanceof NoAnswer) throw outcome;
         return outcome.response;
       }
-      // After a 429, the next attempt itself waits until calls are no longer held back.
+      // After a 429, do not wait here: `attempt` waits until calls may be sent again.
       if (status === 429) continue;
       report(
         request,
@@ -177,8 +177,8 @@ export function retryingFetch(
 }
 
 /**
- * Returns a function that waits for one of `free` places. The waiting call with the lowest number gets the next free
- * place. The function resolves with another function, which frees the place.
+ * Returns a function that waits for one of `free` places and resolves with a function that frees the place. If several
+ * calls wait, the call with the lowest number gets the next place.
  */
 function placesInOrder(free: number): (callNumber: number) => Promise<() => void> {
   const waiting: { callNumber: number; admit: () => void }[] = [];
@@ -217,8 +217,8 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
 async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
-  // This function refers to `attempt` on purpose. Without the reference, Node may collect the waiting request as garbage, and its
-  // signal would never abort, as happens with AbortSignal.timeout().
+  // Refer to `attempt` here, so that the timer keeps a reference to the request. Without the reference, Node may
+  // discard the waiting request and its signal as garbage, and the timeout would have no effect.
   const abort = () =>
     attempt.signal.aborted || silence.abort(new Error(`silence for ${timeoutMs / 1_000} s`));
   const timer = setTimeout(abort, timeoutMs);
@@ -234,22 +234,22 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
 }
 
 /**
- * True if another attempt may succeed and is safe. If the outcome of a request is unknown, all methods except PATCH are
- * repeated, because the others are idempotent (each POST has an Idempotency-Key). A request that was refused during a
- * ban (403) is not repeated: a program should not decide to wait for the end of the ban.
+ * True if another attempt may succeed and is safe. Without a response, the service may or may not have executed the
+ * request. All methods except PATCH are safe to repeat, because each POST has an Idempotency-Key. A 403 during a ban is
+ * not repeated: a program should not wait for the end of a ban by itself.
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
-  // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST still runs,
-  // whose response the next attempt gets.
+  // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST is still
+  // running; the next attempt then gets the response to the earlier attempt.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));
 }
 
 /**
- * Returns the milliseconds until the next attempt: `Retry-After` plus a random delay (jitter), so that programs that
- * were refused together do not return together. The maximum delay doubles with each attempt from 0.5 s to 10 s. Without
- * `Retry-After`, the delay is at least half of the maximum.
+ * Returns the milliseconds until the next attempt: the seconds of `Retry-After` plus a random delay (jitter), so that
+ * programs that were refused together do not return together. The maximum delay doubles with each attempt from 0.5 s to
+ * 10 s. Without `Retry-After`, the delay is at least half of the maximum.
  */
 function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);

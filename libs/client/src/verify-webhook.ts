@@ -14,11 +14,12 @@ const FIELDS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
 
 /**
- * Checks that the service has sent this request for this webhook, by the request's signature and time (Standard Webhooks 1.0).
+ * Checks that the service has sent this request for this webhook, by the request's signature and time (Standard
+ * Webhooks 1.0).
  * @param body the body as it was received, before any parsing
  * @param secret the secret of the webhook, which begins with `whsec_`
  * @throws WebhookVerificationError if the request is not a delivery of the service, or is too old
- * @throws TypeError if an argument is wrong for a reason that no request can cause, which is a mistake in your program
+ * @throws TypeError if an argument is unusable because of a mistake in your program
  */
 export function verifyWebhook(
   headers: WebhookHeaders,

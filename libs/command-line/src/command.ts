@@ -20,8 +20,8 @@ function rethrow(error: Error): never {
 }
 
 /**
- * Options of nest-commander. Output of commander is written like all other output, and errors are thrown to the caller that
- * runs the command.
+ * Options of nest-commander. Help and usage errors of commander are written like all other output, and any other error
+ * is thrown to the caller that runs the command.
  */
 export const COMMANDER_OPTIONS = {
   logger: false as const,
@@ -39,8 +39,8 @@ export const COMMANDER_OPTIONS = {
 };
 
 /**
- * Makes the error for an invalid value consist of the option's name and the parser's message. Commander's own error would
- * also contain the value and its source.
+ * Replaces commander's error for an invalid value, which would contain the value, by the option's name and the parser's
+ * message.
  */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
@@ -58,8 +58,8 @@ function nameInErrors(option: Option): void {
 interface Declaration {
   readonly examples: readonly string[];
   /**
-   * Declares the options, and the arguments that need a parser, with commander's methods. Checks that commander lacks are
-   * added as a hook of commander.
+   * Declares the options with commander's methods, and also the arguments that need a parser. May add a hook for checks
+   * that commander lacks.
    */
   declare?(command: Commander): void;
   /**
@@ -67,8 +67,8 @@ interface Declaration {
    */
   readonly takesJson?: boolean;
   /**
-   * True adds the option `--yes`: for a command that destroys data or cuts off callers, and for its opposite, which takes
-   * the same options.
+   * True adds the option `--yes`, which skips the confirmation: for a command that destroys data or cuts off callers.
+   * The opposite command accepts the option, too, so that scripts can always pass it.
    */
   readonly takesYes?: boolean;
 }
@@ -105,8 +105,8 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
   }
 
   /**
-   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as they were typed, and
-   * only options of its own decorators.
+   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as text, and would
+   * leave out the options of `declare`.
    */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));

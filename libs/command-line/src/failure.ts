@@ -31,7 +31,8 @@ export class OutputFailure extends OperatorError {
 }
 
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  // Commander writes its suggestion (`Did you mean …?`) on a second line. Move the suggestion to the first line.
+  // Commander writes its suggestion (`Did you mean …?`) on a second line. Move the suggestion to the first line,
+  // because an error takes one line.
   const mistake = text
     .replace(/^error: /, '')
     .trim()
@@ -76,12 +77,13 @@ const interruption = new AbortController();
 export const interrupted = new Promise<never>((_resolve, reject) => {
   interruption.signal.addEventListener('abort', () => reject(interruption.signal.reason as Error));
 });
-// Not every command awaits `interrupted`, and an unhandled rejection would end the process.
+// Handle the rejection here, too: not every command awaits `interrupted`, and an unhandled rejection would end the
+// process.
 interrupted.catch(() => undefined);
 
 /**
- * The state in which a signal leaves the current work, for the error message: for example `the target was not changed`.
- * Undefined if a signal does not wait for the work.
+ * The state in which an interruption leaves the running `interruptible` work, for the error message: for example `the
+ * target was not changed`. Undefined if no such work is running.
  */
 let outcomeAfterSignal: string | undefined;
 
@@ -107,8 +109,8 @@ function exitCodeOf(signal: NodeJS.Signals): number {
 }
 
 /**
- * Waits for the work. If the command is interrupted, rejects immediately, except that `interruptible` work may clean up
- * first.
+ * Waits for the work. If the command is interrupted, rejects immediately, unless `interruptible` work is running: then
+ * waits until that work has cleaned up.
  */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {

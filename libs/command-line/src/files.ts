@@ -62,9 +62,9 @@ export async function* readInput(
 }
 
 /**
- * Writes a file, which either becomes complete or does not appear at all: a temporary file gets the content and is renamed
- * at the end. The name of the temporary file is random, and the file must be new, so that other users of the folder cannot
- * place a file or link there that would receive the content.
+ * Writes a file that appears only when it is complete: the content goes to a temporary file, which is renamed at the
+ * end. The temporary file has a random name and must not exist before, so that other users of the folder cannot place a
+ * link there that would receive the content.
  * @param path `-` for standard output
  */
 export async function writeFile(
@@ -115,8 +115,8 @@ export function writeOutput(content: string): void {
     return;
   }
   try {
-    // If the disk is full, the system writes a part and fails at the next write. `writeFileSync` attempts this next write;
-    // Node's own stream for files does not.
+    // If the disk is full, the system writes a part of the content without an error, and only the next write fails.
+    // `writeFileSync` attempts this next write; Node's own stream for files does not.
     writeFileSync(STANDARD_OUTPUT, content);
   } catch (error) {
     throw new OutputFailure(error as Error);
@@ -124,7 +124,7 @@ export function writeOutput(content: string): void {
 }
 
 /**
- * Resolves when all output is written, because writes to a pipe are asynchronous.
+ * Resolves when all output is written. The process must not end before, because writes to a pipe are asynchronous.
  * @throws OutputFailure if nobody reads the pipe
  */
 export function outputIsWritten(): Promise<void> {

@@ -48,7 +48,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   const answered = terminal.question(`${printable(question)} [y/N] `);
   const answer = await Promise.race([answered, closed, interrupted]).finally(() => terminal.close());
   if (answer === '\n') {
-    // After Ctrl-D, the cursor is still on the line of the question, so start a new line.
+    // After Ctrl-D, the cursor is still on the line of the question: write the line break that `answer` contains.
     process.stderr.write(answer);
   }
   if (!/^y(es)?$/i.test(answer.trim())) {
@@ -58,7 +58,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
 
 /**
  * Shows a progress bar on a terminal while the work runs, and removes the bar afterwards.
- * @param noun the things that are counted; the work reports their number as the bar's payload `count`
+ * @param noun the things that are counted. The work passes their number to the bar as the payload `count`
  */
 export async function withProgress<Result>(
   title: string,

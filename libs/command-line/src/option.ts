@@ -26,7 +26,9 @@ export function someOf<Known extends string>(known: readonly Known[]) {
   };
 }
 
-/** Declares an option whose value is some of the known texts. The help and the completion of shells show the texts. */
+/**
+ * Declares an option that takes one or more of the known texts. The help and the completion of shells show these texts.
+ */
 export function someOfOption<Known extends string>(
   command: Commander,
   flags: string,
@@ -36,7 +38,7 @@ export function someOfOption<Known extends string>(
   return command.createOption(flags, description).choices(known).argParser(someOf(known));
 }
 
-/** Reads a time in the future, in RFC 3339 format, or a day, which means the end of that day in UTC. */
+/** Reads a time in the future in RFC 3339 format. A day such as `2027-01-31` means the end of that day in UTC. */
 export function futureInstant(text: string): Date {
   const instant = new Date(text);
   // `Date` turns 31 February into 3 March, so compare the day with the text.

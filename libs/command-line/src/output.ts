@@ -28,7 +28,7 @@ export function printDone(sentence: string, row: object, options: OutputOptions)
 }
 
 export function printMany(rows: object[], options: OutputOptions, whenEmpty: string): void {
-  // `columns` is undefined for a pipe, and 0 for a terminal of unknown width.
+  // `columns` is undefined for a pipe, and 0 for a terminal of unknown width: do not limit the width then.
   const columns = process.stdout.columns || Infinity;
   printResult(rows, options, () =>
     rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns).join('\n'),
@@ -70,8 +70,8 @@ export function recordLines(row: object): string[] {
 }
 
 /**
- * Returns a table with the fields of the rows as columns. There must be at least one row. If the table is wider than the
- * terminal, returns the lines of one record after the other.
+ * Returns the lines of a table with one column per field. There must be at least one row. If the table is wider than
+ * the terminal, returns one record after the other, with one line per field.
  */
 export function tableLines(rows: object[], terminalColumns: number): string[] {
   const fields = rows as Record<string, unknown>[];

@@ -62,8 +62,8 @@ export function programFor(
 }
 
 /**
- * Creates the missing symlinks of the shared libraries, because npm cannot ship symlinks. Each symlink is called
- * `target` and points to `source`.
+ * Creates the missing symlinks of the shared libraries, because npm cannot ship symlinks. In the list of the npm
+ * package, `target` is the path of a symlink, and `source` is the file to which the symlink points.
  */
 function createLinks(native: string): void {
   const list = fs.readFileSync(join(native, 'pg-symlinks.json'), 'utf8');

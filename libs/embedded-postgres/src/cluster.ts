@@ -32,8 +32,8 @@ const STAGING = 'init-';
  */
 const ACCOUNT = 'embedded-postgres';
 /**
- * The account `nobody`, which exists on every system. Each process of `nobody` can read the data of a server that runs
- * as `nobody`.
+ * The account `nobody`, which exists on every system. Used only if no other account can be created: any process of
+ * `nobody` can read the data of a server that runs as `nobody`.
  */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
@@ -59,8 +59,8 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
-  // Undefined means the account of this process. If this process is root, the server runs as the owner of existing
-  // data, or as an account of its own for new data.
+  // Undefined means that the server runs as the account of this process. PostgreSQL refuses to run as root: then the
+  // server runs as the owner of existing data, or as an account of its own for new data.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };
@@ -85,8 +85,8 @@ function listedAccount(): Account | undefined {
 }
 
 /**
- * Returns the owner of the database cluster. Undefined if there is no cluster, or if root owns the cluster after
- * restoring a backup by hand.
+ * Returns the owner of the database cluster. Undefined if there is no cluster, or if the owner is root, as after a
+ * backup was restored by hand.
  */
 function ownerOf(cluster: string): Account | undefined {
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
@@ -132,9 +132,9 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 }
 
 /**
- * Creates a database cluster with UTF8, the builtin locale C.UTF-8 (the same sort order on every system) and data
- * checksums. Only accounts that can enter its folder may connect to the server. The cluster is created in a temporary
- * folder and renamed once it is on disk, so that an interrupted initdb leaves only a folder to remove.
+ * Creates a database cluster in a temporary folder and renames the folder once the cluster is on disk, so that an
+ * interrupted initdb leaves only a folder to remove. The builtin locale C.UTF-8 has the same sort order on every
+ * system. Only accounts that can enter the folder may connect to the server.
  */
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;

@@ -14,8 +14,8 @@ interface EmbeddedPostgresOptions {
   /** More settings of PostgreSQL, for example { fsync: 'off' }. The settings apply only to a server that this call starts. */
   parameters?: Record<string, string>;
   /**
-   * True for a command that runs beside the application: the command may use the application's server. A server that
-   * the command has started stops only when other commands have closed their connections, too. Default: false.
+   * True for a command that runs beside the application and may use the application's server. If the command itself has
+   * started the server, `stop` waits until other commands have closed their connections. Default: false.
    */
   share?: boolean;
   log?: (line: string) => void;
@@ -66,8 +66,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Creates a folder and its parents. The option `recursive` of `mkdirSync` never ends below /proc, and reports ENOENT on
- * a read-only file system.
+ * Creates a folder and its parents. The option `recursive` of `mkdirSync` is not used, because it never returns below
+ * /proc and reports ENOENT on a read-only file system.
  */
 function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;

@@ -1,6 +1,5 @@
 // The socket decides whether a server runs: no server runs if the socket is missing or refuses connections. A process
-// id in a lock
-// file proves nothing, because a process of another container may use the same folder.
+// id in a lock file proves nothing, because a process of another container may use the same folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +18,10 @@ import {
 
 /** Milliseconds to wait until a server responds. The server may be recovering, or another process may be stopping the server. */
 const RESPONSE_TIMEOUT_MS = 60_000;
-/** Milliseconds after the creation of a lock file in which its server may still be starting and not yet listen on the socket. */
+/**
+ * If a lock file is younger than this (in milliseconds), its server may still be starting and not yet listen on the
+ * socket.
+ */
 const LISTEN_TIMEOUT_MS = 2_000;
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
@@ -47,8 +49,8 @@ export interface Server {
 export class ServerInUseError extends EmbeddedPostgresError {}
 
 /**
- * Signals by which people and systems stop a server. A server that ended by any other signal has crashed, and would
- * crash again after a restart.
+ * Signals with which people and systems stop a server. If any other signal has ended a server, the server has crashed
+ * and would crash again after a restart.
  */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
@@ -58,7 +60,7 @@ const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SI
  */
 const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 
-/** Adds `unref`, which lets the process end while the connection is open. The types of pg lack the method. */
+/** The types of pg lack `ref` and `unref`. After `unref`, the process can end while the connection is open. */
 type Connection = Client & { ref(): void; unref(): void };
 
 /**
@@ -76,7 +78,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // Do not stop the server in the `catch` below: its recovery continues, so that the next start has to wait for less time.
+        // Keep the `catch` below from stopping the server: the server goes on recovering, so that the next start takes
+        // less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
           `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
@@ -161,7 +164,10 @@ function isFree({ cluster }: DataFolder): boolean {
   return true;
 }
 
-/** A setting on the command line of a server by which `isPostmaster` recognizes the process of this database cluster. */
+/**
+ * Returns a setting that is added to the command line of the server, so that `isPostmaster` recognizes the process of
+ * this database cluster.
+ */
 function processMark(cluster: string): string {
   return `embedded.cluster=${cluster}`;
 }
@@ -208,7 +214,7 @@ function launch({ folder, parameters }: Server): ChildProcess {
 }
 
 /**
- * True if the started server has ended and another attempt makes sense.
+ * True if the server that was started has ended, and another attempt may succeed.
  * @throws EmbeddedPostgresError if the server has ended for a reason that will not pass
  */
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, cluster, log }: DataFolder): boolean {
@@ -237,7 +243,7 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
 
 /**
  * Sends the signals one after the other until the server has ended. SIGTERM waits for all sessions to end, SIGINT ends
- * all sessions, and SIGQUIT stops the server without a checkpoint, so that the next start recovers.
+ * all sessions, and SIGQUIT stops the server without a checkpoint, so that the next start has to recover.
  */
 async function stopPostmaster(
   { cluster }: DataFolder,
@@ -253,8 +259,8 @@ async function stopPostmaster(
 }
 
 /**
- * Starts the server and owns it until `stop`, which sends the given signals in their order. If the server dies, it is
- * started again; if that fails, `lost` resolves with the error.
+ * Starts the server and owns it until `stop` is called with the signals to send. If the server dies, it is started
+ * again; if that fails, `lost` resolves with the error.
  * @throws ServerInUseError if another process owns the server
  */
 export async function ownServer(server: Server) {

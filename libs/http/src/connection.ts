@@ -127,7 +127,6 @@ export class Connection {
   newest?: AccountedResponse;
   /** Set if the rest of the newest request's body cannot be read. The handler of that request gets this error. */
   brokenBy?: ApiError;
-  /** How many requests of this connection wait until the response to the previous request is sent. */
   waiting = 0;
   /**
    * Waiting requests start in this async context. Otherwise each request would run in the async context of the previous

@@ -19,10 +19,6 @@ export interface ListPosition {
   name?: string | undefined;
 }
 
-/**
- * Returns an opaque cursor for the entries after this id. In a list that is sorted by name, `name` is the lower-case
- * name of the last entry.
- */
 export function cursorAfter(id: number, name?: string): string {
   // The prefix `after:` distinguishes the cursors of lists from the cursors of the event feed.
   return Buffer.from(`after:${id}${name === undefined ? '' : `:${name}`}`).toString('base64url');

@@ -48,7 +48,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Absent if the handler's result is sent unchanged. */
     representation?: RepresentationOptions & { isPage: boolean };
-    /** The operation itself checks `If-Match` and `If-None-Match`, while the row of the resource is locked. */
     checksConditions?: true;
   }
 }

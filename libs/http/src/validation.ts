@@ -171,10 +171,6 @@ function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
 
 type CompiledField = ReturnType<typeof compile>;
 
-/**
- * The name of the class-validator rule for fields that hold a name. Such a name is converted to Unicode's composed form
- * (NFC).
- */
 export const IS_NAME = 'isName';
 
 /** Converts a name to Unicode's composed form (NFC), because the same name can be encoded in different forms. */

@@ -116,7 +116,6 @@ type Wanted = Need | { row: Entity; id: number };
 
 interface Source {
   read: SharedRead<unknown, unknown>;
-  /** Statements run in ascending order of this number. */
   place: number;
   keep(key: unknown, value: unknown): void;
 }
