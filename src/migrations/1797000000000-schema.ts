@@ -154,9 +154,7 @@ const EVENTS = [
   )`,
 
   // Takes a shared advisory lock before a transaction inserts events. The lock tells `feed_end` that the new events
-  // will be above the last position that was taken before (docs/development/concurrency.md). The key of the lock
-  // contains the oid of the sequence, because all stores in a database share the same lock keys. IF calls the lock
-  // function, because PERFORM costs twice as much.
+  // will be above the last position that was taken before (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,

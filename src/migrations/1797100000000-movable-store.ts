@@ -10,8 +10,8 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
 );
 
 /**
- * Makes PostgreSQL compare technical texts by their bytes. With the database's own collation, a unique index can miss rows after
- * the C library or ICU was updated: keys become unknown, and repeated requests run again.
+ * Makes PostgreSQL compare technical texts by their bytes. With the database's own collation, a unique index can miss
+ * rows after an update of the C library or ICU: API keys become unknown, and repeated requests are executed again.
  */
 const BYTEWISE = [
   // Drop the index first, because the index may already miss rows. Several rows may therefore have the same name: keep the

@@ -38,7 +38,6 @@ export class RepeatingTask {
     return this;
   }
 
-  /** Requests a run like `runNow`, without waiting for the end of the run. */
   wake(): void {
     inBackground(this.options.name, this.runNow());
   }

@@ -10,8 +10,8 @@ type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
 
 /**
- * If the help's column of descriptions has fewer characters, the descriptions are not wrapped. A terminal of fifty columns
- * has room for this width.
+ * Minimum width of the help's column of descriptions, in characters: if the terminal leaves less, the descriptions are
+ * not wrapped. A terminal of fifty columns has room for this width.
  */
 const NARROWEST_COLUMN = 15;
 

@@ -11,14 +11,10 @@ export function print(line: string): void {
   writeOutput(`${line}\n`);
 }
 
-/**
- * Prints a result as text for people, or as JSON for programs. JSON is indented on a terminal and takes one line otherwise.
- */
 function printResult(value: unknown, { json }: OutputOptions, textOf: () => string): void {
   print(json ? printableJson(value, process.stdout.isTTY ? 2 : 0) : textOf());
 }
 
-/** Prints one record. People get one line per field, and see how long ago a time (a Date) was. */
 export function printOne(row: object, options: OutputOptions): void {
   printResult(row, options, () => recordLines(row).join('\n'));
 }

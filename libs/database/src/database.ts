@@ -119,9 +119,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction. `work` must lock the rows on whose values it decides. If `outer` is
-   * given, `work` runs in `outer`, which the caller commits. Otherwise `work` runs again after a deadlock or a similar
-   * error, so `work` must have no effects outside of the transaction.
+   * Runs `work` in one READ COMMITTED transaction. If a decision of `work` depends on a row, `work` must lock that row.
+   * If `outer` is given, `work` runs in `outer`, which the caller commits. Otherwise `work` runs again after a deadlock
+   * or a similar error, so `work` must have no effects outside of the transaction.
    * @throws the error of `work`, after the rollback
    */
   async transaction<Result>(
@@ -198,7 +198,6 @@ export class Database {
     return this.reads.read(statement, values, caller, isSlow);
   }
 
-  /** Reads the result for one key. All waiting requests that pass the same `SharedRead` object share one statement. */
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
     return this.reads.readByKey(read, key, caller);
   }
@@ -222,7 +221,6 @@ export class DatabaseModule {
           // Do not retry: if the database cannot be reached, the start fails at once instead of after ten silent
           // attempts.
           useFactory: () => ({ ...options, retryAttempts: 0, autoLoadEntities: true }),
-          // Use the entities that the modules declare with `TypeOrmModule.forFeature`.
           dataSourceFactory: (declared) => connect({ ...options, entities: declared!.entities! }),
         }),
       ],

@@ -27,7 +27,6 @@ const MIGRATION_LOCK = 0x6d696772;
  */
 const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
-/** Thrown if a migration has waited too long for a lock. The message is one sentence. */
 export class MigrationLockError extends Error {}
 
 /** The service cannot use the database, for example because the server is too old. The message is one sentence. */

@@ -51,7 +51,6 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.task.stop();
   }
 
-  /** Deletes the expired rows of all tables, or of the table `only`. @returns the number of deleted rows */
   async deleteExpired(only?: string): Promise<number> {
     const tables = this.tables.filter(({ table }) => only === undefined || table === only);
     let total = 0;

@@ -59,17 +59,13 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
-  // Undefined means that the server runs as the account of this process. PostgreSQL refuses to run as root: then the
-  // server runs as the owner of existing data, or as an account of its own for new data.
+  // Undefined means that the server runs as the account of this process. PostgreSQL refuses to run as root. If this
+  // process is root, the server therefore runs as the owner of existing data, or as an account of its own for new data.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };
 }
 
-/**
- * Returns the account `embedded-postgres`, which is created if it is missing. If that is impossible, for example on a
- * read-only system, returns `nobody`.
- */
 function serverAccount(): Account {
   if (!listedAccount()) {
     const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];

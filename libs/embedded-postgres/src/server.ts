@@ -32,8 +32,8 @@ const MAX_LOG_BYTES = 1_000_000;
  */
 const LOCK = 7_366_277_318;
 /**
- * Matches reasons for a failed start that pass by themselves: sessions of a killed server keep its shared memory for a
- * moment, or another process is starting a server, too.
+ * Matches temporary reasons for a failed start: sessions of a killed server keep its shared memory for a moment, or
+ * another process is starting a server, too.
  */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;

@@ -33,8 +33,8 @@ export interface Owner {
 interface Parser {
   socket: Socket;
   /**
-   * `HTTPParser.kOnMessageBegin`, which the parser calls at the first byte of each message. Node itself does not set
-   * this function, so the service may.
+   * The parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. Node itself does
+   * not set the function, so the service may.
    */
   0: (this: Parser) => void;
 }

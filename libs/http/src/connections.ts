@@ -222,8 +222,8 @@ export class Connections {
       socket.destroy();
       return;
     }
-    // After a CONNECT request, Node leaves the socket to the service: ignore its errors here and discard its further
-    // bytes.
+    // After a CONNECT request, Node leaves the socket to the service: ignore errors of the socket and discard its
+    // further bytes.
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
     if (newest !== undefined && !isSent(newest)) {

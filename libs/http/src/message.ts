@@ -65,7 +65,6 @@ export function originForm(request: IncomingMessage, target = request.url!): str
   }
 }
 
-/** A valid value of `Host`: a name or an IP address, and optionally a port (RFC 9110, section 7.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**

@@ -81,10 +81,6 @@ export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery &
   return { after, limit };
 }
 
-/**
- * Returns a function that makes a page from the rows of a list. `next` says where the next page starts; null if no
- * entries follow.
- */
 export function pagesOf<Row, Entry>(toEntry: (row: Row) => Entry) {
   return (rows: Row[], next: ListPosition | null): Page<Entry> => ({
     entries: rows.map((row) => toEntry(row)),

@@ -122,10 +122,6 @@ function bodyOf(page: Page<object>): string | Buffer {
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/**
- * Delays a long body so that each turn of the event loop sends one long body at most. Hundreds of long bodies at once
- * would block all other requests.
- */
 async function inTurn(body: Buffer): Promise<Buffer> {
   lastTurn = lastTurn.then(() => setImmediate());
   await lastTurn;

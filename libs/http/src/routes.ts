@@ -21,7 +21,6 @@ export function routeConfigOf(handler: object): FastifyContextConfig | undefined
   return Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as FastifyContextConfig | undefined;
 }
 
-/** The OpenAPI extension in which the notes of `@Documented` are stored until the document is built. */
 export const NOTES = 'x-operation-notes';
 
 export type Examples = Record<string, { summary: string; value: unknown }>;
@@ -50,7 +49,6 @@ export function Documented(added: Notes): MethodDecorator {
   };
 }
 
-/** Applies a decorator to each operation of a controller. `decoratorOf` chooses the decorator by the HTTP method. */
 export function EachOperation(
   decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
 ): ClassDecorator {

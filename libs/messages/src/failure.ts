@@ -26,14 +26,13 @@ export class UsageError extends OperatorError {
 
 export const BAD_USAGE = 2;
 
-/** A failure as it is reported: a code for programs, a sentence, and details on the lines below the sentence. */
 export interface Failure {
   code: string;
   message: string;
   lines?: readonly string[];
 }
 
-/** The code of a failure that nothing explains. The message of such a failure is the stack. */
+/** The code of an unexpected failure, whose message is the stack of the error. */
 export const DEFECT = 'internal_error';
 
 /** The name of the running program, and how the program explains errors. A program sets both fields when it starts. */
@@ -56,10 +55,6 @@ export function failureOf(error: unknown): Failure {
   return program.explain(error);
 }
 
-/**
- * Returns the text that reports a failure: one line, with details below, if the failure can be explained; otherwise the
- * stack.
- */
 export function describeFailure(error: unknown): string {
   const { code, message, lines = [] } = failureOf(error);
   return code === DEFECT

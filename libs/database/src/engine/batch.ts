@@ -165,9 +165,9 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // Without a lock, only a missing row is certain: an existing row may be about to be changed by another transaction.
-    // With SKIP LOCKED, only a row that was returned is certain: a row that was not returned may be locked by another
-    // transaction.
+    // The lock decides which result is certain. Without a lock, a row that was found may be about to change, so only a
+    // missing row is certain. With SKIP LOCKED, a row that was not found may just be locked, so only a row that was
+    // found is certain.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);
@@ -180,7 +180,6 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   };
 }
 
-/** Returns the locked row for which the command has to wait, or undefined if the command can run now. */
 function heldRowOf(command: Command, state: State): RowNeed | undefined {
   const row = command.needs.filter(isRow).find((need) => !state.has(need));
   return row !== undefined && command.needsNoRows?.(state) ? undefined : row;

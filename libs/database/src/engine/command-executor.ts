@@ -61,7 +61,6 @@ export class CommandExecutor {
   private readonly tables: Tables;
   private readonly maxHeld: number;
 
-  /** @param now returns the current unix time in milliseconds, which commands write as the time of their changes */
   constructor(
     private readonly database: Connections,
     private readonly model: WriteModel,
@@ -126,8 +125,8 @@ export class CommandExecutor {
     const rows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
     const batch = { entries, awaited, rows, since: performance.now() };
     this.running.push(batch);
-    // Run the batch in the tracing context of its first request. Otherwise its spans would belong to the trace of the
-    // request whose end made the batch start.
+    // Run the batch in the tracing context of its first request. Otherwise its spans would belong to the trace of
+    // another request.
     await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, awaited));
     this.running = this.running.filter((other) => other !== batch);
     this.start();

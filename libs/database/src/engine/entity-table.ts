@@ -203,7 +203,6 @@ function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
   return (rows[0] ?? []).map((_value, column) => rows.map((row) => row[column]));
 }
 
-/** Decorates a primary key whose values the database assigns: a `bigint` column that is read as a number. */
 export function GeneratedId(): PropertyDecorator {
   return PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' });
 }

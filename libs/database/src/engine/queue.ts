@@ -29,7 +29,6 @@ export interface Waiting {
  */
 const PATIENCE_MS = 100;
 
-/** Returns the work that has been running for less than 100 ms. */
 export function promptOf<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
   return running.filter(({ since }) => now - since < PATIENCE_MS);
@@ -38,7 +37,7 @@ export function promptOf<Work extends { since: number }>(running: readonly Work[
 /** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
-  /** The last round from which items were taken, and the owners whose items of this round were taken. */
+  /** The current round, and (`served`) the owners whose item of this round was already taken. */
   private round = 0;
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
@@ -104,7 +103,7 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  /** Puts items that were taken back at the front of the queue, even if the queue is full. */
+  /** Returns items to the front of the queue after they were taken, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);
     this.watch();
@@ -135,7 +134,6 @@ export class FairQueue<Item extends object> {
     return new OverloadedError(`Too many wait for the database: ${this.name}.`);
   }
 
-  /** While items wait, every 100 ms rejects the items that have waited for too long and calls `onWaiting`. */
   private watch(): void {
     if (this.size > 0) {
       this.timer ??= setTimeout(() => {

@@ -77,8 +77,6 @@ export class Reads {
   }
 
   private start(): void {
-    // Count only statements that have run for less than 100 ms, so that a slow statement does not keep other statements
-    // from starting.
     let prompt = promptOf(this.running);
     while (prompt.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
       const groups = this.take(prompt);
@@ -91,10 +89,9 @@ export class Reads {
   }
 
   /**
-   * Takes waiting reads from the queue and groups the reads that share a statement. A read whose statement is already
-   * running stays in the queue until the statement ends.
-   * @param prompt the batches that have been running for less than 100 ms; statements of slower batches do not count as
-   * running
+   * Takes waiting reads from the queue and groups the reads that share a statement. A read whose statement is running
+   * in a batch of `prompt` stays in the queue until that statement ends.
+   * @param prompt the batches that have been running for less than 100 ms
    */
   private take(prompt: readonly Batch[]): Batch['groups'] {
     const groups: Batch['groups'] = new Map();
@@ -169,9 +166,6 @@ function rejectAll(groups: Batch['groups'], error: unknown): void {
   [...groups.values()].flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
 }
 
-/**
- * Runs `work` in the tracing context of the group's first read, so that the spans belong to the trace of that request.
- */
 function inContext<Result>({ entries }: Group, work: () => Result): Result {
   return entries[0]!.context.runInAsyncScope(work);
 }

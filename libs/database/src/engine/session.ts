@@ -33,7 +33,6 @@ export interface CallResult {
  * request.
  */
 export interface SharedRead<Key, Result> {
-  /** Maximum keys in one statement. By default there is no limit. */
   readonly maxBatch?: number;
   callFor(keys: readonly Key[]): Call;
   /** Returns one result for each key, in the order of `keys`. */
@@ -46,7 +45,7 @@ export interface SharedRead<Key, Result> {
  */
 const NAME_LENGTH = 21;
 
-/** PostgreSQL's error code if the connection has no prepared statement of this name. */
+/** PostgreSQL's error code for a prepared statement that the connection does not have. */
 const LOST = '26000';
 const WITHOUT_NAMES_MS = 600_000;
 
@@ -124,7 +123,7 @@ class RoundTrip {
 
   /**
    * Sends the statements. The driver calls this method and the `handle…` methods.
-   * @returns the error of a value that cannot be sent
+   * @returns an error if a value cannot be sent
    */
   submit({ stream }: { stream: Socket }): Error | null {
     try {

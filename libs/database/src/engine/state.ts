@@ -140,7 +140,6 @@ export class State {
     entryOf(this.newIds, entity, () => []).push(id);
   }
 
-  /** Returns the rows of `entity` that the batch has to insert, update or delete. */
   writesOf(entity: Entity): Record<Change, object[]> {
     const writes: Record<Change, object[]> = { insert: [], update: [], delete: [] };
     for (const { stored, value } of this.cells.get(entity)?.values() ?? []) {
@@ -158,7 +157,6 @@ export class State {
     return journals.flatMap(([journal, entries]) => (entries.length > 0 ? journal.write(entries) : []));
   }
 
-  /** Calls the `decide` function of the command. If `decide` throws an error, the changes of the command are undone. */
   decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
     this.before = new Map();
     try {
