@@ -8,7 +8,7 @@ import {
   printDone,
   writeOutput,
 } from '#libs/command-line';
-import { UsageError } from '#libs/messages';
+import { UsageError, suggestionFor } from '#libs/messages';
 import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
 import { RunningService } from '../modules/auth';
@@ -21,6 +21,16 @@ import { StatusCommand } from './status.command';
 import { OpenedStore } from './store';
 import { ApiCommand } from './api.command';
 
+/** The end of the help. The table of all settings is in docs/operations/running.md. */
+export const SETTINGS_HELP = `
+Settings are environment variables, or lines of a .env file:
+  HOST          address to listen on (default: 127.0.0.1)
+  PORT          port to listen on (default: 3000)
+  DATABASE_URL  PostgreSQL to use; if not set, an embedded one
+  DATA_DIR      folder of the embedded PostgreSQL (default: .petstore)
+  LOG_LEVEL     fatal, error, warn, info, debug, trace or silent
+All settings: docs/operations/running.md`;
+
 @Command({
   name: 'serve',
   description: 'run the service until SIGTERM or Ctrl-C; configured by the environment',
@@ -28,6 +38,10 @@ import { ApiCommand } from './api.command';
 export class ServeCommand extends BaseCommand {
   readonly examples = ['serve', 'serve > petstore.log'];
   readonly takesJson = false;
+
+  declare(command: Commander): void {
+    command.addHelpText('after', SETTINGS_HELP);
+  }
 
   /**
    * The launcher starts the server without the command line. This command only exists for the help and runs only if `serve`
@@ -53,17 +67,50 @@ export class OpenapiCommand extends BaseCommand {
   }
 }
 
-@Command({ name: 'version', description: 'print the version of this program, and with --json that of Node' })
+@Command({ name: 'version', description: 'print the versions of this program and of Node' })
 export class VersionCommand extends BaseCommand {
   readonly examples = ['version', 'version --json'];
 
   protected async execute(options: OutputOptions): Promise<void> {
-    printDone(VERSION, { version: VERSION, node: process.versions.node }, options);
+    const { node } = process.versions;
+    printDone(`${VERSION} (Node ${node})`, { version: VERSION, node }, options);
+  }
+}
+
+@Command({
+  name: 'help',
+  description: 'show the help of a command',
+  arguments: '[command...]',
+})
+export class HelpCommand extends BaseCommand {
+  readonly examples = ['help keys', 'help keys issue'];
+  readonly takesJson = false;
+
+  protected async execute(names: string[] = []): Promise<void> {
+    let command = this.command.parent!;
+    for (const name of names) {
+      const below = command.commands.find((one) => one.name() === name);
+      if (below === undefined) {
+        const known = command.commands.map((one) => one.name());
+        const suggestion = suggestionFor(name, known);
+        throw new UsageError(`unknown command '${name}'.${suggestion || ' See --help.'}`);
+      }
+      command = below;
+    }
+    command.help();
   }
 }
 
 /** The commands that belong to no feature. The help lists them after the commands of the features. */
-const COMMANDS = [ApiCommand, DbCommand, StatusCommand, OpenapiCommand, CompletionCommand, VersionCommand];
+const COMMANDS = [
+  ApiCommand,
+  DbCommand,
+  StatusCommand,
+  OpenapiCommand,
+  CompletionCommand,
+  VersionCommand,
+  HelpCommand,
+];
 
 const RUNNING_SERVICE: Provider = {
   provide: RunningService,

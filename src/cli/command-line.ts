@@ -16,7 +16,7 @@ import { isDecoded, loadEnvironmentFile } from '../runtime/environment';
 import { explain } from '../runtime/failures';
 import type { StopSignals } from '../runtime/stop-signals';
 import { settingNames } from '../settings';
-import { CliModule } from './cli.module';
+import { CliModule, SETTINGS_HELP } from './cli.module';
 import { closeStores } from './store';
 
 const CLOSE_MS = 1_000;
@@ -49,7 +49,7 @@ async function executeCommand(): Promise<void> {
   );
   // Name the program in the help as it has to be typed, for example `npx petstore`.
   const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
-  commander.name(PETSTORE).version(VERSION, '-v, --version');
+  commander.name(PETSTORE).version(VERSION, '-v, --version').addHelpText('after', SETTINGS_HELP);
   try {
     await finishUnlessInterrupted(CommandFactory.runApplication(application));
   } finally {

@@ -4,14 +4,23 @@ import { BaseCommand, type Commander, print } from '#libs/command-line';
 /** The first words of a command line, for example ` clients create --plan`, and the words that may follow. */
 type Place = [words: string, next: readonly string[]];
 
+/** Stands for the names of all clients among the words that may follow. The scripts ask the store for the names. */
+const CLIENT_NAMES = '@clients';
+
+/** A command of the shell that prints the names of all clients. */
+const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4`;
+
 function placesOf(command: Commander, words = ''): Place[] {
   const below = command.commands.map((one) => one.name());
   const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   const options = command.options.map(({ long }) => long!);
-  const withChoices = command.options.filter(({ argChoices }) => argChoices);
+  const isOfClient = command.registeredArguments[0]?.name() === 'client';
+  const ofOptions = command.options.map(({ long, argChoices }): Place => {
+    return [`${words} ${long}`, long === '--client' ? [CLIENT_NAMES] : (argChoices ?? [])];
+  });
   return [
-    [words, [...below, ...values, ...options, '--help']],
-    ...withChoices.map(({ long, argChoices }): Place => [`${words} ${long}`, argChoices!]),
+    [words, [...below, ...values, ...(isOfClient ? [CLIENT_NAMES] : []), ...options, '--help']],
+    ...ofOptions.filter(([, next]) => next.length > 0),
     ...command.commands.flatMap((one) => placesOf(one, `${words} ${one.name()}`)),
   ];
 }
@@ -28,6 +37,9 @@ ${places.map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;`).j
     *) return 1 ;;
   esac
 }
+_petstore_clients() {
+  ${LIST_CLIENTS}
+}
 _petstore() {
   local word command='' next="$(_petstore_next '')"
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
@@ -37,6 +49,7 @@ _petstore() {
       next="$(_petstore_next "$command")"
     fi
   done
+  case "$next" in *'${CLIENT_NAMES}'*) next="\${next/'${CLIENT_NAMES}'/$(_petstore_clients)}" ;; esac
   COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _petstore petstore`;
@@ -66,7 +79,10 @@ function __petstore
       set next (__petstore_next "$command")
     end
   end
-  printf '%s\\n' $next
+  if contains -- '${CLIENT_NAMES}' $next
+    ${LIST_CLIENTS}
+  end
+  string match -v -- '${CLIENT_NAMES}' $next
 end
 complete -c petstore -f -a '(__petstore)'
 complete -c petstore -n '__fish_seen_subcommand_from import export' -F`;

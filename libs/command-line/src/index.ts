@@ -27,6 +27,7 @@ export {
   duration,
   futureInstant,
   identifier,
+  requireAsArgumentOrOption,
   shortText,
   someOf,
   someOfOption,

@@ -77,3 +77,29 @@ export function shortText(max: number) {
     return text;
   };
 }
+
+/**
+ * Declares a required value that may be given as the first argument or as an option: `create acme` or `create --name acme`.
+ * The command finds the value in its options.
+ * @param flags the option, for example `--name <name>`
+ */
+export function requireAsArgumentOrOption(
+  command: Commander,
+  argument: string,
+  flags: string,
+  description: string,
+  parse: (text: string) => string = (text) => text,
+): void {
+  const option = command.createOption(flags, `${description}, instead of the argument`).argParser(parse);
+  const name = option.attributeName();
+  command.argument(`[${argument}]`, description, parse).addOption(option);
+  command.hook('preAction', () => {
+    const given = [command.processedArgs[0], command.getOptionValue(name)].filter(
+      (value) => value !== undefined,
+    );
+    if (given.length !== 1) {
+      throw new UsageError(`give <${argument}> once: as an argument, or with ${option.long}.`);
+    }
+    command.setOptionValue(name, given[0]);
+  });
+}

@@ -23,11 +23,17 @@ export function printDone(sentence: string, row: object, options: OutputOptions)
   printResult(row, options, () => printable(sentence));
 }
 
-export function printMany(rows: object[], options: OutputOptions, whenEmpty: string): void {
+/** @param lessImportant columns that a narrow terminal does without, the least important one first */
+export function printMany(
+  rows: object[],
+  options: OutputOptions,
+  whenEmpty: string,
+  lessImportant: readonly string[] = [],
+): void {
   // `columns` is undefined for a pipe, and 0 for a terminal of unknown width: do not limit the width then.
   const columns = process.stdout.columns || Infinity;
   printResult(rows, options, () =>
-    rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns).join('\n'),
+    rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns, lessImportant).join('\n'),
   );
 }
 
@@ -39,58 +45,123 @@ export function inUnits(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-const AGES = new Intl.RelativeTimeFormat('en');
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
-/** Returns how long ago a time was, or how far ahead it is: `36 minutes ago`, `in 3 days`. */
-function ageOf(time: Date): string {
+/** Returns how long ago a time was, or how far ahead the time is: `36 minutes ago`, or with the style narrow `36m ago`. */
+function ageOf(time: Date, style: 'long' | 'narrow'): string {
   const seconds = (time.getTime() - Date.now()) / 1_000;
   const units = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const unit = units.find((one) => Math.abs(seconds) >= UNITS[one]) ?? 'second';
-  return AGES.format(Math.trunc(seconds / UNITS[unit]), unit);
+  const age = new Intl.RelativeTimeFormat('en', { style });
+  return age.format(Math.trunc(seconds / UNITS[unit]), unit);
 }
 
-/**
- * Turns the name of a field into words: `lastUsedAt` becomes `last used`. The words are bold on a terminal with colours.
- */
-function headingOf(name: string): string {
-  const words = name.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+/** Turns the name of a field into words: `lastUsedAt` becomes `last used`. */
+function wordsOf(name: string): string {
+  return name.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** Formats a heading in bold if the terminal has colors. */
+function bold(words: string): string {
   return process.stdout.hasColors?.() ? styleText('bold', words, { validateStream: false }) : words;
 }
 
 export function recordLines(row: object): string[] {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
-    return [headingOf(name), value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value)];
+    return [
+      bold(wordsOf(name)),
+      value instanceof Date ? `${value.toJSON()} (${ageOf(value, 'long')})` : cellOf(value),
+    ];
   });
   return alignedLines(fields);
 }
 
+/** A column of a table gets no narrower than this number of characters. */
+const NARROWEST_CELL = 14;
+const GAP = '  ';
+
 /**
- * Returns the lines of a table with one column per field. There must be at least one row. If the table is wider than
- * the terminal, returns one record after the other, with one line per field.
+ * Returns a table with the fields of the rows as columns. There must be at least one row. If the table is wider than the
+ * terminal, the widest cells are cut. If that is not enough, the columns `lessImportant` are left out, one after the other,
+ * and the last line names the missing columns. If the table is still too wide, returns the lines of one record after the
+ * other.
  */
-export function tableLines(rows: object[], terminalColumns: number): string[] {
+export function tableLines(
+  rows: object[],
+  terminalColumns: number,
+  lessImportant: readonly string[] = [],
+): string[] {
   const fields = rows as Record<string, unknown>[];
-  const names = Object.keys(rows[0]!).filter((name) => fields.some((row) => (row[name] ?? null) !== null));
-  const areNumbers = names.map((name) => fields.some((row) => typeof row[name] === 'number'));
-  const cells = fields.map((row) => names.map((name) => cellOf(row[name])));
-  const lines = alignedLines([names.map(headingOf), ...cells], areNumbers);
-  return lines.some((line) => widthOf(line) > terminalColumns)
-    ? fields.flatMap((row, index) => [
-        ...(index === 0 ? [] : ['']),
-        ...recordLines(Object.fromEntries(names.map((name) => [name, row[name]]))),
-      ])
-    : lines;
+  const isUsed = (name: string) => fields.some((row) => (row[name] ?? null) !== null);
+  const names = Object.keys(rows[0]!).filter(isUsed);
+  const dispensable = lessImportant.filter(isUsed);
+  for (let count = 0; count <= dispensable.length; count += 1) {
+    const missing = dispensable.slice(0, count);
+    const lines = fittingLines(
+      fields,
+      names.filter((name) => !missing.includes(name)),
+      terminalColumns,
+    );
+    if (lines !== undefined) {
+      const note = `Not shown: ${missing.map(wordsOf).join(', ')} (see --json)`;
+      return count === 0 ? lines : [...lines, note];
+    }
+  }
+  return fields.flatMap((row, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...recordLines(Object.fromEntries(names.map((name) => [name, row[name]]))),
+  ]);
+}
+
+/** Returns a table with these columns, or undefined if the table does not fit even with cells that are cut. */
+function fittingLines(
+  rows: Record<string, unknown>[],
+  names: string[],
+  terminalColumns: number,
+): string[] | undefined {
+  const areNumbers = names.map((name) => rows.some((row) => typeof row[name] === 'number'));
+  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
+  const words = names.map(wordsOf);
+  const whole = widthsOf([words, ...cells]);
+  // A number is never cut, because the rest of its digits would be another number.
+  const narrowest = words.map((word, column) => (areNumbers[column] ? whole[column]! : widthOf(word)));
+  const widthsIfCut = (most: number) =>
+    whole.map((width, column) => Math.max(narrowest[column]!, Math.min(width, most)));
+  const fits = (widths: number[]) =>
+    widths.reduce((sum, width) => sum + GAP.length + width, -GAP.length) <= terminalColumns;
+  let most = Math.max(...whole);
+  while (most > NARROWEST_CELL && !fits(widthsIfCut(most))) {
+    most -= 1;
+  }
+  const widths = widthsIfCut(most);
+  const cutCells = cells.map((line) => line.map((cell, column) => cut(cell, widths[column]!)));
+  return fits(widths) ? alignedLines([words.map(bold), ...cutCells], areNumbers) : undefined;
+}
+
+/** Cuts a text that is wider than `width` characters of a terminal. An ellipsis takes the place of the rest. */
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) {
+    return text;
+  }
+  const characters = [...text.slice(0, 2 * width)].slice(0, width - 1);
+  while (widthOf(characters.join('')) > width - 1) {
+    characters.pop();
+  }
+  return `${characters.join('')}…`;
+}
+
+function widthsOf(lines: string[][]): number[] {
+  return lines[0]!.map((_cell, column) => Math.max(...lines.map((line) => widthOf(line[column]!))));
 }
 
 function alignedLines(lines: string[][], toTheRight: readonly boolean[] = []): string[] {
-  const widths = lines[0]!.map((_cell, column) => Math.max(...lines.map((line) => widthOf(line[column]!))));
+  const widths = widthsOf(lines);
   return lines.map((line) => {
     const aligned = line.map((cell, column) => {
       const space = ' '.repeat(widths[column]! - widthOf(cell));
       return toTheRight[column] ? space + cell : cell + space;
     });
-    return aligned.join('  ').trimEnd();
+    return aligned.join(GAP).trimEnd();
   });
 }
 
@@ -99,7 +170,7 @@ function cellOf(value: unknown): string {
     return '-';
   }
   if (value instanceof Date) {
-    return ageOf(value);
+    return ageOf(value, 'narrow');
   }
   if (Array.isArray(value) && value.every((entry) => typeof entry !== 'object')) {
     return printable(value.join(','));

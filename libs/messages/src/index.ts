@@ -10,4 +10,12 @@ export {
   formatError,
   program,
 } from './failure';
-export { WRITTEN_OUT, isWrittenOut, printable, printableJson, shellWord, withoutSecrets } from './text';
+export {
+  WRITTEN_OUT,
+  isWrittenOut,
+  printable,
+  printableJson,
+  shellWord,
+  suggestionFor,
+  withoutSecrets,
+} from './text';

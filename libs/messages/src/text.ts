@@ -34,3 +34,31 @@ export function isWrittenOut(path: string): boolean {
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** A word that differs from a known word by more insertions, deletions and replacements is not a mistyped known word. */
+const MOST_MISTAKES = 2;
+
+/** Returns ` Did you mean …?` with the known word that is most similar to a mistyped word, or an empty text. */
+export function suggestionFor(word: string, known: readonly string[]): string {
+  const most = Math.min(MOST_MISTAKES, word.length / 2);
+  const [nearest] = known
+    .filter((one) => Math.abs(one.length - word.length) <= most)
+    .map((one) => ({ one, mistakes: distance(word.toLowerCase(), one.toLowerCase()) }))
+    .filter(({ mistakes }) => mistakes <= most)
+    .sort((first, second) => first.mistakes - second.mistakes);
+  return nearest ? ` Did you mean ${nearest.one}?` : '';
+}
+
+/** Returns the Levenshtein distance: how many characters have to be inserted, deleted or replaced. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_cell, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1];
+    for (let column = 0; column < to.length; column += 1) {
+      const replaced = row[column]! + (letter === to[column] ? 0 : 1);
+      next.push(Math.min(next[column]! + 1, row[column + 1]! + 1, replaced));
+    }
+    row = next;
+  }
+  return row.at(-1)!;
+}

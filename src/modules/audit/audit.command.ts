@@ -27,6 +27,6 @@ export class AuditCommand extends StoreCommand {
     const rows = entries.map(({ id, at, actor, action, clientName, keyId, details }) => {
       return { id, at, actor, action, client: clientName, keyId, details };
     });
-    printMany(rows, options, 'There are no such changes.');
+    printMany(rows, options, 'There are no such changes.', ['id', 'details', 'keyId']);
   }
 }

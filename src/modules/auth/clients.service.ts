@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, IsNull, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Need, type State, type Transaction, violates } from '#libs/database';
-import { OperatorError } from '#libs/messages';
+import { OperatorError, suggestionFor } from '#libs/messages';
 import type { ClientDependent } from '../../feature';
 import { AuditTrail, changesOf } from '../audit';
 import { digestOf, newApiKey, stateOf } from './api-key';
@@ -68,7 +68,9 @@ export class ClientsService {
   async named(name: string, reader = this.clients.manager, lock?: FindOneOptions['lock']): Promise<Client> {
     const client = await reader.findOne(Client, { where: { name }, lock });
     if (client === null) {
-      throw new OperatorError(`There is no client named ${name}.`, 'client_not_found');
+      const names = (await reader.find(Client, { select: { name: true } })).map((one) => one.name);
+      const message = `There is no client named ${name}.${suggestionFor(name, names)}`;
+      throw new OperatorError(message, 'client_not_found');
     }
     return client;
   }

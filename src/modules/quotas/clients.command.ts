@@ -12,11 +12,13 @@ import {
   printDone,
   printMany,
   printOne,
+  requireAsArgumentOrOption,
   wholeNumber,
 } from '#libs/command-line';
 import { UsageError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService, describeKey } from '../auth';
+import { LESS_IMPORTANT } from './keys.command';
 import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
 
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
@@ -72,15 +74,15 @@ export class ClientsCommand extends CommandGroup {
   @Subcommand({
     description: 'create a client',
     examples: [
-      'clients create --name acme',
-      'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
+      'clients create acme',
+      'clients create acme --plan enterprise --per-minute 5000 --per-day 1000000',
     ],
     declare(command) {
-      command.requiredOption('--name <name>', 'name of the client (required)', clientName);
+      requireAsArgumentOrOption(command, 'name', '--name <name>', 'name of the client', clientName);
       declarePlan(command, planOption(command, 'what it may do').default('free'));
     },
   })
-  async create(options: PlanOptions & { name: string }): Promise<void> {
+  async create(_name: unknown, options: PlanOptions & { name: string }): Promise<void> {
     printOne(describeClient(await this.clients.create(options.name, planOf(options))), options);
   }
 
@@ -103,7 +105,8 @@ export class ClientsCommand extends CommandGroup {
     }
     printOne(row, options);
     print('');
-    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`);
+    const whenEmpty = `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`;
+    printMany(keys, options, whenEmpty, LESS_IMPORTANT);
   }
 
   @Subcommand({

@@ -16,6 +16,7 @@ import {
   printDone,
   printMany,
   printOne,
+  requireAsArgumentOrOption,
   shortText,
   someOfOption,
 } from '#libs/command-line';
@@ -32,6 +33,9 @@ import {
   describeKey,
 } from '../auth';
 import { QuotasService } from './quotas.service';
+
+/** The columns of a list of keys that a narrow terminal does without. */
+export const LESS_IMPORTANT = ['createdAt', 'scopes', 'lastUsedAt', 'expiresAt', 'bannedUntil', 'name'];
 
 export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
@@ -94,16 +98,13 @@ export class KeysCommand extends CommandGroup {
 
   @Subcommand({
     description: 'issue a key; it is shown only once',
-    examples: [
-      'keys issue --client acme --json',
-      'keys issue --client acme --name "price list" --scopes read --expires 2027-01-31',
-    ],
+    examples: ['keys issue acme', 'keys issue acme --name "price list" --scopes read --expires 2027-01-31'],
     declare(command) {
-      command.requiredOption('--client <name>', 'client that the key is for (required)');
+      requireAsArgumentOrOption(command, 'client', '--client <name>', 'client that the key is for');
       declareTerms(command, 'what it may be used for, by default both');
     },
   })
-  async issue(options: TermsOptions & { client: string }): Promise<void> {
+  async issue(_client: unknown, options: TermsOptions & { client: string }): Promise<void> {
     printIssued(await this.clients.issueKey({ client: options.client, ...termsOf(options) }), options);
   }
 
@@ -115,7 +116,7 @@ export class KeysCommand extends CommandGroup {
   async list(options: OutputOptions & { client?: string }): Promise<void> {
     const keys = await this.clients.listKeys(options.client);
     const rows = keys.map((key) => ({ ...describeKey(key), bannedUntil: banEndOf(key) }));
-    printMany(rows, options, 'There are no keys yet.');
+    printMany(rows, options, 'There are no keys yet.', LESS_IMPORTANT);
   }
 
   @Subcommand({
@@ -215,7 +216,10 @@ export class KeysCommand extends CommandGroup {
   })
   async unban(reference: KeyReference, options: OutputOptions): Promise<void> {
     const key = await this.clients.findKey(reference);
-    await this.quotas.unban(key.id);
-    printDone(`Key ${nameOf(key)} is not banned.`, { id: key.id, bannedUntil: null }, options);
+    const wasBanned = await this.quotas.unban(key.id);
+    const sentence = wasBanned
+      ? `The ban of key ${nameOf(key)} has been lifted.`
+      : `Key ${nameOf(key)} was not banned.`;
+    printDone(sentence, { id: key.id, wasBanned, bannedUntil: null }, options);
   }
 }

@@ -34,7 +34,8 @@ export class QuotasService {
     });
   }
 
-  unban(keyId: number): Promise<void> {
+  /** Lifts the ban of a key. @returns true if the key was banned */
+  unban(keyId: number): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       const before = banStateOf(await this.clients.lockedKey(keyId, transaction));
       const after = { ...before };
@@ -42,13 +43,15 @@ export class QuotasService {
       unban(after, now);
       // Write even if the database has no ban: an instance may still have a ban in memory, which this newer state replaces.
       await writeBan(transaction, keyId, after);
-      if (isBanned(before, now)) {
+      const wasBanned = isBanned(before, now);
+      if (wasBanned) {
         const details = {
           level: { before: before.level, after: after.level },
           bannedUntil: { before: new Date(before.bannedUntil), after: new Date(after.bannedUntil) },
         };
         await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
       }
+      return wasBanned;
     });
   }
 

@@ -77,7 +77,8 @@ export class WebhooksCommand extends CommandGroup {
     }
     const overviews = await this.webhooks.overviews({ client: options.client });
     const rows = overviews.map((overview) => describe(overview, options));
-    printMany(rows, options, 'There are no webhooks.');
+    const lessImportant = ['types', 'failingSince', 'reason', 'failed', 'client'];
+    printMany(rows, options, 'There are no webhooks.', lessImportant);
   }
 
   @Subcommand({
@@ -138,7 +139,8 @@ export class WebhooksCommand extends CommandGroup {
   async deliveries(id: number, options: OutputOptions & { limit: number }): Promise<void> {
     const { clientId } = (await this.existing(id)).webhook;
     const { entries } = await this.webhooks.listDeliveries(id, clientId, { limit: options.limit });
-    printMany(entries.map(describeDelivery), options, 'There are no deliveries.');
+    const lessImportant = ['eventId', 'createdAt', 'responseStatus', 'lastAttemptAt', 'type'];
+    printMany(entries.map(describeDelivery), options, 'There are no deliveries.', lessImportant);
   }
 
   @Subcommand({

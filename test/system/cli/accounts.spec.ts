@@ -32,11 +32,13 @@ async function aWebhook(client: string, url = 'https://shop.example/'): Promise<
 
 describe('clients', () => {
   it('are created on the plan free by default, under a name that is not taken', async () => {
-    const { code, stdout, stderr } = await run('clients', 'create', '--name', 'plain');
+    const { code, stdout, stderr } = await run('clients', 'create', 'plain');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const fields =
       /^id +\d+\nname +plain\nplan +free\nper minute +60\nper day +1000\ncreated +\S+Z \(\d+ seconds? ago\)\n$/;
     expect(stdout).toMatch(fields);
+    const mistyped = complaint(1, /no client named plane\. Did you mean plain\?/);
+    expect(await run('keys', 'issue', 'plane')).toEqual(mistyped);
     const taken = complaint(1, /client named acme already/);
     expect(await run('clients', 'create', '--name', 'acme')).toEqual(taken);
   });
@@ -46,7 +48,7 @@ describe('clients', () => {
     await json('clients', 'create', '--name', 'ant');
     const [head, first] = (await run('clients', 'list')).stdout.split('\n');
     expect(head).toMatch(/^id +name +plan +per minute +per day +created$/);
-    expect(first).toMatch(/^ +1 +acme +free +60 +1000 +\d+ \w+ ago$/);
+    expect(first).toMatch(/^ +1 +acme +free +60 +1000 +\d+\w+ ago$/);
     const names = (await json<{ name: string }[]>('clients', 'list')).map(({ name }) => name);
     expect(names[0]).toBe('acme');
     expect(names.slice(names.indexOf('zebra'))).toEqual(['zebra', 'ant']);
@@ -163,7 +165,9 @@ describe('keys', () => {
     const { bannedUntil } = await json<{ bannedUntil: string }>('keys', 'ban', id, '--for', '2h', '--yes');
     const shown = () => json<Key>('keys', 'show', id);
     expect(await shown()).toMatchObject({ state: 'banned', bannedUntil });
-    expect((await run('keys', 'unban', id)).stdout).toMatch(/^Key \d+ \(…\w{4}\) of acme is not banned\.\n$/);
+    const unbanned = async () => (await run('keys', 'unban', id)).stdout;
+    expect(await unbanned()).toMatch(/^The ban of key \d+ \(…\w{4}\) of acme has been lifted\.\n$/);
+    expect(await unbanned()).toMatch(/^Key \d+ \(…\w{4}\) of acme was not banned\.\n$/);
     expect(await shown()).toMatchObject({ state: 'active', bannedUntil: null });
     for (let time = 0; time < 2; time += 1) {
       expect(await json('keys', 'revoke', id, '--yes')).toMatchObject({ state: 'revoked', expiresAt: null });

@@ -17,9 +17,13 @@ const run = (command: string) => runCommand(command.split(' ').filter(Boolean), 
 describe('bad usage is reported in one line and exits with 2', () => {
   it.each([
     ['nope', /unknown command 'nope'/],
+    ['help nope', /unknown command 'nope'\. See --help/],
+    ['help keys isue', /unknown command 'isue'\. Did you mean issue\?/],
     ['clients nope', /unknown command 'nope' \(see --help/],
     ['clients crate', /unknown command 'crate' \(Did you mean create\?\)/],
-    ['clients create', /required option '--name <name>' not specified/],
+    ['clients create', /give <name> once: as an argument, or with --name/],
+    ['clients create acme --name acme', /give <name> once: as an argument, or with --name/],
+    ['keys issue', /give <client> once: as an argument, or with --client/],
     ['clients create --name', /'--name <name>' argument missing/],
     ['clients create --name -x', /--name: a client name is 1 to/],
     ['clients create --name acme --plan gold', /--plan: Allowed choices are free, pro, business, enterprise/],
@@ -77,11 +81,8 @@ function leavesOf(command: Commander, path: string[]): { path: string; command: 
 
 describe('help', () => {
   it.each([
-    [
-      'clients create --help',
-      / \[options\]\n[^]*--name <name>[^]*\(required\)[^]*--plan <plan> [^]*"free", "pro"/,
-    ],
-    ['serve --help', /SIGTERM or Ctrl-C[^]*environment/],
+    ['clients create --help', / \[options\] \[name\]\n[^]*--name <name>[^]*--plan <plan> [^]*"free", "pro"/],
+    ['serve --help', /SIGTERM or Ctrl-C[^]*PORT [^]*DATABASE_URL [^]*docs\/operations\/running\.md/],
     ['help keys', /Commands:\n *issue/],
   ])('petstore %s', async (command, text) => {
     const { code, stdout, stderr } = await run(command);
@@ -117,10 +118,14 @@ describe('completion', () => {
     ['petstore clients s', ['show', 'set-plan']],
     ['petstore keys update 2 --na', ['--name']],
     ['petstore clients create --plan b', ['business']],
+    ['petstore keys issue --client ac', ['acme', 'acorn']],
+    ['petstore clients show z', ['zoo']],
     ['petstore import cata', []],
   ])('in bash: %s', async (line, candidates) => {
     const asked = `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _petstore; echo "\${COMPREPLY[*]}"`;
-    const { stdout } = await promisify(execFile)('bash', ['-c', `${await script('bash')}\n${asked}`]);
+    const petstore = `petstore() { echo '[{"id":1,"name":"acme"},{"id":2,"name":"acorn"},{"id":3,"name":"zoo"}]'; }`;
+    const source = `${petstore}\n${await script('bash')}\n${asked}`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', source]);
     expect(stdout.split(/\s+/).filter(Boolean)).toEqual(candidates);
   });
 

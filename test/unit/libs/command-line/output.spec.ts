@@ -24,7 +24,7 @@ describe('a table', () => {
     const lastUsedAt = new Date(NOW - 36.5 * 60_000);
     const expiresAt = new Date(NOW + 3.5 * 86_400_000);
     const row = { lastUsedAt, expiresAt, bannedUntil: null };
-    expect(tableLines([row], 80)).toEqual(['last used       expires', '36 minutes ago  in 3 days']);
+    expect(tableLines([row], 80)).toEqual(['last used  expires', '36m ago    in 3d']);
     expect(recordLines(row)).toEqual([
       `last used     ${lastUsedAt.toJSON()} (36 minutes ago)`,
       `expires       ${expiresAt.toJSON()} (in 3 days)`,
@@ -42,18 +42,21 @@ describe('a table', () => {
     expect(lines).toEqual([bold('name'), '犬', `${bold('id')}  1`, 'id  1']);
   });
 
-  it('is printed as one record after another where the terminal is narrower', () => {
-    const rows = [
-      { requests: 123_456_789_012_345, name: 'x'.repeat(30) },
-      { requests: 7, name: 'y' },
-    ];
-    expect(tableLines(rows, 47)[1]).toBe(`123456789012345  ${'x'.repeat(30)}`);
-    expect(tableLines(rows, 46)).toEqual([
+  it('fits a narrow terminal: long cells are cut, then the least important columns go, and records follow only after that', () => {
+    const row = { id: 7, name: '犬'.repeat(9), note: 'n'.repeat(30), requests: 123_456_789_012_345 };
+    const table = (columns: number) => tableLines([row], columns, ['note', 'id']);
+    expect(table(71)[1]).toBe(` 7  ${row.name}  ${row.note}  123456789012345`);
+    expect(table(57)[1]).toBe(` 7  ${'犬'.repeat(8)}…  ${'n'.repeat(16)}…  123456789012345`);
+    expect(table(40)).toEqual([
+      'id  name                       requests',
+      ` 7  ${row.name}  123456789012345`,
+      'Not shown: note (see --json)',
+    ]);
+    expect(table(20)).toEqual([
+      'id        7',
+      `name      ${row.name}`,
+      `note      ${row.note}`,
       'requests  123456789012345',
-      `name      ${'x'.repeat(30)}`,
-      '',
-      'requests  7',
-      'name      y',
     ]);
   });
 });
