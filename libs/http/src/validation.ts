@@ -109,7 +109,7 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
 
 /**
  * Throws `ValidationFailedError` with the messages of class-validator. Returns without an error if class-validator
- * finds no problem: values are also passed to this function if one of their rules could not be compiled.
+ * finds no problem: this function also gets valid values, if one of their rules could not be compiled.
  */
 function refuse(instance: object, unknown: string[], names: string[]): void {
   const problems = validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false }).map(

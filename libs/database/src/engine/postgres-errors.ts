@@ -17,7 +17,7 @@ const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42501)
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 /**
- * Messages of lost connections for which the driver and TypeORM set no error code. The messages at the end follow a
+ * Messages of lost connections for which the driver and TypeORM set no error code. The last two messages appear after a
  * loss: TypeORM has released the connection, so that later statements of the transaction fail.
  */
 const CONNECTION_LOST_TEXT =

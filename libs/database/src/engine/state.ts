@@ -48,7 +48,7 @@ export interface Command<Result = unknown> {
    * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
-  /** True if the command can run even though another transaction has locked rows that the command needs. */
+  /** True if, in this state, the command can run without the rows that another transaction has locked. */
   needsNoRows?(state: State): boolean;
   /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
   translateViolation?(error: unknown): unknown;
@@ -200,8 +200,8 @@ export class State {
   }
 
   /**
-   * Sets the value of a lookup for the later commands of the batch, for example a count to which this command has added
-   * a row. Does nothing if the batch has not loaded the key.
+   * Sets the value of a lookup for the later commands of the batch, for example a count that now includes the row that
+   * this command has added. Does nothing if the batch has not loaded the key.
    */
   note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     const cell = this.cells.get(lookup)?.get(key);
