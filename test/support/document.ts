@@ -24,23 +24,29 @@ export interface DocumentedResponse {
 
 /** Operations by `METHOD path`, with the shared parts that they refer to in place. Schemas stay references. */
 export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
+  const shared = new Map<string, unknown>();
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item as object).map(([method, operation]) => {
-      return [`${method.toUpperCase()} ${path}`, inPlace(document, operation) as Operation] as const;
+      return [`${method.toUpperCase()} ${path}`, inPlace(document, operation, shared) as Operation] as const;
     }),
   );
   return new Map(operations);
 }
 
-/** A copy of a part of the OpenAPI document, without references except to schemas. */
-function inPlace(document: OpenAPIObject, part: unknown): unknown {
+/**
+ * A copy of a part of the OpenAPI document, without references except to schemas.
+ * @param shared the copies made so far, by their reference
+ */
+function inPlace(document: OpenAPIObject, part: unknown, shared: Map<string, unknown>): unknown {
   if (typeof part !== 'object' || part === null) return part;
-  if (Array.isArray(part)) return part.map((item) => inPlace(document, item));
+  if (Array.isArray(part)) return part.map((item) => inPlace(document, item, shared));
   const { $ref } = part as { $ref?: string };
   if ($ref !== undefined && !$ref.startsWith('#/components/schemas/')) {
-    return inPlace(document, resolve(document, $ref));
+    if (!shared.has($ref)) shared.set($ref, inPlace(document, resolve(document, $ref), shared));
+    return shared.get($ref);
   }
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, inPlace(document, value)]));
+  const members = Object.entries(part).map(([key, value]) => [key, inPlace(document, value, shared)]);
+  return Object.fromEntries(members);
 }
 
 /** What a `#/…` reference points to; undefined when it points to nothing. */
