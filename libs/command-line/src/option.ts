@@ -79,8 +79,8 @@ export function shortText(max: number) {
 }
 
 /**
- * Declares a required value that may be given as the first argument or as an option: `create acme` or `create --name acme`.
- * The command finds the value in its options.
+ * Declares a required value that users may give as the first argument or as an option: `create acme` or `create --name
+ * acme`. The command always finds the value in its options.
  * @param flags the option, for example `--name <name>`
  */
 export function requireAsArgumentOrOption(

@@ -23,7 +23,7 @@ export function printDone(sentence: string, row: object, options: OutputOptions)
   printResult(row, options, () => printable(sentence));
 }
 
-/** @param lessImportant columns that a narrow terminal does without, the least important one first */
+/** @param lessImportant the columns to leave out if the terminal is too narrow, starting with the first */
 export function printMany(
   rows: object[],
   options: OutputOptions,
@@ -47,7 +47,9 @@ export function inUnits(bytes: number): string {
 
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
-/** Returns how long ago a time was, or how far ahead the time is: `36 minutes ago`, or with the style narrow `36m ago`. */
+/**
+ * Returns how long ago a time was, or how far ahead the time is: `36 minutes ago`, or `36m ago` in the narrow style.
+ */
 function ageOf(time: Date, style: 'long' | 'narrow'): string {
   const seconds = (time.getTime() - Date.now()) / 1_000;
   const units = Object.keys(UNITS) as (keyof typeof UNITS)[];
@@ -61,7 +63,6 @@ function wordsOf(name: string): string {
   return name.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Formats a heading in bold if the terminal has colors. */
 function bold(words: string): string {
   return process.stdout.hasColors?.() ? styleText('bold', words, { validateStream: false }) : words;
 }
@@ -76,15 +77,15 @@ export function recordLines(row: object): string[] {
   return alignedLines(fields);
 }
 
-/** A column of a table gets no narrower than this number of characters. */
+/** Minimum number of characters to which a table may cut a text. */
 const NARROWEST_CELL = 14;
 const GAP = '  ';
 
 /**
- * Returns a table with the fields of the rows as columns. There must be at least one row. If the table is wider than the
- * terminal, the widest cells are cut. If that is not enough, the columns `lessImportant` are left out, one after the other,
- * and the last line names the missing columns. If the table is still too wide, returns the lines of one record after the
- * other.
+ * Returns the lines of a table with one column per field. There must be at least one row. If the table is wider than
+ * the terminal, the widest cells are cut. If that is not enough, the columns `lessImportant` are left out one after the
+ * other, and the last line names the missing columns. If the table is still too wide, returns one record after the
+ * other, with one line per field.
  */
 export function tableLines(
   rows: object[],
@@ -113,7 +114,7 @@ export function tableLines(
   ]);
 }
 
-/** Returns a table with these columns, or undefined if the table does not fit even with cells that are cut. */
+/** Returns the lines of a table with these columns, or undefined if the table is too wide even with cut cells. */
 function fittingLines(
   rows: Record<string, unknown>[],
   names: string[],
@@ -123,7 +124,7 @@ function fittingLines(
   const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
   const words = names.map(wordsOf);
   const whole = widthsOf([words, ...cells]);
-  // A number is never cut, because the rest of its digits would be another number.
+  // Never cut a number, because the remaining digits would read as another number.
   const narrowest = words.map((word, column) => (areNumbers[column] ? whole[column]! : widthOf(word)));
   const widthsIfCut = (most: number) =>
     whole.map((width, column) => Math.max(narrowest[column]!, Math.min(width, most)));
@@ -138,7 +139,7 @@ function fittingLines(
   return fits(widths) ? alignedLines([words.map(bold), ...cutCells], areNumbers) : undefined;
 }
 
-/** Cuts a text that is wider than `width` characters of a terminal. An ellipsis takes the place of the rest. */
+/** If a text takes more than `width` columns of the terminal, replaces the end of the text by an ellipsis. */
 function cut(text: string, width: number): string {
   if (widthOf(text) <= width) {
     return text;

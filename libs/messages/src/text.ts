@@ -30,27 +30,31 @@ export function isWrittenOut(path: string): boolean {
   return !/^[~$]/.test(path);
 }
 
-/** Quotes a text so that the text is one word of a shell's command line (POSIX). */
+/** Quotes a text for a POSIX shell, which then reads the text as one word. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A word that differs from a known word by more insertions, deletions and replacements is not a mistyped known word. */
+/**
+ * Maximum number of inserted, deleted and replaced characters by which a mistyped word may differ from a known word.
+ */
 const MOST_MISTAKES = 2;
 
-/** Returns ` Did you mean …?` with the known word that is most similar to a mistyped word, or an empty text. */
+/**
+ * Returns ` Did you mean …?` with the known word that is most similar to a mistyped word, or an empty text if no known
+ * word is similar.
+ */
 export function suggestionFor(word: string, known: readonly string[]): string {
   const most = Math.min(MOST_MISTAKES, word.length / 2);
   const [nearest] = known
     .filter((one) => Math.abs(one.length - word.length) <= most)
-    .map((one) => ({ one, mistakes: distance(word.toLowerCase(), one.toLowerCase()) }))
+    .map((one) => ({ one, mistakes: levenshteinDistance(word.toLowerCase(), one.toLowerCase()) }))
     .filter(({ mistakes }) => mistakes <= most)
     .sort((first, second) => first.mistakes - second.mistakes);
   return nearest ? ` Did you mean ${nearest.one}?` : '';
 }
 
-/** Returns the Levenshtein distance: how many characters have to be inserted, deleted or replaced. */
-function distance(from: string, to: string): number {
+function levenshteinDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_cell, index) => index);
   for (const [index, letter] of [...from].entries()) {
     const next = [index + 1];
