@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -22,6 +22,8 @@ export const PGBOUNCER: Program = { names: ['pgbouncer'], debianPackage: 'pgboun
 export const PROMTOOL: Program = { names: ['promtool'], debianPackage: 'prometheus' };
 export const CURL: Program = { names: ['curl'], debianPackage: 'curl' };
 export const PYTHON: Program = { names: ['python3'], debianPackage: 'python3' };
+/** A module of Python, which the samples of the reference page use. */
+export const REQUESTS: Program = { names: ['requests of Python'], debianPackage: 'python3-requests' };
 export const FAKETIME: Program = { names: ['faketime'], debianPackage: 'faketime' };
 /** With the sources of all locales. */
 export const LOCALES: Program = { names: ['locale-gen'], debianPackage: 'locales' };
@@ -45,9 +47,15 @@ export function findProgram({
     .find((path) => existsSync(path));
 }
 
+function hasRequests(): boolean {
+  return spawnSync('python3', ['-c', 'import requests']).status === 0;
+}
+
 /** Finds all of these programs, or installs what is missing where that is possible: as root on Debian. */
 export function ensurePrograms(...programs: Program[]): void {
-  const missing = programs.filter((program) => findProgram(program) === undefined);
+  const missing = programs.filter((program) =>
+    program === REQUESTS ? !hasRequests() : findProgram(program) === undefined,
+  );
   if (missing.length === 0) {
     return;
   }

@@ -27,8 +27,10 @@ import { SHOWN_ADDRESS } from './shared-content';
 function description(): string {
   const to = (name: GuideName) => SHOWN_ADDRESS + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
-    const cells = [plan, limits?.perMinute ?? 'set per client', limits?.perDay ?? 'set per client'];
-    return `| ${cells.join(' | ')} |`;
+    const counts = [limits?.perMinute, limits?.perDay].map(
+      (count) => count?.toLocaleString('en-US') ?? 'set per client',
+    );
+    return `| ${[plan, ...counts].join(' | ')} |`;
   });
   return `Pets, the categories they belong to, orders and stock. [Getting started](${to('getting-started')}) takes five minutes.
 Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](${to('limits')}), [errors](${to('errors')}) and
@@ -87,10 +89,19 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addSecurityRequirements(API_KEY_SCHEME)
     .addSecurityRequirements(BEARER_SCHEME)
     .addApiKey(
-      { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+      {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-API-Key',
+        description: 'Your API key.',
+      },
       API_KEY_SCHEME,
     )
-    .addSecurity(BEARER_SCHEME, { type: 'http', scheme: 'bearer', description: 'Your API key.' })
+    .addSecurity(BEARER_SCHEME, {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'Your key as a bearer token.',
+    })
     .build();
   // The OWASP rules for OpenAPI documents require `x-internal`. False means that the API is public, not only for the
   // operator's own systems.
@@ -253,10 +264,15 @@ function nameIn($ref: string): string {
   return $ref.split('/').at(-1)!;
 }
 
-/** Adds the type to schemas and properties that have only `allOf` or `oneOf`, because Scalar needs the type as well. */
+/**
+ * Adds the type to schemas and properties that have only `allOf` or `oneOf`, because Scalar needs the type as well. Puts the
+ * id first, as responses do: a class has the fields that it inherits before its own.
+ */
 function addTypes(schemas: Schemas): void {
   for (const schema of Object.values(schemas)) {
     schema.type ??= 'object';
+    const { id, ...others } = schema.properties ?? {};
+    schema.properties = id === undefined ? schema.properties : { id, ...others };
     for (const property of Object.values(schema.properties ?? {}) as SchemaObject[]) {
       const [whole] = (property.allOf ?? []) as ReferenceObject[];
       property.type ??= whole && schemas[nameIn(whole.$ref)]!.type;

@@ -68,18 +68,23 @@ export function readPageFile(name: string): Promise<Buffer> {
 /** Reads and renders all guides. */
 export async function readGuides() {
   const markdown = await createRenderer();
-  return Promise.all(
-    GUIDES.map(async (name) => {
-      const tokens = markdown.parse(await readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8'), {});
-      const headings = arrange(tokens);
-      const html = markdown.renderer.render(tokens, markdown.options, {});
-      const sections = headings.filter(({ level }) => level === 'h2');
-      return { name, title: headings[0]!.title, html, sections };
-    }),
+  const texts = await Promise.all(
+    GUIDES.map((name) => readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8')),
   );
+  // The table of all guides.
+  const rows = texts[0]!.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const describe = (name: string) => rows.find(([, link]) => link?.endsWith(`(${name}.md)`))?.[2];
+  return GUIDES.map((name, index) => {
+    const tokens = markdown.parse(texts[index]!, {});
+    const headings = arrange(tokens);
+    const html = markdown.renderer.render(tokens, markdown.options, {});
+    const sections = headings.filter(({ level }) => level === 'h2');
+    const description = describe(name) ?? 'How to use the Pet Store API, with commands to try.';
+    return { name, title: headings[0]!.title, description, html, sections };
+  });
 }
 
-type Guide = Awaited<ReturnType<typeof readGuides>>[number];
+export type Guide = Awaited<ReturnType<typeof readGuides>>[number];
 // The type of a Markdown token is taken from the dynamic import, because markdown-it declares different types for
 // `require`.
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OpenAPIObject, ParameterObject, SwaggerCustomOptions } from '@nestjs/swagger';
+import type { OpenAPIObject, SwaggerCustomOptions } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import {
   GUIDES,
   GUIDE_HEADERS,
+  type Guide,
   INDEX_PATH,
   LIBRARY_HEADERS,
   guidePage,
@@ -18,6 +19,7 @@ import {
   wantsPage,
 } from './pages';
 import { type PageFile, rootFrom, serveFile, serveText } from './shared-content';
+import { shownDocument } from './shown-document';
 
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
@@ -26,17 +28,17 @@ export function serveDocument(app: NestFastifyApplication): void {
   // Serialize the document once. Otherwise a caller could keep the process busy by sending a different `Host` with each
   // request.
   const json = JSON.stringify(document);
-  // Tags without a description only group other tags. A page would show an empty section for such a tag.
-  const tags = document.tags!.filter(({ description }) => description !== undefined);
-  const shown = JSON.stringify({ ...document, tags }, withoutPrefilling);
+  let reading: Promise<Guide[]> | undefined;
+  const guides = () => (reading ??= readGuides());
   serveText(fastify, '/openapi.json', () => json);
-  serveText(fastify, '/docs/openapi.json', () => shown);
+  const shown = async () => JSON.stringify(shownDocument(document, await guides()));
+  serveText(fastify, '/docs/openapi.json', shown);
   serveText(fastify, '/openapi.yaml', () => documentText(document, 'yaml'));
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
       void reply.headers(GUIDE_HEADERS);
     });
-    serveGuides(pages);
+    serveGuides(pages, guides);
   });
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
@@ -45,21 +47,6 @@ export function serveDocument(app: NestFastifyApplication): void {
     serveReference(pages, document);
     serveSwaggerUi(pages);
   });
-}
-
-/**
- * The reference pages show no example or default of an optional parameter: a page would send the value with every request
- * that a reader tries.
- */
-function withoutPrefilling(_key: string, value: unknown): unknown {
-  const { required, schema } = (value ?? {}) as Partial<ParameterObject>;
-  return required === false
-    ? {
-        ...(value as ParameterObject),
-        example: undefined,
-        schema: { ...schema, example: undefined, default: undefined },
-      }
-    : value;
 }
 
 /** Answers `/`: redirects browsers to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
@@ -83,9 +70,7 @@ function serveOwnFile(pages: FastifyInstance, name: string): PageFile {
   return serveFile(pages, `/docs/${name}`, () => readPageFile(name));
 }
 
-function serveGuides(pages: FastifyInstance): void {
-  let reading: ReturnType<typeof readGuides> | undefined;
-  const guides = () => (reading ??= readGuides());
+function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>): void {
   const files = [serveOwnFile(pages, 'guide.css'), serveOwnFile(pages, 'copying.js')];
   for (const [index, name] of GUIDES.entries()) {
     const write = async () => {

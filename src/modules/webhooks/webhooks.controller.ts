@@ -12,6 +12,8 @@ import {
   NewWebhookDto,
   TooManySecretsError,
   TooManyWebhooksError,
+  WEBHOOK,
+  WEBHOOK_WITH_SECRET,
   WebhookDisabledError,
   WebhookDto,
   WebhookNotFoundError,
@@ -29,6 +31,16 @@ const DUE: DeliveryDto = {
   createdAt: '2026-11-21T09:30:00.000Z',
   nextAttemptAt: '2026-11-21T09:30:00.000Z',
 };
+const DELIVERED: DeliveryDto = {
+  id: 1,
+  eventId: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
+  type: 'order.placed',
+  status: 'delivered',
+  attempts: 1,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  lastAttemptAt: '2026-11-21T09:30:01.000Z',
+  responseStatus: 204,
+};
 const ExperimentalOperation = (options: Parameters<typeof Operation>[0]) =>
   Operation({ ...options, stability: 'experimental' });
 const WebhookId = () => IdParam('webhookId', 'Identifier of the webhook (Webhook.id).');
@@ -45,7 +57,7 @@ export class WebhooksController {
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: "Returns your client's webhooks, sorted by id.",
-    response: { description: 'One page of webhooks.', page: WebhookDto },
+    response: { description: 'One page of webhooks.', page: WebhookDto, example: [WEBHOOK] },
   })
   list(@Query() query: PageQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
     return this.webhooks.list(clientId, query);
@@ -61,6 +73,7 @@ export class WebhooksController {
       status: 201,
       description: 'The webhook was created.',
       resource: WebhookWithSecretDto,
+      example: WEBHOOK_WITH_SECRET,
       asRead: withoutSecret,
     },
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
@@ -75,7 +88,7 @@ export class WebhooksController {
     id: 'getWebhook',
     summary: 'Get a webhook',
     description: 'Returns one webhook, without its secret.',
-    response: { description: 'The webhook.', resource: WebhookDto },
+    response: { description: 'The webhook.', resource: WebhookDto, example: WEBHOOK },
     errors: [WebhookNotFoundError],
   })
   get(@WebhookId() id: number, @ClientId() clientId: number): Promise<WebhookDto> {
@@ -87,7 +100,11 @@ export class WebhooksController {
     id: 'updateWebhook',
     summary: 'Update a webhook',
     description: 'A JSON Merge Patch (RFC 7396). The secret does not change.',
-    response: { description: 'The updated webhook.', resource: WebhookDto },
+    response: {
+      description: 'The updated webhook.',
+      resource: WebhookDto,
+      example: { ...WEBHOOK, enabled: false },
+    },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     bodies: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
   })
@@ -119,6 +136,7 @@ export class WebhooksController {
     response: {
       description: 'The webhook with its new secret.',
       resource: WebhookWithSecretDto,
+      example: WEBHOOK_WITH_SECRET,
       asRead: withoutSecret,
     },
     errors: [WebhookNotFoundError, TooManySecretsError],
@@ -145,7 +163,7 @@ export class WebhooksController {
     id: 'listDeliveries',
     summary: 'List deliveries',
     description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
-    response: { description: 'One page of deliveries.', page: DeliveryDto },
+    response: { description: 'One page of deliveries.', page: DeliveryDto, example: [DELIVERED] },
     errors: [WebhookNotFoundError],
   })
   listDeliveries(

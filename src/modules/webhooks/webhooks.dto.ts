@@ -42,18 +42,16 @@ const URL_FIELD = {
 const NOTE = { max: 2_000, description: 'Your own note about the webhook.', example: 'Packing list printer' };
 const ENABLED = { description: 'Whether events are sent.', example: true };
 
-class WebhookFields {
+@ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
+export class NewWebhookDto {
   @Text(URL_FIELD)
   url!: string;
 
-  @Text({ ...NOTE, optional: true })
-  description?: string;
-}
-
-@ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
-export class NewWebhookDto extends WebhookFields {
   @Types({ description: 'Types of events to send; all if left out, null or empty.', nullable: true })
   types?: string[] | null;
+
+  @Text({ ...NOTE, optional: true })
+  description?: string;
 
   @TrueOrFalse({
     ...ENABLED,
@@ -87,12 +85,18 @@ export class WebhookPatchDto {
 }
 
 @ApiSchema({ name: 'Webhook', description: 'A URL that receives the events of the store.' })
-export class WebhookDto extends WebhookFields {
+export class WebhookDto {
   @Id({ description: 'Unique webhook identifier.', example: 1 })
   id!: number;
 
+  @Text(URL_FIELD)
+  url!: string;
+
   @Types({ description: 'Types of events that are sent; left out if all are.', optional: true })
   types?: string[];
+
+  @Text({ ...NOTE, optional: true })
+  description?: string;
 
   @TrueOrFalse(ENABLED)
   enabled!: boolean;
@@ -100,6 +104,7 @@ export class WebhookDto extends WebhookFields {
   @Text({
     max: 500,
     description: 'Why the service disabled the webhook; left out if it did not.',
+    example: 'All deliveries failed for five days.',
     optional: true,
   })
   disabledReason?: string;
@@ -122,6 +127,20 @@ export class WebhookWithSecretDto extends WebhookDto {
   })
   secret!: string;
 }
+
+/** The examples of responses: fields that do not apply together are not shown together. */
+export const WEBHOOK = {
+  id: 1,
+  url: URL_FIELD.example,
+  types: ['order.placed', 'order.completed'],
+  description: NOTE.example,
+  enabled: true,
+  createdAt: AT,
+};
+export const WEBHOOK_WITH_SECRET = {
+  ...WEBHOOK,
+  secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
+};
 
 export function toWebhookDto(webhook: Webhook): WebhookDto {
   const { id, url, types, description, enabled, disabledReason, createdAt } = webhook;

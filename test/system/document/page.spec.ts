@@ -73,7 +73,7 @@ describe('Below a prefix that a proxy removes', () => {
     const pets = [await arrange.pet(), await arrange.pet(), await arrange.pet()];
     await open(WIDE, '/shop/docs#tag/orders/POST/store/orders', port);
     await tried('POST /store/orders').waitFor();
-    expect(await page.title()).toContain('Pet Store');
+    await until(async () => (await page.title()) === 'Place an order · Pet Store');
     const contents = await page.getByRole('complementary').first().innerText();
     const groups = ['Pets', 'Animals', 'Categories', 'Store', 'Orders', 'Inventory'];
     groups.push('Notifications', 'Events', 'Webhooks', 'Access', 'Account');
@@ -124,7 +124,7 @@ describe('Below a prefix that a proxy removes', () => {
     await shown.getByText('{$request.body#/url}').click();
     await shown.getByText('webhook-signature', { exact: true }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
-    expect(await shown.innerText()).toContain(`curl ${addressOf('/shop/webhooks', port)}`);
+    expect(await shown.innerText()).toContain(`curl -i -X POST ${addressOf('/shop/webhooks', port)}`);
     expect(await shown.getByText('experimental').count()).toBe(1);
     expect(await shown.getByText('too_many_webhooks').count()).toBeGreaterThan(0);
     expect(await page.evaluate<string>('JSON.stringify(localStorage)')).toContain(key);

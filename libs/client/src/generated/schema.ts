@@ -2786,6 +2786,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": 1,
+                     *         "url": "https://shop.example/events",
+                     *         "types": [
+                     *           "order.placed",
+                     *           "order.completed"
+                     *         ],
+                     *         "description": "Packing list printer",
+                     *         "enabled": true,
+                     *         "createdAt": "2026-11-21T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": types.Webhook[];
                 };
             };
@@ -2835,6 +2850,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "url": "https://shop.example/events",
+                     *       "types": [
+                     *         "order.placed",
+                     *         "order.completed"
+                     *       ],
+                     *       "description": "Packing list printer",
+                     *       "enabled": true,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
+                     *     }
+                     */
                     "application/json": types.WebhookWithSecret;
                 };
             };
@@ -2886,6 +2915,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "url": "https://shop.example/events",
+                     *       "types": [
+                     *         "order.placed",
+                     *         "order.completed"
+                     *       ],
+                     *       "description": "Packing list printer",
+                     *       "enabled": true,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": types.Webhook;
                 };
             };
@@ -2973,6 +3015,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "url": "https://shop.example/events",
+                     *       "types": [
+                     *         "order.placed",
+                     *         "order.completed"
+                     *       ],
+                     *       "description": "Packing list printer",
+                     *       "enabled": false,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": types.Webhook;
                 };
             };
@@ -3022,6 +3077,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "url": "https://shop.example/events",
+                     *       "types": [
+                     *         "order.placed",
+                     *         "order.completed"
+                     *       ],
+                     *       "description": "Packing list printer",
+                     *       "enabled": true,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "secret": "whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU="
+                     *     }
+                     */
                     "application/json": types.WebhookWithSecret;
                 };
             };
@@ -3135,6 +3204,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": 1,
+                     *         "eventId": "evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11",
+                     *         "type": "order.placed",
+                     *         "status": "delivered",
+                     *         "attempts": 1,
+                     *         "createdAt": "2026-11-21T09:30:00.000Z",
+                     *         "lastAttemptAt": "2026-11-21T09:30:01.000Z",
+                     *         "responseStatus": 204
+                     *       }
+                     *     ]
+                     */
                     "application/json": types.Delivery[];
                 };
             };

@@ -142,6 +142,12 @@ export interface Usage {
 /** @description A category that pets belong to. `description` is left out if it is not set. */
 export interface Category {
     /**
+     * Format: int64
+     * @description Unique identifier assigned on creation.
+     * @example 1
+     */
+    id: number;
+    /**
      * @description Category name (for instance a kind of pet). Converted to the composed form of Unicode (NFC).
      * @example Dogs
      */
@@ -151,12 +157,6 @@ export interface Category {
      * @example Loyal, loud and always hungry.
      */
     description?: string;
-    /**
-     * Format: int64
-     * @description Unique identifier assigned on creation.
-     * @example 1
-     */
-    id: number;
 }
 /** @description The body to create or replace a category. */
 export interface NewCategory {
@@ -295,21 +295,16 @@ export interface OrderPatch {
 /** @description A URL that receives the events of the store. */
 export interface Webhook {
     /**
-     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-     * @example https://shop.example/events
-     */
-    url: string;
-    /**
-     * @description Your own note about the webhook.
-     * @example Packing list printer
-     */
-    description?: string;
-    /**
      * Format: int64
      * @description Unique webhook identifier.
      * @example 1
      */
     id: number;
+    /**
+     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @example https://shop.example/events
+     */
+    url: string;
     /**
      * @description Types of events that are sent; left out if all are.
      * @example [
@@ -319,11 +314,19 @@ export interface Webhook {
      */
     types?: EventName[];
     /**
+     * @description Your own note about the webhook.
+     * @example Packing list printer
+     */
+    description?: string;
+    /**
      * @description Whether events are sent.
      * @example true
      */
     enabled: boolean;
-    /** @description Why the service disabled the webhook; left out if it did not. */
+    /**
+     * @description Why the service disabled the webhook; left out if it did not.
+     * @example All deliveries failed for five days.
+     */
     disabledReason?: string;
     /**
      * Format: date-time
@@ -335,21 +338,16 @@ export interface Webhook {
 /** @description A webhook with its signing secret, which is shown once. */
 export interface WebhookWithSecret {
     /**
-     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
-     * @example https://shop.example/events
-     */
-    url: string;
-    /**
-     * @description Your own note about the webhook.
-     * @example Packing list printer
-     */
-    description?: string;
-    /**
      * Format: int64
      * @description Unique webhook identifier.
      * @example 1
      */
     id: number;
+    /**
+     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @example https://shop.example/events
+     */
+    url: string;
     /**
      * @description Types of events that are sent; left out if all are.
      * @example [
@@ -359,11 +357,19 @@ export interface WebhookWithSecret {
      */
     types?: EventName[];
     /**
+     * @description Your own note about the webhook.
+     * @example Packing list printer
+     */
+    description?: string;
+    /**
      * @description Whether events are sent.
      * @example true
      */
     enabled: boolean;
-    /** @description Why the service disabled the webhook; left out if it did not. */
+    /**
+     * @description Why the service disabled the webhook; left out if it did not.
+     * @example All deliveries failed for five days.
+     */
     disabledReason?: string;
     /**
      * Format: date-time
@@ -385,11 +391,6 @@ export interface NewWebhook {
      */
     url: string;
     /**
-     * @description Your own note about the webhook.
-     * @example Packing list printer
-     */
-    description?: string;
-    /**
      * @description Types of events to send; all if left out, null or empty.
      * @example [
      *       "order.placed",
@@ -397,6 +398,11 @@ export interface NewWebhook {
      *     ]
      */
     types?: EventName[] | null;
+    /**
+     * @description Your own note about the webhook.
+     * @example Packing list printer
+     */
+    description?: string;
     /**
      * @description Whether events are sent; true if it is left out.
      * @example true
@@ -517,6 +523,12 @@ export type KeyScope = "read" | "write";
 /** @description A pet of the store. */
 export interface Pet {
     /**
+     * Format: int64
+     * @description Unique identifier assigned on creation.
+     * @example 1
+     */
+    id: number;
+    /**
      * @description The pet's name. Converted to the composed form of Unicode (NFC).
      * @example Rex
      */
@@ -532,12 +544,6 @@ export interface Pet {
      * @example available
      */
     status: string & PetStatus;
-    /**
-     * Format: int64
-     * @description Unique identifier assigned on creation.
-     * @example 1
-     */
-    id: number;
 }
 /** @description One page of pets. */
 export type Pets = Pet[];

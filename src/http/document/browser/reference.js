@@ -7,19 +7,12 @@ globalThis.Scalar.createApiReference('#reference', {
   metaData: { title: 'Pet Store' },
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: true,
-  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // Hides all languages but curl, JavaScript, Python and Go.
-  hiddenClients: {
-    ...Object.fromEntries(
-      'c clojure csharp dart fsharp http java kotlin objc ocaml php powershell r ruby rust swift'
-        .split(' ')
-        .map((language) => [language, true]),
-    ),
-    shell: ['wget', 'httpie'],
-    js: ['axios', 'jquery', 'ofetch', 'xhr'],
-    node: ['axios', 'fetch', 'ofetch'],
-    python: ['aiohttp', 'httpx_async', 'httpx_sync'],
-  },
+  // The document has samples of its own, which run as they are.
+  hiddenClients: true,
+  // As they are sent.
+  orderSchemaPropertiesBy: 'preserve',
+  orderRequiredPropertiesFirst: false,
+  setPageTitle: ({ title }) => `${title} · Pet Store`,
   documentDownloadType: 'none',
   showDeveloperTools: 'never',
   hideClientButton: true,

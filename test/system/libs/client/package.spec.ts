@@ -1,11 +1,12 @@
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
-import { ROOT, read, readJson, useFolder } from '../../../support/files';
+import { ROOT, read, useFolder } from '../../../support/files';
 import { fileIn } from '../../../support/guides';
+import { installSdk } from '../../../support/sdk';
 import { useStore } from '../../../support/use-service';
 
 const { service } = useStore();
@@ -28,16 +29,10 @@ const [...examples] = read('libs/client/README.md').matchAll(/```ts\n(.*?)```/gs
 
 /** A project that has the package installed, with the examples of the README, and mistakes. */
 beforeAll(async () => {
-  const installed = join(project, 'node_modules/@petstore/client');
-  mkdirSync(installed, { recursive: true });
-  const { dependencies } = readJson<{ dependencies: object }>('libs/client/package.json');
-  for (const name of ['@types', 'undici-types', ...Object.keys(dependencies)]) {
+  await installSdk(project);
+  for (const name of ['@types', 'undici-types']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name));
   }
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const client = join(ROOT, 'libs/client');
-  expect(await run([compiler, '--project', client, '--outDir', join(installed, 'lib')])).toBe('');
-  copyFileSync(join(client, 'package.json'), join(installed, 'package.json'));
   writeFileSync(join(project, 'example.mts'), examples.map(([, code]) => code).join(''));
   writeFileSync(
     join(project, 'common.cts'),
@@ -83,6 +78,7 @@ beforeAll(async () => {
   );
   const modern = [...options, '--module', 'nodenext', 'common.cts', 'wrong.mts', 'example.mts'];
   const old = [...options, '--module', 'commonjs', '--moduleResolution', 'node10', '--noEmit', 'old.ts'];
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   complaints = (await run([compiler, ...modern])) + (await run([compiler, ...old]));
 });
 

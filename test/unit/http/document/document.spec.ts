@@ -48,7 +48,7 @@ it('is OpenAPI 3.0.3 at a URL that programs can use, and requires a key in eithe
   expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
   expect(components?.securitySchemes).toEqual({
     apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
-    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'Your key as a bearer token.' },
   });
 });
 

@@ -1,0 +1,109 @@
+// The OpenAPI document as the reference pages read it: with what helps readers, and would be in the way of tools.
+import type {
+  OpenAPIObject,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+} from '@nestjs/swagger';
+import { type Guide, guidePath } from './pages';
+import { samplesOf } from './samples';
+import { SHOWN_ADDRESS } from './shared-content';
+
+type Shown = OperationObject & Record<`x-${string}`, unknown>;
+type Responses = Record<string, ResponseObject | ReferenceObject>;
+
+export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPIObject {
+  const shown = JSON.parse(JSON.stringify(document), withoutPrefilling) as OpenAPIObject;
+  const parameters = document.components!.parameters as Record<string, ParameterObject>;
+  for (const [path, item] of Object.entries(shown.paths)) {
+    for (const [method, operation] of Object.entries(item as Record<string, Shown>)) {
+      const all = operation.parameters!.map((one) =>
+        '$ref' in one ? parameters[one.$ref.split('/').at(-1)!]! : one,
+      );
+      const inPath = all.filter((one) => one.in === 'path');
+      const body = exampleOf(shown, operation);
+      operation['x-codeSamples'] = samplesOf(operation, method, path, inPath, body);
+      operation.description = [operation.description, ...remarks(operation, method, guides)].join('\n\n');
+      operation.responses = commonFirst(shown, operation.responses as Responses);
+    }
+  }
+  // A group without operations would be an empty section.
+  shown.tags = shown.tags!.filter(({ description }) => description !== undefined);
+  // Scalar lists the headings of the description in its sidebar, and searches them.
+  const about = guides.slice(1).map(({ name, title, description }) => {
+    return `## ${title}\n\n${description} [Read the guide](${SHOWN_ADDRESS}${guidePath(name)}).`;
+  });
+  shown.info.description = [shown.info.description, ...about].join('\n\n');
+  return shown;
+}
+
+/**
+ * The reference pages show no example or default of an optional parameter: a page would send the value with every request
+ * that a reader tries.
+ */
+function withoutPrefilling(_key: string, value: unknown): unknown {
+  const { required, schema } = (value ?? {}) as Partial<ParameterObject>;
+  if (required !== false) {
+    return value;
+  }
+  const bare = { ...schema, example: undefined, default: undefined };
+  return { ...(value as ParameterObject), example: undefined, schema: bare };
+}
+
+function exampleOf({ components }: OpenAPIObject, { requestBody }: OperationObject): unknown {
+  const content = (requestBody as RequestBodyObject | undefined)?.content['application/json'];
+  const [first] = Object.values(content?.examples ?? {}) as { value: unknown }[];
+  if (content === undefined || first !== undefined) {
+    return first?.value;
+  }
+  const schema = components!.schemas![(content.schema as ReferenceObject).$ref.split('/').at(-1)!];
+  const fields = Object.entries((schema as SchemaObject).properties as Record<string, SchemaObject>);
+  return Object.fromEntries(fields.map(([name, { example }]) => [name, example]));
+}
+
+/** What the markers of an operation mean, and which guides are about it. */
+function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
+  const { 'x-stability': stability, 'x-hideTryItPanel': isHidden } = operation;
+  const isList = operation.parameters!.some((one) => '$ref' in one && one.$ref.endsWith('/cursor'));
+  const names = [
+    ...(isList ? ['pagination'] : []),
+    ...(['Events', 'Webhooks'].includes(operation.tags![0]!) ? ['events'] : []),
+    ...(operation.tags![0] === 'Account' ? ['authentication', 'limits'] : []),
+    ...(method === 'get' ? [] : ['idempotency']),
+    ...(operation.deprecated ? ['deprecation'] : []),
+    'errors',
+  ];
+  const links = guides
+    .filter(({ name }) => names.includes(name))
+    .map(({ name, title }) => `[${title}](${SHOWN_ADDRESS}${guidePath(name)})`);
+  return [
+    ...(stability ? [`**Stability: ${stability as string}.**`] : []),
+    ...(isHidden ? [NOT_TRIED] : []),
+    `Guides: ${links.join(', ')}.`,
+  ];
+}
+
+const NOT_TRIED =
+  'This page has no form to try this operation: its response has the orders of all callers. Run a sample instead.';
+
+/** Errors that hardly depend on the operation. */
+const RARE = ['408', '413', '415', '431', '500', '503'];
+
+/** Puts the rare errors behind the ones that a caller of the operation meets, under one line that opens. */
+function commonFirst({ components }: OpenAPIObject, responses: Responses): Responses {
+  const common = Object.entries(responses).filter(([status]) => !RARE.includes(status));
+  const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));
+  const lines = rare.map(([status, response]) => {
+    const { description } = (
+      '$ref' in response ? components!.responses![response.$ref.split('/').at(-1)!] : response
+    ) as ResponseObject;
+    return `- **${status}** ${description.replaceAll('\n\n', ' ')}`;
+  });
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const statuses = rare.map(([status]) => status).join(', ');
+  const description = `<details><summary>Rarely: ${statuses}</summary>\n\n${lines.join('\n')}\n\n</details>`;
+  return { ...Object.fromEntries(common), default: { description, content } };
+}
