@@ -91,7 +91,14 @@ module.exports = {
       name: 'A module is imported only through its index',
       severity: 'error',
       from: { path: '^src/(modules/[^/]+/|.*)' },
-      to: { path: '^src/modules/', pathNot: ['^src/modules/[^/]+/index\\.ts$', '^src/$1'] },
+      to: { path: '^src/modules/', pathNot: ['^src/modules/[^/]+/(index|settings)\\.ts$', '^src/$1'] },
+    },
+    {
+      // A start reads them before it loads anything else.
+      name: 'The settings of a feature import no module',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/settings\\.ts$' },
+      to: { path: '^src/modules/' },
     },
     {
       name: 'Files of a module do not import its own index',

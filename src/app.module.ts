@@ -4,7 +4,8 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Clock, SystemClock } from '#libs/clock';
 import { CommandExecutor, Database, DatabaseModule, Retention } from '#libs/database';
 import { InputGuard, RequestValidationPipe } from '#libs/http';
-import { FEATURES } from './features';
+import type { Feature } from './feature';
+import { type AllSettings, FEATURES, loadFeatures } from './features';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseInterceptor } from './http/response.interceptor';
 import { Actor } from './modules/audit';
@@ -16,7 +17,7 @@ import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/
 import { HealthController, Readiness } from './runtime/health';
 import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
-import { SETTINGS, type Settings } from './settings';
+import { SETTINGS } from './settings';
 
 /**
  * The steps of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). A request that
@@ -35,20 +36,21 @@ const PIPELINE = [
 
 const RETENTION: Provider = {
   provide: Retention,
-  inject: [Database, Clock],
-  useFactory: (database: Database, clock: Clock) =>
-    new Retention(database, clock, [...FEATURES.flatMap(({ expired = [] }) => expired), EXPIRED_INSTANCES]),
+  inject: [Database, Clock, FEATURES],
+  useFactory: (database: Database, clock: Clock, features: Feature[]) =>
+    new Retention(database, clock, [...features.flatMap(({ expired = [] }) => expired), EXPIRED_INSTANCES]),
 };
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
-function commonProviders(settings: Settings, actor: Actor) {
-  const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
+function commonProviders(features: Feature[], settings: AllSettings, actor: Actor) {
+  const writes = reportedWrites(features.flatMap(({ tables = [] }) => tables));
   return [
     { provide: SETTINGS, useValue: settings },
+    { provide: FEATURES, useValue: features },
     { provide: Actor, useValue: actor },
     { provide: Clock, useClass: SystemClock },
-    { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ ofClient = [] }) => ofClient) },
+    { provide: CLIENT_DEPENDENTS, useValue: features.flatMap(({ ofClient = [] }) => ofClient) },
     {
       provide: CommandExecutor,
       inject: [Database, Clock],
@@ -59,15 +61,16 @@ function commonProviders(settings: Settings, actor: Actor) {
 }
 
 @Global()
-@Module({ exports: [SETTINGS, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
+@Module({ exports: [SETTINGS, FEATURES, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
   /** @param databaseUrl the URL of the opened database; the settings have no URL if the database is embedded */
-  static forService(settings: Settings, databaseUrl: string): DynamicModule {
+  static async forService(settings: AllSettings, databaseUrl: string): Promise<DynamicModule> {
+    const features = await loadFeatures();
     const options = dataSourceOptions(databaseUrl, settings.databasePool);
-    const common = commonProviders(settings, SERVICE);
+    const common = commonProviders(features, settings, SERVICE);
     return {
       module: AppModule,
-      imports: [DatabaseModule.forRoot(options, connectAndMigrate), ...FEATURES.map(({ module }) => module)],
+      imports: [DatabaseModule.forRoot(options, connectAndMigrate), ...features.map(({ module }) => module)],
       controllers: [HealthController],
       providers: [...common, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
     };
@@ -77,14 +80,15 @@ export class AppModule {
    * Returns the module with the services that commands use. The database is opened later, and only if a command needs the
    * database.
    */
-  static forCommands(settings: Settings, actor: Actor): DynamicModule {
+  static async forCommands(settings: AllSettings, actor: Actor): Promise<DynamicModule> {
+    const features = await loadFeatures();
     const options = { ...commandOptions(''), manualInitialization: true };
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
-    const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
+    const modules = features.map(({ module, commandModule = module }) => commandModule);
     return {
       module: AppModule,
       imports: [DatabaseModule.forRoot(options, prepare), ...modules],
-      providers: [...commonProviders(settings, actor), SeedService],
+      providers: [...commonProviders(features, settings, actor), SeedService],
       exports: [SeedService, ...modules],
     };
   }

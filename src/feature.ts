@@ -19,12 +19,12 @@ export interface Feature {
   /** The tables that requests of callers change, parents before children, with the events that report the changes. */
   tables?: readonly ReportedTable[];
   /** Completes the settings of a service. Called when the database of the service is open. */
-  prepare?: (settings: Settings) => Settings;
+  prepare?(settings: Settings): Settings;
   /**
    * Returns the file that a copy of the store needs besides the database, for example the key that encrypts webhook
    * secrets.
    */
-  copiedFile?: (settings: Settings) => CopiedFile | undefined;
+  copiedFile?(settings: Settings): CopiedFile | undefined;
   expired?: readonly ExpiredRows[];
   /** The data that the feature keeps for a client, and that ends when an operator deletes the client. */
   ofClient?: ClientDependent;

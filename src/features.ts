@@ -1,32 +1,52 @@
 import type { Feature } from './feature';
-import { AUDIT } from './modules/audit';
-import { AUTH } from './modules/auth';
-import { CATALOGUE } from './modules/catalogue';
-import { CATEGORIES } from './modules/categories';
-import { DEPRECATIONS } from './modules/deprecations';
-import { EVENTS } from './modules/events';
-import { IDEMPOTENCY } from './modules/idempotency';
-import { INVENTORY } from './modules/inventory';
-import { ORDERS } from './modules/orders';
-import { PETS } from './modules/pets';
-import { QUOTAS } from './modules/quotas';
-import { WEBHOOKS } from './modules/webhooks';
+import { DEPRECATION_VARIABLES } from './modules/deprecations/settings';
+import { QUOTA_VARIABLES } from './modules/quotas/settings';
+import { WEBHOOK_VARIABLES } from './modules/webhooks/settings';
+import { type Environment, type Values, valuesIn } from './runtime/environment';
+import { COMMON_VARIABLES, completed } from './settings';
+
+const VARIABLES = {
+  ...COMMON_VARIABLES,
+  ...QUOTA_VARIABLES,
+  ...WEBHOOK_VARIABLES,
+  ...DEPRECATION_VARIABLES,
+};
+
+export type AllSettings = Values<typeof VARIABLES>;
+
+/** @throws EnvironmentError with one line that names the invalid variable and its valid values */
+export function readSettings(environment: Environment): AllSettings {
+  return completed(valuesIn(VARIABLES, environment), environment);
+}
+
+export function settingNames(): ReadonlySet<string> {
+  return new Set(Object.values(VARIABLES).flatMap(({ names }) => names));
+}
 
 /**
  * All features. Writes lock rows in this order, parents before children, and report events in the reverse order. The help
  * lists the commands of the features in this order, too.
+ *
+ * A feature is loaded later than its settings: a setting may be invalid, and tracing starts before the drivers are loaded.
  */
-export const FEATURES: readonly Feature[] = [
-  AUTH,
-  QUOTAS,
-  CATEGORIES,
-  PETS,
-  INVENTORY,
-  ORDERS,
-  EVENTS,
-  WEBHOOKS,
-  CATALOGUE,
-  DEPRECATIONS,
-  AUDIT,
-  IDEMPOTENCY,
+const LOADERS: readonly (() => Promise<Feature>)[] = [
+  async () => (await import('./modules/auth/index.js')).AUTH,
+  async () => (await import('./modules/quotas/index.js')).QUOTAS,
+  async () => (await import('./modules/categories/index.js')).CATEGORIES,
+  async () => (await import('./modules/pets/index.js')).PETS,
+  async () => (await import('./modules/inventory/index.js')).INVENTORY,
+  async () => (await import('./modules/orders/index.js')).ORDERS,
+  async () => (await import('./modules/events/index.js')).EVENTS,
+  async () => (await import('./modules/webhooks/index.js')).WEBHOOKS,
+  async () => (await import('./modules/catalogue/index.js')).CATALOGUE,
+  async () => (await import('./modules/deprecations/index.js')).DEPRECATIONS,
+  async () => (await import('./modules/audit/index.js')).AUDIT,
+  async () => (await import('./modules/idempotency/index.js')).IDEMPOTENCY,
 ];
+
+/** Injects the loaded features. */
+export const FEATURES = Symbol('features');
+
+export function loadFeatures(): Promise<Feature[]> {
+  return Promise.all(LOADERS.map((load) => load()));
+}

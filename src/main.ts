@@ -3,9 +3,9 @@ import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { describeFailure, program } from '#libs/messages';
+import { readSettings, settingNames } from './features';
 import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './runtime/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
-import { readSettings, settingNames } from './settings';
 
 const signals = listenToStopSignals();
 program.name = 'petstore';

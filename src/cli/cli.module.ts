@@ -10,11 +10,10 @@ import {
 } from '#libs/command-line';
 import { UsageError, suggestionFor } from '#libs/messages';
 import { AppModule } from '../app.module';
-import { FEATURES } from '../features';
+import { type AllSettings, loadFeatures, readSettings } from '../features';
 import { RunningService } from '../modules/auth';
 import { VERSION } from '../program';
 import { serviceAddress } from '../runtime/presence';
-import { type Settings, readSettings } from '../settings';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';
@@ -121,7 +120,8 @@ const RUNNING_SERVICE: Provider = {
 export class CliModule {
   /** @param name the operator, whom the audit log names as the author of all changes */
   static async forOperator(name: string): Promise<DynamicModule> {
-    const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
+    const features = await loadFeatures();
+    const ofFeatures = await Promise.all(features.map(async ({ commands }) => (await commands?.()) ?? []));
     const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];
     return {
       module: CliModule,
@@ -135,7 +135,7 @@ export class CliModule {
  * Returns the default settings if a setting is invalid, because the help must work anyway. A command that needs settings
  * reads them again and reports the invalid setting.
  */
-function settingsOrDefaults(): Settings {
+function settingsOrDefaults(): AllSettings {
   try {
     return readSettings(process.env);
   } catch {

@@ -11,11 +11,11 @@ import {
   reportFailure,
 } from '#libs/command-line';
 import { UsageError, program } from '#libs/messages';
+import { settingNames } from '../features';
 import { PETSTORE, VERSION } from '../program';
 import { isDecoded, loadEnvironmentFile } from '../runtime/environment';
 import { explain } from '../runtime/failures';
 import type { StopSignals } from '../runtime/stop-signals';
-import { settingNames } from '../settings';
 import { CliModule, SETTINGS_HELP } from './cli.module';
 import { closeStores } from './store';
 

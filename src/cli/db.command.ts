@@ -23,13 +23,12 @@ import {
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { OperatorError, UsageError, shellWord } from '#libs/messages';
 import type { CopiedFile } from '../feature';
-import { FEATURES } from '../features';
+import { loadFeatures, readSettings } from '../features';
 import { QuotasService } from '../modules/quotas';
 import { PETSTORE } from '../program';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../runtime/database-url';
 import { SeedService } from '../runtime/seed';
-import { readSettings } from '../settings';
 import { openStore } from './store';
 
 /** Tables that are not copied. The instances in `instances` run on the source, and the copy gets an identity of its own. */
@@ -103,7 +102,7 @@ export class DbCommand extends CommandGroup {
     const { to } = options;
     const url = to.includes('://') ? targetUrl(to) : undefined;
     const settings = readSettings(process.env);
-    const files = FEATURES.flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
+    const files = (await loadFeatures()).flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
     const tables = await interruptible(OUTCOME, async (signal) =>
       withConnection((await openStore()).url, (source) =>
         url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),

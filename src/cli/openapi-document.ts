@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module';
-import { readSettings } from '../settings';
+import { readSettings } from '../features';
 import { buildDocument, documentText } from '../http/document/build-document';
 
 /**

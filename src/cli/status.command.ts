@@ -4,12 +4,13 @@ import type { DataSource } from 'typeorm';
 import { BaseCommand, type OutputOptions, inUnits, print, printMany, printOne } from '#libs/command-line';
 import { collationOf, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
+import { readSettings } from '../features';
 import { redisStatus } from '../modules/quotas';
 import { PETSTORE, VERSION } from '../program';
 import { findEmbedded, withConnection } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
 import { type Instance, instancesOn } from '../runtime/presence';
-import { type Settings, readSettings } from '../settings';
+import type { Settings } from '../settings';
 
 type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { parseEnv } from 'node:util';
 import { OperatorError, WRITTEN_OUT, formatError, isWrittenOut, withoutSecrets } from '#libs/messages';
 
@@ -54,6 +55,18 @@ export function entriesOf(text: string): string[] {
 }
 
 export const path = taking(WRITTEN_OUT, (text) => (isWrittenOut(text) ? text : undefined));
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const hasPrefix = prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits);
+  return isIP(address) !== 0 && hasPrefix && rest.length === 0;
+}
+
+export const networks = taking('addresses or networks, such as 10.0.0.0/8', (text) => {
+  const entries = entriesOf(text);
+  return entries.every(isNetwork) ? entries : undefined;
+});
 
 export const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
@@ -119,6 +132,36 @@ const secretFile = taking(
   },
   '…',
 );
+
+/**
+ * Describes a setting.
+ * @param secret true if `<name>_FILE` may name a file with the text
+ */
+export function variable<Value, Fallback extends Value | undefined>(
+  name: string,
+  read: Reader<Value>,
+  fallback: Fallback,
+  { secret = false } = {},
+) {
+  const valueIn = (environment: Environment): Value | Fallback => {
+    const text = (secret ? secretIn : textIn)(environment, name);
+    return text === undefined ? fallback : read(text, name);
+  };
+  return { names: secret ? [name, `${name}_FILE`] : [name], valueIn };
+}
+
+export type Values<Variables extends Record<string, ReturnType<typeof variable>>> = {
+  [Name in keyof Variables]: ReturnType<Variables[Name]['valueIn']>;
+};
+
+/** @throws EnvironmentError with one line that names the first invalid variable and its valid values */
+export function valuesIn<Variables extends Record<string, ReturnType<typeof variable>>>(
+  variables: Variables,
+  environment: Environment,
+): Values<Variables> {
+  const values = Object.entries(variables).map(([name, { valueIn }]) => [name, valueIn(environment)]);
+  return Object.fromEntries(values) as Values<Variables>;
+}
 
 function decodeText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);

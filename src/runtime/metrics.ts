@@ -31,6 +31,7 @@ import {
   type ParserError,
   RouteNotFoundError,
 } from '#libs/http';
+import type { Feature } from '../feature';
 import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
@@ -119,7 +120,7 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
   }
   measureState(app, connections, registers);
   measureRequests(app, registers);
-  FEATURES.forEach(({ metrics }) => metrics?.(app, registers));
+  app.get<Feature[]>(FEATURES).forEach(({ metrics }) => metrics?.(app, registers));
   return registry;
 }
 

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../app.module';
-import { FEATURES } from '../features';
+import { type AllSettings, loadFeatures } from '../features';
 import { serveDocument } from '../http/document/serve-document';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { callInterceptorsDirectly } from '../http/response.interceptor';
@@ -47,7 +47,7 @@ const DRAIN_MS = 25_000;
 const HURRY_MS = 2_000;
 
 interface Beginning {
-  settings: Settings;
+  settings: AllSettings;
   logger: Logger;
   tracing?: Tracing;
   signals: StopSignals;
@@ -116,7 +116,7 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
  * Replaces a host name in HOST by one of its addresses, preferably an IPv4 address. For the name `localhost`, Fastify would
  * open a second server, without the listeners that are added to the first one.
  */
-async function withOneAddress(settings: Settings): Promise<Settings> {
+async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;
   const found = () => lookup(host, { order: 'ipv4first' });
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
@@ -175,7 +175,8 @@ export async function startService(
   onStoppable: (stop: Stop) => void,
 ): Promise<void> {
   const { logger, tracing } = beginning;
-  const settings = FEATURES.reduce((all, { prepare }) => prepare?.(all) ?? all, beginning.settings);
+  const features = await loadFeatures();
+  const settings = features.reduce((all, { prepare }) => ({ ...all, ...prepare?.(all) }), beginning.settings);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forService(settings, database.url),
     createHttpAdapter(settings, logger),

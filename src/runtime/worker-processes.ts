@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import { StartError } from '#libs/messages';
-import type { Settings } from '../settings';
+import type { AllSettings } from '../features';
 import { ReportedStartError } from './failures';
 import { metricsOf, serveMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
@@ -39,7 +39,7 @@ export class WorkerProcesses {
   private hasStarted = false;
 
   constructor(
-    private readonly settings: Settings,
+    private readonly settings: AllSettings,
     private readonly logger: Logger,
     private readonly count: number,
   ) {}

@@ -13,7 +13,8 @@ import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { RedisConnection, agreedPlan } from '../../src/modules/quotas';
-import { type LogLevel, type Settings, readSettings } from '../../src/settings';
+import { type AllSettings, readSettings } from '../../src/features';
+import type { LogLevel } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
 import { patient, RedisOnClock } from './redis-clock';
@@ -21,7 +22,7 @@ import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
 export interface ServiceOptions {
-  settings?: Partial<Settings>;
+  settings?: Partial<AllSettings>;
   timeouts?: Partial<ServerTimeouts>;
   /** Another database than a fresh clone; the caller drops it. */
   database?: TestDatabase;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../src/runtime/environment';
-import { type Settings, readSettings } from '../../src/settings';
+import { type AllSettings, readSettings } from '../../src/features';
 import { useFolder } from '../support/files';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];
@@ -12,7 +12,7 @@ const keyOf = (bytes: number) => Buffer.alloc(bytes).toString('base64');
 const itself = (...texts: string[]): Record<string, unknown> =>
   Object.fromEntries(texts.map((text) => [text, text]));
 
-type Row = [variable: string, setting: keyof Settings, absent: unknown, good: object, bad: string];
+type Row = [variable: string, setting: keyof AllSettings, absent: unknown, good: object, bad: string];
 
 /** What each variable means when it is absent, what it takes and what becomes of that, and, between bars, what it does not take. */
 const TABLE: Row[] = [

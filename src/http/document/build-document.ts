@@ -13,6 +13,8 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { type ErrorDefinition, NOTES, type Notes, definedTags, errorCatalogue } from '#libs/http';
+import type { Feature } from '../../feature';
+import { FEATURES } from '../../features';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { KEPT_ERRORS } from '../../modules/idempotency';
 import { PLAN_LIMITS } from '../../modules/quotas';
@@ -111,7 +113,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     url: `${SHOWN_ADDRESS}${guidePath('getting-started')}#help`,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
-  completeDocument(document);
+  completeDocument(document, app.get(FEATURES));
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
   return { openapi, info, externalDocs, servers, security, ...tagParts(), paths: inOrder(paths), components };
 }
@@ -141,9 +143,9 @@ type Schemas = Record<string, SchemaObject>;
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
 
 /** Turns the notes that decorators have made about each operation into parameters, responses and header fields. */
-function completeDocument({ paths, components = {} }: OpenAPIObject): void {
+function completeDocument({ paths, components = {} }: OpenAPIObject, features: Feature[]): void {
   Object.assign(components, {
-    schemas: { ...components.schemas, ...schemas() },
+    schemas: { ...components.schemas, ...schemas(features) },
     headers: HEADERS,
     parameters: { ...REQUEST_HEADERS },
     responses: {},

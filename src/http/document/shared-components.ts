@@ -1,6 +1,6 @@
 import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
-import { FEATURES } from '../../features';
+import type { Feature } from '../../feature';
 
 function requestHeader(
   name: string,
@@ -148,7 +148,7 @@ export const HEADERS: Record<string, HeaderObject> = {
  * Returns the schemas that no class describes. Call this function once every module is loaded, because only then is the
  * list of error codes complete.
  */
-export function schemas(): Record<string, SchemaObject> {
+export function schemas(features: Feature[]): Record<string, SchemaObject> {
   const Error: SchemaObject = {
     type: 'object',
     description: 'The body of every error response. Rely on the code; the message is for people.',
@@ -174,5 +174,5 @@ export function schemas(): Record<string, SchemaObject> {
       },
     },
   };
-  return { Error, ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))) };
+  return { Error, ...Object.fromEntries(features.flatMap(({ schemas = {} }) => Object.entries(schemas))) };
 }

@@ -13,7 +13,8 @@ import { WriteBehind } from '#libs/background';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { BYTEWISE_TEXT } from '#libs/database';
 import { isGone, OperationGoneError } from '#libs/http';
-import { SETTINGS, type Settings } from '../../settings';
+import { SETTINGS } from '../../settings';
+import type { DeprecationSettings } from './settings';
 
 /**
  * Calls of one deprecated operation with one key on one UTC day. The table has no foreign key to the API key, so that calls can
@@ -116,7 +117,7 @@ export class SunsetGuard implements CanActivate {
   constructor(
     private readonly calls: DeprecatedCalls,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(SETTINGS) private readonly settings: DeprecationSettings,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {

@@ -4,13 +4,14 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
-import { SETTINGS, type Settings } from '../../settings';
+import { SETTINGS } from '../../settings';
 import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
+import type { QuotaSettings } from './settings';
 import { MemoryStore } from './stores/memory-store';
 import { QuotaRecords, StoreIdentity, USAGE_DAYS, UsageDay } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
@@ -29,13 +30,14 @@ const QUOTA_STORE: Provider[] = [
   {
     provide: RedisConnection,
     inject: [SETTINGS],
-    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : new RedisConnection(redisUrl)),
+    useFactory: ({ redisUrl }: QuotaSettings) =>
+      redisUrl === undefined ? null : new RedisConnection(redisUrl),
   },
   {
     provide: QuotaStore,
     inject: [SETTINGS, QuotaRecords, Clock, RedisConnection],
     useFactory: (
-      { instances }: Settings,
+      { instances }: QuotaSettings,
       records: QuotaRecords,
       clock: Clock,
       redis: RedisConnection | null,

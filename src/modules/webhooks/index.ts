@@ -4,11 +4,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
-import { SETTINGS, type Settings } from '../../settings';
+import { SETTINGS } from '../../settings';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue, foundByDeliveries } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Sender } from './delivery/sender';
+import type { WebhookSettings } from './settings';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
 import { SecretVault, WebhookKeyCheck, webhookKeyFile, withWebhookKey } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
@@ -18,7 +19,7 @@ import { WEBHOOKS_OF_CLIENT, WebhooksService } from './webhooks.service';
 const ADDRESS_POLICY: Provider = {
   provide: AddressPolicy,
   inject: [SETTINGS],
-  useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
+  useFactory: ({ webhookNetworks }: WebhookSettings) => new AddressPolicy(webhookNetworks),
 };
 
 /** The part of the webhooks that the API and admin commands share: managing webhooks, but not sending deliveries. */

@@ -8,7 +8,8 @@ import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
 import type { CopiedFile } from '../../feature';
-import { SETTINGS, type Settings, WEBHOOK_KEY_BYTES } from '../../settings';
+import { SETTINGS } from '../../settings';
+import { WEBHOOK_KEY_BYTES, type WebhookSettings } from './settings';
 import { type StoredSecret, Webhook } from './webhook.entity';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -43,7 +44,7 @@ const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}
 /** Encrypts secrets with a key that is not in the database. An encrypted secret can be decrypted only for its own webhook. */
 @Injectable()
 export class SecretVault {
-  constructor(@Inject(SETTINGS) private readonly settings: Pick<Settings, 'webhookKey'>) {}
+  constructor(@Inject(SETTINGS) private readonly settings: Pick<WebhookSettings, 'webhookKey'>) {}
 
   get hasKey(): boolean {
     return this.settings.webhookKey !== undefined;
@@ -121,7 +122,11 @@ export class WebhookKeyCheck implements OnModuleInit {
 }
 
 /** Returns the file with the webhook key, for a copy of the store. Undefined if WEBHOOK_KEY is set or there is no file. */
-export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Settings): CopiedFile | undefined {
+export function webhookKeyFile({
+  webhookKey,
+  databaseUrl,
+  dataDirectory,
+}: WebhookSettings): CopiedFile | undefined {
   const path = join(dataDirectory, KEY_FILE);
   const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to its text.`;
   return webhookKey === undefined && databaseUrl === undefined && existsSync(path)
@@ -133,7 +138,7 @@ export function webhookKeyFile({ webhookKey, databaseUrl, dataDirectory }: Setti
  * Adds the webhook key to the settings. Unless WEBHOOK_KEY is set, an embedded database has the key in its folder,
  * created at the first start. For an external database no key is created, because all its instances need the same key.
  */
-export function withWebhookKey(settings: Settings): Settings {
+export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return settings;
   }

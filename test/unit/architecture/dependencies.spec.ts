@@ -47,6 +47,7 @@ const PLANTED = [
       'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
       'orders/b': '../inventory/inventory.dto',
     },
+    'The settings of a feature import no module': { 'pets/settings': './pet-status' },
     'Files of a module do not import its own index': {
       'pets/c': './index',
       'libs/http/src/a': '#libs/http',

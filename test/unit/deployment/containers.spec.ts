@@ -1,4 +1,4 @@
-import { readSettings } from '../../../src/settings';
+import { readSettings } from '../../../src/features';
 import { read, readYaml } from '../../support/files';
 import { documentedFleet } from '../../support/haproxy';
 

@@ -7,7 +7,7 @@ import { openapiDocument } from '../../../src/cli/openapi-document';
 import { type GuideName, GUIDES } from '../../../src/http/document/pages';
 import { EVENT_TYPES } from '../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
-import { settingNames } from '../../../src/settings';
+import { settingNames } from '../../../src/features';
 import { operationsOf } from '../../support/document';
 import { readGuide } from '../../support/guides';
 

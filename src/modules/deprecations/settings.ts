@@ -1,0 +1,7 @@
+import { type Values, oneOf, variable } from '../../runtime/environment';
+
+export const DEPRECATION_VARIABLES = {
+  afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),
+};
+
+export type DeprecationSettings = Values<typeof DEPRECATION_VARIABLES>;

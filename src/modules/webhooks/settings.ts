@@ -1,0 +1,24 @@
+import { type Values, networks, taking, variable } from '../../runtime/environment';
+import type { Settings } from '../../settings';
+
+export const WEBHOOK_KEY_BYTES = 32;
+
+const webhookKey = taking(
+  '32 random bytes in base64 (openssl rand -base64 32)',
+  (text) => {
+    const key = Buffer.from(text, 'base64');
+    return key.length === WEBHOOK_KEY_BYTES && key.toString('base64') === text ? key : undefined;
+  },
+  '…',
+);
+
+export const WEBHOOK_VARIABLES = {
+  webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
+  /**
+   * Encrypts the secrets of webhooks. If absent, an embedded database has a key of its own in `dataDirectory`. With any
+   * other database, webhooks then cannot be created.
+   */
+  webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
+};
+
+export type WebhookSettings = Settings & Values<typeof WEBHOOK_VARIABLES>;
