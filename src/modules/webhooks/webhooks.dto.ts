@@ -192,7 +192,8 @@ export class DeliveryDto {
   lastAttemptAt?: string;
 
   @Timestamp({
-    description: 'When the next attempt is due; left out while the webhook is disabled.',
+    description:
+      'When the next attempt is due. It may begin later: until its first success a webhook gets one delivery at a time, and 429, 502, 503 or 504 slow it down. Left out while the webhook is disabled.',
     optional: true,
   })
   nextAttemptAt?: string;

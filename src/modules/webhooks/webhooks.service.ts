@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { Clock } from '#libs/clock';
 import {
   CommandExecutor,
   Database,
@@ -60,7 +61,7 @@ const COUNT: Lookup<number, number> = {
 };
 
 /** Plain SQL, because an UPDATE of TypeORM has no order and no limit. */
-const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = now() WHERE id = ANY(ARRAY(
+const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = $2 WHERE id = ANY(ARRAY(
     SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed' ORDER BY id DESC
     LIMIT greatest(0, ${MAX_PENDING} - (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'))))`;
 
@@ -89,6 +90,7 @@ export class WebhooksService {
     private readonly vault: SecretVault,
     private readonly policy: AddressPolicy,
     private readonly trail: AuditTrail,
+    private readonly clock: Clock,
   ) {}
 
   async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
@@ -270,7 +272,10 @@ export class WebhooksService {
     return this.database.transaction(async (transaction) => {
       await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });
       const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
-      const [, deliveries] = await transaction.query<[unknown, number]>(RETRY_FAILED, [webhookId]);
+      const [, deliveries] = await transaction.query<[unknown, number]>(RETRY_FAILED, [
+        webhookId,
+        new Date(this.clock.now()),
+      ]);
       const details = { webhookId, deliveries };
       await this.trail.record(transaction, { action: 'webhook.deliveries_retried', clientId, details });
       return deliveries;

@@ -483,7 +483,7 @@ export interface Delivery {
     lastAttemptAt?: string;
     /**
      * Format: date-time
-     * @description When the next attempt is due; left out while the webhook is disabled.
+     * @description When the next attempt is due. It may begin later: until its first success a webhook gets one delivery at a time, and 429, 502, 503 or 504 slow it down. Left out while the webhook is disabled.
      */
     nextAttemptAt?: string;
     /**

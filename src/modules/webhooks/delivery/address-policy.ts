@@ -35,6 +35,11 @@ export class AddressPolicy {
     return isNamed || (protocol === 'https:' && isPublic(parsed));
   }
 
+  /** Returns an address as a failure may name it: a client must not learn to which internal address a name leads. */
+  shown(address: string): string {
+    return isPublic(ipaddr.process(address)) ? address : 'an internal address';
+  }
+
   /** Returns why a URL is not allowed, such as "must use https". Undefined means that it passes all checks without DNS. */
   objection(text: string): string | undefined {
     if (IGNORED_SPACE.test(text)) {

@@ -24,6 +24,7 @@ export async function connectToFirst(
   addresses: readonly string[],
   port: number,
   signal: AbortSignal,
+  shown: (address: string) => string,
 ): Promise<Socket> {
   const connected = new AbortController();
   const end = AbortSignal.any([signal, connected.signal]);
@@ -44,7 +45,7 @@ export async function connectToFirst(
     return await Promise.any(attempts);
   } catch (error) {
     const outcomes = (error as AggregateError).errors.map(({ code = '' }: NodeJS.ErrnoException, index) => {
-      return `${addresses[index]} ${OUTCOMES[code] ?? `failed (${code})`}`;
+      return `${shown(addresses[index]!)} ${OUTCOMES[code] ?? `failed (${code})`}`;
     });
     throw new NoConnectionError(`${outcomes.join(', ')}.`);
   } finally {

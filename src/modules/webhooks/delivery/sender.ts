@@ -6,7 +6,7 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { type Socket, isIP } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { Injectable, Optional } from '@nestjs/common';
 import { AddressPolicy } from './address-policy';
@@ -116,7 +116,9 @@ export class Sender {
     try {
       const late = once(signal, 'abort').then(() => Promise.reject(errorWithCode('ELOOKUP')));
       const found = allowedAddresses(host, this.find, this.policy, protocol);
-      return await connectToFirst(await Promise.race([found, late]), port, signal);
+      // The client has written an address in its URL itself, so that a failure may name the address.
+      const shown = (address: string) => (isIP(host) ? address : this.policy.shown(address));
+      return await connectToFirst(await Promise.race([found, late]), port, signal, shown);
     } finally {
       clearTimeout(timer);
     }

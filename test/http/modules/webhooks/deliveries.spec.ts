@@ -1,4 +1,5 @@
 import type { Delivery } from '#libs/client';
+import { WebhooksService } from '../../../../src/modules/webhooks/webhooks.service';
 import { isSignedBy, Receiver } from '../../../support/receiver';
 import { eventually, until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
@@ -108,6 +109,14 @@ describe('deliveries', () => {
     expect(last).not.toHaveProperty('nextAttemptAt');
     expect(receiver.received).toHaveLength(2);
 
+    // Nothing is sent while the webhook is disabled.
+    await caller.patch(webhook.path, { enabled: false });
+    expect(await service.app.get(WebhooksService).retryFailed(webhook.id)).toBe(1);
+    const due = 'SELECT due_at FROM webhook_deliveries WHERE webhook_id = $1';
+    expect((await service.database.pool.query(due, [webhook.id])).rows).toEqual([
+      { due_at: new Date(service.clock.now()) },
+    ]);
+    await caller.patch(webhook.path, { enabled: true });
     const retry = await caller.post(`${webhook.path}/deliveries/${last.id}/retry`);
     expect(retry).toMatchObject({ status: 202, body: { id: last.id, status: 'pending', attempts: 0 } });
     await attempted(webhook.path, 1);
