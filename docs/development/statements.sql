@@ -13,7 +13,7 @@ SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c
 
 -- Get a pet
 
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1;
 
 -- Get a category
 
@@ -25,27 +25,28 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 
 -- Get the stock of a pet
 
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1;
+SELECT pet_id, stock, status FROM (SELECT id AS pet_id, (SELECT stock FROM inventory WHERE pet_id = pets.id) AS stock, status
+  FROM pets WHERE deleted_at IS NULL) AS inventory_items WHERE pet_id = $1;
 
 -- List pets
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
 
 -- List pets by status
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND status >= v3 AND status <= v3 ORDER BY status ASC, id LIMIT 101) AS page ORDER BY status ASC, id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND status >= v3 AND status <= v3 ORDER BY status ASC, id LIMIT 101) AS page ORDER BY status ASC, id LIMIT most) AS page;
 
 -- List pets by category
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS wanted (after, most, v3, v4, v5, v6, place)
-  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v4 AND status <= v4 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v5 AND status <= v5 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v6 AND status <= v6 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v4 AND status <= v4 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v5 AND status <= v5 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v6 AND status <= v6 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
 
 -- List pets by name
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[], $4::text[]) WITH ORDINALITY AS wanted (after, most, v3, v4, place)
-  CROSS JOIN LATERAL (SELECT *, true AS fits FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at, lower(name) COLLATE "C" AS lower_name FROM pets WHERE deleted_at IS NULL AND (lower(name) COLLATE "C", id) > (greatest(v4 COLLATE "C", lower(v3)), after) AND lower(name) COLLATE "C" < lower(v3) || repeat(chr(1114111), 256) ORDER BY lower(name) COLLATE "C", id LIMIT 101) AS walk ORDER BY lower_name, id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT *, true AS fits FROM (SELECT id, name, category_id, former_category_id, status, deleted_at, lower(name) COLLATE "C" AS lower_name FROM pets WHERE deleted_at IS NULL AND (lower(name) COLLATE "C", id) > (greatest(v4 COLLATE "C", lower(v3)), after) AND lower(name) COLLATE "C" < lower(v3) || repeat(chr(1114111), 256) ORDER BY lower(name) COLLATE "C", id LIMIT 101) AS walk ORDER BY lower_name, id LIMIT most) AS page;
 
 -- List categories
 
@@ -65,7 +66,8 @@ SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $
 -- List the stock
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT pet_id, stock, status FROM (SELECT id AS pet_id, (SELECT stock FROM inventory WHERE pet_id = pets.id) AS stock, status
+  FROM pets WHERE deleted_at IS NULL) AS inventory_items WHERE pet_id > after ORDER BY pet_id LIMIT 101) AS page ORDER BY pet_id LIMIT most) AS page;
 
 -- Read the feed
 
@@ -111,13 +113,14 @@ SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) 
 -- Place an order
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq');
 
 -- then
 
 INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
@@ -129,13 +132,14 @@ SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS
 SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
   CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
   WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq');
 
 -- then
 
 INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 INSERT INTO idempotency_records (name, fingerprint, status, body) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
   body = excluded.body, created_at = now();
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
@@ -149,7 +153,8 @@ SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS
 SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
   CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
   WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq');
 
 -- then
@@ -174,12 +179,13 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 -- then
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 UPDATE orders SET pet_id = $2, quantity = $3, ship_date = $4, complete = $5, cancelled_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
@@ -191,12 +197,13 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 -- then
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 UPDATE orders SET pet_id = $2, quantity = $3, ship_date = $4, complete = $5, cancelled_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
@@ -209,7 +216,8 @@ SELECT nextval('pets_id_seq');
 
 -- then
 
-INSERT INTO pets (id, name, category_id, former_category_id, status, stock, open_orders, deleted_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+INSERT INTO pets (id, name, category_id, former_category_id, status, deleted_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6);
+INSERT INTO inventory (pet_id, stock, open_orders) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3);
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 
@@ -217,77 +225,82 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 
 -- Change the name of a pet
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 
 -- Hold a pet
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Offer it again
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Delete a pet
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 
 -- Set the stock
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 
 -- Adjust the stock
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 
 -- then
 
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 
@@ -329,12 +342,12 @@ COMMIT;
 -- Change what does not exist
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1;
 
 -- then
 
@@ -343,13 +356,14 @@ ROLLBACK;
 -- Orders that are placed together
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
 INSERT INTO orders (id, pet_id, quantity, ship_date, complete, cancelled_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6), ($7, $8, $9, $10, $11, $12);
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8), ($9, $10, $11, $12), ($13, $14, $15, $16);
 COMMIT;
 
@@ -361,19 +375,22 @@ SELECT nextval('pets_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
-INSERT INTO pets (id, name, category_id, former_category_id, status, stock, open_orders, deleted_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8), ($9, $10, $11, $12, $13, $14, $15, $16);
+INSERT INTO pets (id, name, category_id, former_category_id, status, deleted_at) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6), ($7, $8, $9, $10, $11, $12);
+INSERT INTO inventory (pet_id, stock, open_orders) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3), ($4, $5, $6);
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8);
 COMMIT;
 
 -- Different writes that share a transaction
 
 BEGIN;
-SELECT id, name, category_id, former_category_id, status, stock, open_orders, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
 SELECT nextval('categories_id_seq');
 
 -- then
 
 INSERT INTO categories (id, name, description) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3);
-UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, stock = $6, open_orders = $7, deleted_at = $8 WHERE id = $1;
+UPDATE pets SET name = $2, category_id = $3, former_category_id = $4, status = $5, deleted_at = $6 WHERE id = $1;
+UPDATE inventory SET stock = $2, open_orders = $3 WHERE pet_id = $1;
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4), ($5, $6, $7, $8), ($9, $10, $11, $12);
 COMMIT;

@@ -9,6 +9,7 @@ import { StartError } from '#libs/messages';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
+import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
 import { PETSTORE } from '../program';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
@@ -21,7 +22,12 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export const MIGRATIONS = [Schema1797000000000, MovableStore1797100000000, StoreIdentity1797200000000];
+export const MIGRATIONS = [
+  Schema1797000000000,
+  MovableStore1797100000000,
+  StoreIdentity1797200000000,
+  Inventory1797300000000,
+];
 
 export function dataSourceOptions(
   url: string,

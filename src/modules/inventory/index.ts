@@ -1,18 +1,25 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
-import { PetsModule } from '../pets';
+import { PetStock } from '../pets';
 import { InventoryController } from './inventory.controller';
-import { InventoryService, STOCK_REPORT } from './inventory.service';
+import { InventoryItem, ListedItem } from './inventory-item.entity';
+import { INVENTORY_TABLE, InventoryService, PET_STOCK } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
-export { InventoryService, stockAfter } from './inventory.service';
+export { InventoryOperations, InventoryService, stockAfter } from './inventory.service';
+
+/** Provides the stock to the pets module. This module is global, because pets do not import inventory. */
+@Global()
+@Module({ providers: [{ provide: PetStock, useValue: PET_STOCK }], exports: [PetStock] })
+class PetStockModule {}
 
 @Module({
-  imports: [PetsModule],
+  imports: [PetStockModule, TypeOrmModule.forFeature([InventoryItem, ListedItem])],
   controllers: [InventoryController],
   providers: [InventoryService],
   exports: [InventoryService],
 })
 export class InventoryModule {}
 
-export const INVENTORY: Feature = { module: InventoryModule, tables: [STOCK_REPORT] };
+export const INVENTORY: Feature = { module: InventoryModule, tables: [INVENTORY_TABLE] };

@@ -1,9 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { CommandExecutor, type Origin, type RowChange } from '#libs/database';
-import { type Page, rangeOf } from '#libs/http';
+import {
+  CommandExecutor,
+  Database,
+  type Need,
+  type Origin,
+  PageReader,
+  type Parameter,
+  type RowChange,
+  type Selection,
+  type State,
+} from '#libs/database';
+import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { INITIAL_STOCK, type KnownPet, PetOperations, PetsService } from '../pets';
+import { PetNotFoundError, PetOperations, type PetStatus, type PetStock, type Stock } from '../pets';
+import { InventoryItem, ListedItem } from './inventory-item.entity';
 import {
   InsufficientStockError,
   type InventoryItemDto,
@@ -12,13 +23,12 @@ import {
   StockLimitExceededError,
 } from './inventory.dto';
 
-/** Reads and changes the stock of pets, which is stored in the row of each pet. */
 @Injectable()
 export class InventoryService {
-  private readonly pages = this.pets.pagesAs(itemOf);
+  private readonly pages = new PageReader(this.database, ListedItem, selectItems, pagesOf(toDto));
 
   constructor(
-    private readonly pets: PetsService,
+    private readonly database: Database,
     private readonly commands: CommandExecutor,
   ) {}
 
@@ -27,7 +37,11 @@ export class InventoryService {
   }
 
   async get(petId: number, clientId?: number): Promise<InventoryItemDto> {
-    return itemOf(await this.pets.known(petId, clientId));
+    const item = await this.database.find(ListedItem, petId, clientId);
+    if (item === null) {
+      throw new PetNotFoundError(petId);
+    }
+    return toDto(item);
   }
 
   set(petId: number, quantity: number, origin: Origin): Promise<InventoryItemDto> {
@@ -35,59 +49,95 @@ export class InventoryService {
   }
 
   adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
-    return this.change(petId, (pet) => stockAfter(pet, delta), origin);
+    return this.change(petId, (item) => stockAfter(item, delta), origin);
   }
 
   private change(
     petId: number,
-    quantityOf: (pet: KnownPet) => number,
+    stockOf: (item: Readonly<InventoryItem>) => number,
     origin: Origin,
   ): Promise<InventoryItemDto> {
     return this.commands.execute(origin, {
-      needs: [PetOperations.lock(petId)],
+      needs: InventoryOperations.lock(petId),
       decide: (state) => {
-        const pet = PetOperations.get(state, petId);
-        origin.precondition?.assertHolds(itemOf(pet));
-        return itemOf(PetOperations.changeStock(state, petId, { stock: quantityOf(pet) }));
+        const { status } = PetOperations.get(state, petId);
+        const item = InventoryOperations.of(state, petId);
+        origin.precondition?.assertHolds(toDto({ ...item, status }));
+        return InventoryOperations.change(state, petId, { stock: stockOf(item) });
       },
     });
   }
 }
 
-function itemOf({ id, stock, status }: KnownPet): InventoryItemDto {
-  return { petId: id, quantity: stock, status };
+export const InventoryOperations = {
+  /** Locks a pet, and loads the stock of the pet. */
+  lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.load(petId)],
+
+  of: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
+
+  /** Changes the stock or the number of open orders, and the pet's status, which follows from both. */
+  change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
+    const before = InventoryOperations.of(state, petId);
+    const after = { ...before, ...change };
+    state.update(InventoryItem, petId, after);
+    return toDto({ ...after, status: PetOperations.followStock(state, petId, before, after) });
+  },
+};
+
+const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
+
+export const PET_STOCK: PetStock = {
+  load: (petId) => PetOperations.loadPart(InventoryItem, petId),
+  of: InventoryOperations.of,
+  create(state, { id: petId, status }, stock = INITIAL_STOCK[status]) {
+    state.insert(InventoryItem, petId, { petId, stock, openOrders: 0 });
+  },
+};
+
+function toDto({ petId, stock, status }: ListedItem): InventoryItemDto {
+  return { petId, quantity: stock, status };
 }
 
 /**
  * Returns the number of units in stock after adding units; a negative number removes units.
  * @throws ApiError 409 `insufficient_stock` or `stock_limit_exceeded`
  */
-export function stockAfter({ id, stock }: KnownPet, added: number): number {
+export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: number): number {
   const sum = stock + added;
   if (sum < 0) {
-    throw new InsufficientStockError(id);
+    throw new InsufficientStockError(petId);
   }
   if (sum > MAX_QUANTITY) {
-    throw new StockLimitExceededError(id);
+    throw new StockLimitExceededError(petId);
   }
   return sum;
 }
 
-/** Reports changes of a pet's stock and status as one event, `inventory.updated`. */
-export const STOCK_REPORT: ReportedTable = {
-  eventsOf: (state) =>
-    PetOperations.changes(state)
-      .filter(isReported)
-      .map(({ after }): NewEvent => ({ type: 'inventory.updated', petId: after!.id, data: itemOf(after!) })),
+function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Selection {
+  const parameters = status && [...new Set(status)].map((value) => parameter(value, 'text'));
+  return { conditions: [], within: parameters && { column: 'status', sorted: 'ASC', parameters } };
+}
+
+/** How commands write the stock. A change of a pet's stock and a change of its status are reported as one event, `inventory.updated`. */
+export const INVENTORY_TABLE: ReportedTable = {
+  entity: InventoryItem,
+  eventsOf: (state) => {
+    const petIds = [
+      ...state
+        .changesOf(InventoryItem)
+        .flatMap((change) => (isReported(state, change) ? change.after!.petId : [])),
+      ...PetOperations.withNewStatus(state),
+    ];
+    return [...new Set(petIds)].map((petId): NewEvent => {
+      const { status } = PetOperations.get(state, petId);
+      const data = toDto({ ...InventoryOperations.of(state, petId), status });
+      return { type: 'inventory.updated', petId, data };
+    });
+  },
 };
 
-/**
- * True if the stock or the status has changed. A new pet is reported only if its stock differs from the initial stock of other
- * new pets.
- */
-function isReported({ before, after }: RowChange<KnownPet>): boolean {
-  const { stock, status } = after!;
-  return before === null
-    ? stock !== INITIAL_STOCK[status]
-    : stock !== before.stock || status !== before.status;
+/** True if the stock has changed. A new pet is reported only if its stock differs from the initial stock of other new pets. */
+function isReported(state: State, { before, after }: RowChange<InventoryItem>): boolean {
+  const { petId, stock } = after!;
+  return stock !== (before?.stock ?? INITIAL_STOCK[PetOperations.get(state, petId).status]);
 }

@@ -12,8 +12,8 @@ import {
 import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { stockAfter } from '../inventory';
-import { type KnownPet, PetOperations } from '../pets';
+import { InventoryOperations, stockAfter } from '../inventory';
+import { PetOperations } from '../pets';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -49,14 +49,16 @@ export class OrdersService {
   place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
     return this.commands.execute(origin, {
-      needs: [PetOperations.lock(petId), { newId: Order }],
+      needs: [...InventoryOperations.lock(petId), { newId: Order }],
       decide: (state) => {
-        const pet = availablePet(state, petId);
-        const stock = stockAfter(pet, -quantity);
+        assertAvailable(state, petId);
+        const item = InventoryOperations.of(state, petId);
+        const stock = stockAfter(item, -quantity);
         const id = state.newId(Order);
         const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
         state.insert(Order, id, order);
-        PetOperations.changeStock(state, petId, { stock, openOrders: pet.openOrders + (complete ? 0 : 1) });
+        const openOrders = item.openOrders + (complete ? 0 : 1);
+        InventoryOperations.change(state, petId, { stock, openOrders });
         return toOrderDto(order);
       },
     });
@@ -69,7 +71,7 @@ export class OrdersService {
   async update(id: number, patch: OrderPatchDto, origin: Origin): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
     return this.commands.execute(origin, {
-      needs: [...(petId === undefined ? [] : [PetOperations.lock(petId)]), lockOrder(id)],
+      needs: [...(petId === undefined ? [] : InventoryOperations.lock(petId)), lockOrder(id)],
       decide: (state) => {
         const before = foundOrder(state, id, origin);
         const { complete = before.complete } = patch;
@@ -80,8 +82,8 @@ export class OrdersService {
         const after: Order = { ...before, complete, shipDate };
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
-          const { openOrders } = PetOperations.get(state, petId);
-          PetOperations.changeStock(state, petId, { openOrders: openOrders - 1 });
+          const { openOrders } = InventoryOperations.of(state, petId);
+          InventoryOperations.change(state, petId, { openOrders: openOrders - 1 });
         }
         return toOrderDto(after);
       },
@@ -91,16 +93,16 @@ export class OrdersService {
   async cancel(id: number, origin: Origin): Promise<void> {
     const petId = await this.petOf(id, origin);
     return this.commands.execute(origin, {
-      needs: [PetOperations.lock(petId), lockOrder(id)],
+      needs: [...InventoryOperations.lock(petId), lockOrder(id)],
       decide: (state) => {
         const order = foundOrder(state, id, origin);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
-        const pet = PetOperations.get(state, petId);
-        const stock = stockAfter(pet, order.quantity);
-        PetOperations.changeStock(state, petId, { stock, openOrders: pet.openOrders - 1 });
+        const item = InventoryOperations.of(state, petId);
+        const stock = stockAfter(item, order.quantity);
+        InventoryOperations.change(state, petId, { stock, openOrders: item.openOrders - 1 });
       },
     });
   }
@@ -114,7 +116,7 @@ export class OrdersService {
   }
 }
 
-function availablePet(state: State, petId: number): KnownPet {
+function assertAvailable(state: State, petId: number): void {
   const pet = PetOperations.find(state, petId);
   if (pet === null) {
     throw new UnknownPetError(petId);
@@ -122,7 +124,6 @@ function availablePet(state: State, petId: number): KnownPet {
   if (pet.status !== 'available') {
     throw new PetNotAvailableError(petId, pet.status);
   }
-  return pet;
 }
 
 function lockOrder(id: number): Need {

@@ -6,9 +6,9 @@ import { PetsController } from './pets.controller';
 import { PET_SCHEMAS } from './pets.dto';
 import { PETS_TABLE, PetsService } from './pets.service';
 
-export { INITIAL_STOCK, PET_STATUSES, type PetStatus } from './pet-status';
+export { PET_STATUSES, type PetStatus, type Stock } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
-export { type KnownPet, PetOperations, PetsService } from './pets.service';
+export { type KnownPet, PetOperations, PetStock, PetsService } from './pets.service';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Pet])],

@@ -3,13 +3,15 @@
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-export const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
-
-/** The properties of a pet that determine its status. */
-export interface Stocked {
-  status: PetStatus;
+/** Units in stock and the number of open orders. */
+export interface Stock {
   stock: number;
   openOrders: number;
+}
+
+/** A status and the values that determine the next status. */
+interface Stocked extends Stock {
+  status: PetStatus;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface Stocked {
  * order is open, otherwise `sold`. A pet without stock that gets stock becomes `available`. A pet that had stock and still has
  * stock keeps its status, so a pet that a caller has set to `pending` by hand stays `pending`.
  */
-export function statusAfter(before: Stocked, after: Pick<Stocked, 'stock' | 'openOrders'>): PetStatus {
+export function statusAfter(before: Stocked, after: Stock): PetStatus {
   if (after.stock > 0) {
     return before.stock === 0 ? 'available' : before.status;
   }

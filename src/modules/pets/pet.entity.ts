@@ -5,8 +5,6 @@ import type { PetStatus } from './pet-status';
 @Entity('pets')
 @Check('pets_name_check', 'char_length(name) BETWEEN 1 AND 200')
 @Check('pets_status_check', `status IN ('available', 'pending', 'sold')`)
-@Check('pets_stock_check', 'stock >= 0')
-@Check('pets_open_orders_check', 'open_orders >= 0')
 @Check('pets_check', '(deleted_at IS NULL) = (category_id IS NOT NULL)')
 @Index('pets_in_order', ['id'], { where: 'deleted_at IS NULL' })
 @Index('pets_by_status', ['status', 'id'], { where: 'deleted_at IS NULL' })
@@ -30,12 +28,6 @@ export class Pet {
 
   @Column('text')
   status!: PetStatus;
-
-  @Column('int')
-  stock!: number;
-
-  @Column({ name: 'open_orders', type: 'int', default: 0 })
-  openOrders!: number;
 
   @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...MAINTAINED_BY_DATABASE })
   createdAt?: Date;

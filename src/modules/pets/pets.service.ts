@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import {
   CommandExecutor,
   Database,
+  type Entity,
   type Need,
   type Origin,
   type PageRange,
   PageReader,
   type Parameter,
-  type RowChange,
   type Selection,
   type State,
 } from '#libs/database';
@@ -16,7 +16,7 @@ import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, rangeOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { INITIAL_STOCK, mayChangeByHand, PET_STATUSES, type Stocked, statusAfter } from './pet-status';
+import { mayChangeByHand, PET_STATUSES, type PetStatus, type Stock, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {
   InvalidStatusTransitionError,
@@ -31,7 +31,19 @@ import {
 } from './pets.dto';
 
 /** The properties of a pet that other modules may read. */
-export type KnownPet = Readonly<Pick<Pet, 'id' | keyof Stocked>>;
+export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
+
+/**
+ * The stock of pets, for the rules of pets that depend on it. The inventory module provides the implementation, because
+ * inventory depends on pets.
+ */
+export abstract class PetStock {
+  /** The need to load the stock of a pet. A command with this need also locks the pet. */
+  abstract load(petId: number): Need;
+  abstract of(state: State, petId: number): Stock;
+  /** @param stock units in stock; by default the initial stock of a pet with this status */
+  abstract create(state: State, pet: KnownPet, stock?: number): void;
+}
 
 @Injectable()
 export class PetsService {
@@ -40,19 +52,11 @@ export class PetsService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
+    private readonly stock: PetStock,
   ) {}
 
   async get(id: number, clientId?: number): Promise<PetDto> {
     return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
-  }
-
-  async known(id: number, clientId?: number): Promise<KnownPet> {
-    return existing(await this.database.find(Pet, id, clientId), id);
-  }
-
-  /** Creates a reader of pet lists for another module. `toEntry` turns each pet into an entry of that module's own list. */
-  pagesAs<Entry>(toEntry: (pet: KnownPet) => Entry) {
-    return new PageReader(this.database, Pet, selectPets, pagesOf(toEntry));
   }
 
   /** If the query has ids but no limit, the page contains all pets with these ids. */
@@ -65,7 +69,7 @@ export class PetsService {
       : this.listById(id, range, query, clientId);
   }
 
-  /** @param stock units in stock; by default `INITIAL_STOCK` of the status */
+  /** @param stock units in stock; by default the initial stock of a pet with this status */
   create(body: NewPetDto, origin: Origin, stock?: number): Promise<PetDto> {
     const { categoryId, status = 'available' } = body;
     return this.commands.execute(origin, {
@@ -73,16 +77,9 @@ export class PetsService {
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
-        const pet: Pet = {
-          ...body,
-          id,
-          status,
-          stock: stock ?? INITIAL_STOCK[status],
-          openOrders: 0,
-          formerCategoryId: null,
-          deletedAt: null,
-        };
+        const pet: Pet = { ...body, id, status, formerCategoryId: null, deletedAt: null };
         state.insert(Pet, id, pet);
+        this.stock.create(state, pet, stock);
         return toPetDto(pet);
       },
     });
@@ -95,12 +92,16 @@ export class PetsService {
       needs: [
         PetOperations.lock(id),
         ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
+        ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
         const pet = foundPet(state, id, origin);
         const changed: Pet = { ...pet, ...changes };
-        if (status !== undefined && !mayChangeByHand(pet, status)) {
-          throw new InvalidStatusTransitionError(pet.status, status);
+        if (status !== undefined) {
+          const { stock, openOrders } = this.stock.of(state, id);
+          if (!mayChangeByHand({ status: pet.status, stock, openOrders }, status)) {
+            throw new InvalidStatusTransitionError(pet.status, status);
+          }
         }
         if (categoryId !== undefined) {
           assertCategory(state, categoryId);
@@ -117,10 +118,10 @@ export class PetsService {
    */
   delete(id: number, origin: Origin): Promise<void> {
     return this.commands.execute(origin, {
-      needs: [PetOperations.lock(id)],
+      needs: [PetOperations.lock(id), this.stock.load(id)],
       decide: (state) => {
         const pet = foundPet(state, id, origin);
-        if (pet.openOrders > 0) {
+        if (this.stock.of(state, id).openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
         const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };
@@ -151,6 +152,9 @@ export const PetOperations = {
   /** Locks a pet, so that no other command changes its status, stock or open orders at the same time. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
+  /** The need to load a row that is a part of a pet and has the id of the pet as its primary key. */
+  loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),
+
   get: (state: State, id: number): KnownPet => existing(state.find(Pet, id), id),
 
   find(state: State, id: number): KnownPet | null {
@@ -158,16 +162,19 @@ export const PetOperations = {
     return pet?.deletedAt === null ? pet : null;
   },
 
-  /** Changes the stock or the number of open orders, and the status that follows from them. */
-  changeStock(state: State, id: number, change: Partial<Pick<Pet, 'stock' | 'openOrders'>>): KnownPet {
-    const before = state.find(Pet, id)!;
-    const after = { ...before, ...change };
-    const pet = { ...after, status: statusAfter(before, after) };
-    state.update(Pet, id, pet);
-    return pet;
+  /** Sets the status that follows from a change of the stock or the number of open orders. */
+  followStock(state: State, id: number, before: Stock, after: Stock): PetStatus {
+    const pet = state.find(Pet, id)!;
+    const status = statusAfter({ ...before, status: pet.status }, after);
+    state.update(Pet, id, { ...pet, status });
+    return status;
   },
 
-  changes: (state: State): RowChange<KnownPet>[] => state.changesOf(Pet),
+  /** Returns the ids of the pets whose status the command has changed. */
+  withNewStatus: (state: State): number[] =>
+    state
+      .changesOf(Pet)
+      .flatMap(({ before, after }) => (before !== null && before.status !== after!.status ? after!.id : [])),
 };
 
 function existing(pet: Pet | null, id: number): Pet {

@@ -111,6 +111,35 @@ it('A migrated store of the version before has rows that were written twice once
   expect(rows.map(({ name }) => name)).toEqual([composed, 'Dogs', long]);
 });
 
+it('A migrated store has the stock and the open orders of every pet, of deleted ones too', async () => {
+  const store = await olderStore();
+  await store.pool.query(`
+    INSERT INTO categories (name) VALUES ('Dogs');
+    INSERT INTO pets (name, category_id, status, stock, open_orders, deleted_at) VALUES
+      ('Rex', 1, 'available', 2147483647, 2, NULL), ('Ada', 1, 'pending', 0, 1, NULL), ('Old', NULL, 'sold', 7, 0, now());
+    INSERT INTO orders (pet_id, quantity) VALUES (2, 1)`);
+  await migrateToNewest(store.url, () => undefined);
+  await withService(store, async (service) => {
+    const caller = await service.caller();
+    const { body } = await caller.get('/store/inventory');
+    expect(body).toEqual([
+      { petId: 1, quantity: 2147483647, status: 'available' },
+      { petId: 2, quantity: 0, status: 'pending' },
+    ]);
+    expect((await caller.delete('/pets/2')).body).toMatchObject({ code: 'pet_has_open_orders' });
+    await caller.patch('/store/orders/1', { complete: true });
+    const stock = { petId: 2, quantity: 0, status: 'sold' };
+    expect((await caller.get('/store/inventory/2')).body).toEqual(stock);
+    expect((await caller.delete('/pets/2')).status).toBe(204);
+  });
+  const { rows } = await store.pool.query('SELECT stock, open_orders FROM inventory ORDER BY pet_id');
+  expect(rows).toEqual([
+    { stock: 2147483647, open_orders: 2 },
+    { stock: 0, open_orders: 0 },
+    { stock: 7, open_orders: 0 },
+  ]);
+});
+
 it('No index depends on the collation of the database, except for texts whose order is the same in all', async () => {
   const store = await database();
   const { rows } = await store.pool.query<{ index: string; key: string }>(

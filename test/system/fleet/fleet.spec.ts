@@ -112,7 +112,7 @@ test('of 300 concurrent orders for a stock of 100 exactly 100 are placed', async
   expect(
     await inDatabase(
       `SELECT stock, open_orders, count(*)::int AS orders, sum(quantity)::int AS units
-       FROM pets JOIN orders ON pet_id = pets.id WHERE pets.id = $1 GROUP BY pets.id`,
+       FROM inventory JOIN orders USING (pet_id) WHERE pet_id = $1 GROUP BY pet_id`,
       petId,
     ),
   ).toEqual({ stock: 0, open_orders: 100, orders: 100, units: 100 });

@@ -107,8 +107,10 @@ async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Pr
   if (skipped.length > 0) {
     const locks = ROW_LOCKS.toReversed().flatMap((lock) => skipped.filter((need) => need.lock === lock));
     const rows = skipped.map(({ row, id }) => ({ row, id }));
-    const lookups = needs.filter((need) => 'lookup' in need && need.lookup.isUnderLocks);
-    await load(transaction, [...locks, ...rows, ...lookups]);
+    const underLocks = needs.filter(
+      (need) => 'part' in need || ('lookup' in need && need.lookup.isUnderLocks),
+    );
+    await load(transaction, [...locks, ...rows, ...underLocks]);
   }
 }
 
@@ -133,7 +135,7 @@ async function load(
   for (const one of wanted) {
     const source = sourceOf(one, transaction);
     const { keys } = entryOf(byRead, source.read, () => ({ ...source, keys: new Set() }));
-    keys.add('row' in one ? one.id : 'lookup' in one ? one.key : keys.size);
+    keys.add('id' in one ? one.id : 'lookup' in one ? one.key : keys.size);
   }
   const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
   const calls = loads.map(({ read, keys }) => read.callFor([...keys]));
@@ -158,6 +160,11 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   if ('newId' in wanted) {
     const keep = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
     return { read: tables.of(wanted.newId).newIds, place: last, keep };
+  }
+  if ('part' in wanted) {
+    const { part, whole } = wanted;
+    const keep = (id: unknown, found: unknown) => state.loadPart({ part, whole, id: id as number }, found);
+    return { read: tables.of(part).byId as Source['read'], place: tables.order.indexOf(part), keep };
   }
   const { row } = wanted;
   const lock = 'lock' in wanted ? wanted.lock : undefined;

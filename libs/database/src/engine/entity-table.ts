@@ -19,9 +19,11 @@ export type WhenLocked = 'wait' | 'skip';
  * first column must be the primary key, a `bigint`. Statements for one row take plain values, because an array with one
  * element costs PostgreSQL half as much again. Statements for several rows take arrays (`= ANY($1)`, `unnest`), because
  * a list of values would need a different statement for every number of rows.
+ * Rows of a view entity can only be read; its `expression` is the query, so the database needs no view of that name.
  */
 export class EntityTable<Row extends object> {
-  readonly name: string;
+  /** The table, or the query of a view in parentheses, as it stands after FROM. */
+  readonly source: string;
   readonly idColumn: string;
   /** The column names, separated by commas, for a SELECT whose rows `rowOf` can convert. */
   readonly names: string;
@@ -42,7 +44,7 @@ export class EntityTable<Row extends object> {
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
     const metadata = dataSource.getMetadata(entity);
     const name = metadata.tableName;
-    this.name = name;
+    this.source = metadata.tableType === 'view' ? `(${String(metadata.expression)}) AS ${name}` : name;
     this.columns = metadata.columns.filter(({ isSelect }) => isSelect);
     const names = this.columns.map(({ databaseName }) => databaseName);
     const [id, ...others] = names as [string, ...string[]];
@@ -129,7 +131,7 @@ export class EntityTable<Row extends object> {
   }
 
   private reader(lock: string): SharedRead<number, Row | null> {
-    const select = `SELECT ${this.names} FROM ${this.name} WHERE ${this.idColumn}`;
+    const select = `SELECT ${this.names} FROM ${this.source} WHERE ${this.idColumn}`;
     const order = lock === '' ? '' : ` ORDER BY ${this.idColumn}`;
     const forms: Forms = {
       one: { text: `${select} = $1 ${lock}`.trimEnd() },

@@ -28,12 +28,22 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
 }
 
 /** Data that the engine loads before a command runs: a row to lock, the value of a lookup for a key, or a new id. */
-export type Need = RowNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
+export type Need = RowNeed | PartNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
 export interface RowNeed {
   row: Entity;
   id: number;
   lock: RowLock;
+}
+
+/**
+ * A row that is a part of another row, the whole, with the same id. The lock on the whole also protects the part: the
+ * part is read after the whole is locked, without a lock of its own. A command that needs the part also needs the whole.
+ */
+export interface PartNeed {
+  part: Entity;
+  whole: Entity;
+  id: number;
 }
 
 /**
@@ -128,6 +138,14 @@ export class State {
     const cell = { of, value: stored, stored, lock };
     entryOf(this.cells, of, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
+  }
+
+  /** Keeps a part, unless its whole is not locked: another transaction may then be about to change the part. */
+  loadPart({ part, whole, id }: PartNeed, stored: unknown): void {
+    const cell = this.cells.get(whole)?.get(id);
+    if (cell !== undefined) {
+      this.load(part, id, stored, cell.lock);
+    }
   }
 
   /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */

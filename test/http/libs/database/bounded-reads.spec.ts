@@ -10,6 +10,7 @@ import { Follower } from '../../modules/events/support/feed';
 import {
   EVENTS_PAGES,
   FEW,
+  INVENTORY_PAGES,
   PAGES,
   SEARCHED_PAGES,
   SINGLE_READS,
@@ -20,9 +21,11 @@ import { onEachConnection, rowsReadByEach } from './support/rows-read';
 
 // What a request reads must not grow with the store.
 
-const STORE_TABLES = ['pets', 'categories', 'orders', 'idempotency_records'];
+const STORE_TABLES = ['pets', 'inventory', 'categories', 'orders', 'idempotency_records'];
 /** A page has 20 rows; one more is read to see whether others follow, and for each status at most. */
 const PAGE_ROWS = 3 * 21;
+/** Each entry of the inventory is a pet and its stock. */
+const INVENTORY_ROWS = 2 * PAGE_ROWS;
 /** What a page with a name looks at to find a status or a category, and one more. */
 const SEARCHED_ROWS = 2_001;
 /** Fewer connections are asked sooner what they have read. */
@@ -64,6 +67,11 @@ describe('in a large store', () => {
 
   it.each(PAGES)('GET %s, and from deep inside, reads no more rows than a page needs', async (...targets) =>
     expectAtMost(PAGE_ROWS, getting(...targets)),
+  );
+
+  it.each(INVENTORY_PAGES)(
+    'GET %s, and from deep inside, reads the stock of a page at most',
+    async (...targets) => expectAtMost(INVENTORY_ROWS, getting(...targets)),
   );
 
   it.each(SEARCHED_PAGES)(
@@ -116,7 +124,10 @@ describe('in a large store', () => {
     expect((await follower.read(caller)).map(({ data }) => data)).toMatchObject([{ id }]);
   });
 
-  it('A single resource is one row', () => expectAtMost(1, getting(...SINGLE_READS)));
+  it('A single resource is one row, and a stock is its pet and its count', async () => {
+    await expectAtMost(1, getting(...SINGLE_READS));
+    await expectAtMost(2, getting('/store/inventory/14000'));
+  });
 
   it('A page of the deliveries of one webhook reads no deliveries of others', async () => {
     const body = { url: 'https://shop.example/events', enabled: false };
@@ -189,12 +200,15 @@ describe('in a new store', () => {
   const fill = (count: number) =>
     change(
       `INSERT INTO categories (name) SELECT 'category ' || n FROM generate_series(1, ${count}) n`,
-      `INSERT INTO pets (name, category_id, status, stock) SELECT 'pet ' || n, 1, 'available', 1 FROM generate_series(1, ${count}) n`,
+      `WITH new AS (INSERT INTO pets (name, category_id, status)
+         SELECT 'pet ' || n, 1, 'available' FROM generate_series(1, ${count}) n RETURNING id)
+       INSERT INTO inventory (pet_id, stock) SELECT id, 1 FROM new`,
       `INSERT INTO orders (pet_id, quantity) SELECT 1, 1 FROM generate_series(1, ${count})`,
     );
   const updateAll = () =>
     change(
-      `UPDATE pets SET name = name || '!', stock = stock + 1`,
+      `UPDATE pets SET name = name || '!'`,
+      `UPDATE inventory SET stock = stock + 1`,
       `UPDATE orders SET quantity = quantity + 1`,
     );
 
@@ -212,7 +226,10 @@ describe('in a new store', () => {
     const works = TARGETS.map((target) => () => caller.get(target));
     return (await rowsReadByEach(service, STORE_TABLES, works))
       .map((read, index) => ({ target: TARGETS[index], ...read }))
-      .filter(({ rows, scanned }) => rows > PAGE_ROWS || scanned.length > 0);
+      .filter(({ target, rows, scanned }) => {
+        const most = target!.startsWith('/store/inventory') ? INVENTORY_ROWS : PAGE_ROWS;
+        return rows > most || scanned.length > 0;
+      });
   }
 
   it('finds a kept response by its key, with a plan that was made while it was the only one', async () => {

@@ -293,8 +293,8 @@ describe('statements that a connection has prepared', () => {
       await pool.query(`
       BEGIN;
       ALTER TABLE categories ALTER COLUMN name TYPE ${text};
-      ALTER TABLE pets ALTER COLUMN name TYPE ${text}, ALTER COLUMN status TYPE ${text},
-        ALTER COLUMN stock TYPE ${integer};
+      ALTER TABLE pets ALTER COLUMN name TYPE ${text}, ALTER COLUMN status TYPE ${text};
+      ALTER TABLE inventory ALTER COLUMN stock TYPE ${integer};
       ALTER TABLE orders ALTER COLUMN quantity TYPE ${integer};
       COMMIT`);
       expect(await answersToReadsAndOrders()).toEqual(new Set([200, 201]));

@@ -41,8 +41,9 @@ const DIFFICULT = [
 
 const FILLING = [
   `INSERT INTO categories (name, description) SELECT name, NULLIF(name, 'back\\slash') FROM unnest($1::text[]) AS name`,
-  `INSERT INTO pets (name, category_id, status, stock) SELECT name, 1, 'available', 2147483647 FROM unnest($1::text[]) AS name`,
-  `INSERT INTO pets (name, former_category_id, status, stock, deleted_at) VALUES ($1::text[]::text, 7, 'sold', 0, now())`,
+  `INSERT INTO pets (name, category_id, status) SELECT name, 1, 'available' FROM unnest($1::text[]) AS name`,
+  `INSERT INTO pets (name, former_category_id, status, deleted_at) VALUES ($1::text[]::text, 7, 'sold', now())`,
+  `INSERT INTO inventory SELECT id, 2147483647, 1 FROM pets WHERE $1::text[] IS NOT NULL`,
   `INSERT INTO orders (pet_id, quantity, ship_date) SELECT id, 1, '0001-01-01T00:00:00Z' FROM pets, unnest($1::text[])`,
   `INSERT INTO clients (name, plan) SELECT md5(name), 'free' FROM unnest($1::text[]) AS name`,
   `INSERT INTO api_keys (client_id, digest, last4, scopes, banned_until) SELECT id, name, '1234', $1, 'infinity' FROM clients`,

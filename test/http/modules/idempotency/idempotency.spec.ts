@@ -169,7 +169,7 @@ describe('an error under an Idempotency-Key', () => {
     const first = await post(body);
     expect(`${first.status} ${first.body.code}`).toBe(refusal);
     expect(first.headers.has('idempotent-replayed')).toBe(false);
-    await service.database.pool.query('UPDATE pets SET stock = 9 WHERE id = $1', [id]);
+    await service.database.pool.query('UPDATE inventory SET stock = 9 WHERE pet_id = $1', [id]);
     const again = await post(body);
     expect([again.status, again.text]).toEqual([first.status, first.text]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');

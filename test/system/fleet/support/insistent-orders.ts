@@ -85,7 +85,7 @@ export class InsistentOrders {
     expect(events.map(({ event }) => event).sort()).toEqual(happened.sort());
     const left = booked.reduce((sum, one) => sum - (one.cancelled ? 0 : one.quantity), stock);
     const open = booked.filter((one) => !one.cancelled).length;
-    const pet = 'SELECT stock, open_orders AS open FROM pets WHERE id = $1';
+    const pet = 'SELECT stock, open_orders AS open FROM inventory WHERE pet_id = $1';
     expect((await pool.query(pet, [this.petId])).rows).toEqual([{ stock: left, open }]);
   }
 

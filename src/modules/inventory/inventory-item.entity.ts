@@ -1,0 +1,38 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
+import type { PetStatus } from '../pets';
+
+/** The stock of a pet. Every pet has one row, also a deleted pet. The lock on the pet's row protects this row. */
+@Entity('inventory')
+@Check('inventory_stock_check', 'stock >= 0')
+@Check('inventory_open_orders_check', 'open_orders >= 0')
+export class InventoryItem {
+  @ForeignKey('Pet', { name: 'inventory_pet_fk' })
+  @PrimaryColumn({ name: 'pet_id', type: 'bigint' })
+  petId!: number;
+
+  @Column('int')
+  stock!: number;
+
+  @Column({ name: 'open_orders', type: 'int', default: 0 })
+  openOrders!: number;
+}
+
+/**
+ * The stock of a pet with the pet's status, read in one statement so that both are of the same moment. The subquery reads
+ * the stock by primary key after the page of pets is known, whatever the planner estimates.
+ */
+@ViewEntity('inventory_items', {
+  synchronize: false,
+  expression: `SELECT id AS pet_id, (SELECT stock FROM inventory WHERE pet_id = pets.id) AS stock, status
+    FROM pets WHERE deleted_at IS NULL`,
+})
+export class ListedItem {
+  @ViewColumn({ name: 'pet_id' })
+  petId!: number;
+
+  @ViewColumn()
+  stock!: number;
+
+  @ViewColumn()
+  status!: PetStatus;
+}
