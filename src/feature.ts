@@ -33,10 +33,7 @@ export interface Feature {
 }
 
 export interface ReportedTable {
-  /**
-   * Absent if the rows belong to another feature's table, and this feature reports their changes as a resource of its own.
-   */
-  readonly entity?: Entity;
+  readonly entity: Entity;
   /** Returns the events that report a write. `state` contains the rows as they are after the write. */
   eventsOf?(state: State): ReportedEvent[];
 }

@@ -96,7 +96,7 @@ export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
   // pet. Events about new rows come first of all.
   const reporting = tables.toReversed();
   return {
-    tables: tables.flatMap(({ entity = [] }) => entity),
+    tables: tables.map(({ entity }) => entity),
     afterCommand: (state) => {
       const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
       const isNew = ({ type }: ReportedEvent) => type.endsWith('.created');

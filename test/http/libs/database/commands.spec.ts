@@ -71,6 +71,19 @@ describe('concurrent commands', () => {
     }
   });
 
+  it('decide on the stock that the last holder of the lock on the pet has committed', async () => {
+    const [petId] = await petsWith(5, 1);
+    const { pool } = service.database;
+    const sale = `SELECT FROM pets WHERE id = ${petId} FOR NO KEY UPDATE; UPDATE inventory SET stock = 1 WHERE pet_id = ${petId}`;
+    const { order } = await whileHeld(pool, sale, async () => {
+      const order = place({ petId: petId!, quantity: 2 }).catch(({ code }: ApiError) => code);
+      await until(async () => (await lockWaits(pool)) > 0);
+      return { order };
+    });
+    expect(await order).toBe('insufficient_stock');
+    expect(await inventory(petId!)).toEqual({ petId, quantity: 1, status: 'available' });
+  });
+
   it('do not wait for a command whose pet another transaction has locked', async () => {
     const [held, ...free] = await petsWith(5, 6);
     const { waiting } = await whileLocked(service.database.pool, held!, async () => {
