@@ -57,7 +57,8 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package requires a limit: this one is for addresses. PlanThrottlerGuard takes the limits of a client's plan.
+    // The throttler package requires a limit here, so give it the limit for addresses. PlanThrottlerGuard applies the limits of
+    // each client's plan instead.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
@@ -71,7 +72,7 @@ export const QUOTAS: Feature = {
   commandModule: QuotaAdministrationModule,
   expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
-  // The commands `clients` and `keys` are here and not in `auth`, because they also set plans and bans.
+  // The commands `clients` and `keys` belong to this module instead of `auth`, because they also change plans and bans.
   commands: async () => [
     (await import('./clients.command.js')).ClientsCommand,
     (await import('./keys.command.js')).KeysCommand,

@@ -34,7 +34,7 @@ import {
 } from '../auth';
 import { QuotasService } from './quotas.service';
 
-/** The columns of a list of keys that a narrow terminal does without. */
+/** Columns that a table of keys omits if the terminal is too narrow for all columns. */
 export const LESS_IMPORTANT = ['createdAt', 'scopes', 'lastUsedAt', 'expiresAt', 'bannedUntil', 'name'];
 
 export function keyReference(text: string): number | string {
@@ -45,7 +45,7 @@ function nameOf({ id, last4, client }: IssuedKey['record']): string {
   return `${id} (…${last4}) of ${client.name}`;
 }
 
-/** Prints a new key, which is shown only once. If printing fails, the error says how to revoke the key. */
+/** Prints a new key, which cannot be shown again. If printing fails, the error tells the operator to revoke the key. */
 function printIssued({ key, record }: IssuedKey, options: OutputOptions, replaced = {}): void {
   const { id, ...rest } = describeKey(record);
   try {
@@ -175,11 +175,10 @@ export class KeysCommand extends CommandGroup {
       return;
     }
     try {
-      // Tell the operator what continues without the key, such as the client's webhooks.
       const texts = await this.clients.describeRemaining(key.client);
       texts.forEach((text) => process.stderr.write(`\n${text}\n`));
     } catch (error) {
-      // If the list fails, only print a message: the key is revoked, so the command has succeeded.
+      // Only print the error: the key is revoked, so the command as a whole has succeeded.
       const { message } = failureOf(error);
       process.stderr.write(formatError(`what ${key.client.name} still has cannot be listed: ${message}`));
     }
@@ -211,7 +210,6 @@ export class KeysCommand extends CommandGroup {
     description: 'lift the ban of a key',
     examples: ['keys unban 1'],
     declare: declareKey,
-    // `keys unban` asks for no confirmation, but accepts --yes, so that scripts can always pass this option.
     takesYes: true,
   })
   async unban(reference: KeyReference, options: OutputOptions): Promise<void> {

@@ -8,11 +8,10 @@ import { nextBanMs, type QuotaStatus } from './rules/decision';
 
 function warning(refusalsLeft: number, banMs: number): string {
   const requests = refusalsLeft === 1 ? '1 more refused request' : `${refusalsLeft} more refused requests`;
-  // Refusals in the first two seconds do not count, because those requests were already on their way.
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** In a 429 message, replaces the warning of a ban while the instance counts alone: its refusals then lead to no ban. */
+/** Ends the message of a 429 while Redis is unavailable: refusals then lead to no ban, so the message does not warn of one. */
 const OF_SHARE = ' That is the share of one instance, which counts alone for the moment.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
@@ -50,7 +49,6 @@ const ApiKeyBannedError = defineError({
 export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
   const { windows, acceptedAt, decidedAt, refusalsBeforeBan, isLocal } = decision;
   const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
-  // Round up, so that a caller who waits this many seconds is never too early.
   const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));
   if (outcome === 'banned') {
     return new ApiKeyBannedError(seconds, ban!.byOperator);
@@ -69,22 +67,22 @@ declare module 'fastify' {
 }
 
 /**
- * Decorates an operation that any valid key may call without using quota, even when over a limit or banned. Requests without a
- * valid key count, because each forged key costs a database lookup.
+ * Decorates an operation that a caller with a valid key may call at any time, even over a limit or during a ban. Requests without
+ * a valid key are still counted, because each forged key costs a database lookup.
  */
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
-    // Only requests without a valid key can be refused here, and an address has no daily limit and no ban.
+    // Hide these errors from the documentation: only requests without a valid key can be refused here, and these have no daily
+    // limit and no ban.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }
 
 /**
- * The first guard: identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned.
- * The storage of the throttler package is not used: it takes one window after the other, so that a request refused by the day
- * would also use up the minute.
+ * Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. The throttler
+ * package's own storage is not used, because it counts a request in the minute before it checks the day.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {

@@ -9,7 +9,7 @@ import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } 
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, UsageDay, writeBan } from './stores/quota-records';
 
-/** Bans keys, resets limits and reports usage. Changes apply on every instance within a second. */
+/** Bans keys, resets limits and reports usage. Every instance applies a change within a second. */
 @Injectable()
 export class QuotasService {
   constructor(
@@ -21,7 +21,7 @@ export class QuotasService {
     private readonly records: QuotaRecords,
   ) {}
 
-  /** Bans a key, by default for as long as its next automatic ban would last. @returns the end of the ban */
+  /** Bans a key. The default duration is that of the key's next automatic ban. @returns the end of the ban */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
       const ban = banStateOf(await this.clients.lockedKey(keyId, transaction));
@@ -41,7 +41,8 @@ export class QuotasService {
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
-      // Write even if the database has no ban: an instance may still have a ban in memory, which this newer state replaces.
+      // Write even if the database has no ban: an instance may have banned the key in memory only, and applies newer changes from
+      // the database.
       await writeBan(transaction, keyId, after);
       const wasBanned = isBanned(before, now);
       if (wasBanned) {
@@ -55,15 +56,12 @@ export class QuotasService {
     });
   }
 
-  /**
-   * Gives a client its full limits again. Bans stay, and past requests stay in the usage report. Requests of the last second that
-   * an instance has not saved yet count against the day again after the instance restarts.
-   */
+  /** Gives a client its full limits again. Bans stay, and the usage report still includes the earlier requests. */
   reset(clientId: number): Promise<void> {
     const now = this.clock.now();
     const day = utcDate(now);
     return this.database.transaction(async (transaction) => {
-      // `reset_at` must be later than before, because instances apply a reset only if it is newer than the last one.
+      // Set `reset_at` to a later time than before, even if the clock was set back: instances ignore a reset that is not newer.
       await transaction.query(
         `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
         [clientId, new Date(now)],
@@ -77,7 +75,10 @@ export class QuotasService {
     });
   }
 
-  /** Gives the store a new identity, and so separate counts and bans in Redis. Instances read the identity when they start. */
+  /**
+   * Gives the store a new identity. The identity is part of every key in Redis, so a copy of a store with a new identity has
+   * counts and bans of its own. Instances read the identity only when they start.
+   */
   renewStoreIdentity(): Promise<string> {
     return this.database.transaction(async (transaction) => {
       const [[row]] = await transaction.query<[{ id: string }[]]>(
@@ -88,7 +89,10 @@ export class QuotasService {
     });
   }
 
-  /** Returns the requests of the last `days` UTC days, oldest first. Requests to other instances appear up to a second late. */
+  /**
+   * Returns a client's requests on each of the last `days` UTC days, oldest first. Requests to other instances appear up to a
+   * second late.
+   */
   async usageOf(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
     await this.records.flush();
     const since = this.clock.now() - (days - 1) * DAY_MS;
@@ -99,7 +103,7 @@ export class QuotasService {
   }
 
   /**
-   * Returns how much of its limits a client has used, as the running instances saved it up to a second ago.
+   * Returns how much of its limits a client has used. The counts of running instances may be a second old.
    * @throws OperatorError if there is no client with this name
    */
   async overviewOf(name: string) {
@@ -141,7 +145,7 @@ function banStateOf({
   return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
 }
 
-/** `resetAt` is null if nothing was used, because a minute that has not started has no end. */
+/** `resetAt` is null if the client has used nothing: the minute starts with the first request, so its end is not yet known. */
 function windowOf({ limit, remaining, resetAt }: WindowStatus, used: number) {
   return { limit, used, remaining, resetAt: used === 0 ? null : new Date(resetAt) };
 }

@@ -10,22 +10,21 @@ import { type LimitedClient, QuotaStore } from './stores/quota-store';
 
 type RequestClient = Identity &
   LimitedClient & {
-    /** The status after this request, for the headers of the response. Absent if the request is not counted. */
+    /** The counts after this request, for the rate limit headers. Undefined if the request was not counted. */
     decision?: QuotaStatus;
     isRefunded?: boolean;
   };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first guard, or by the exception filter if the request fails before any guard. */
+    /** Set by PlanThrottlerGuard, or by the exception filter if the request fails before any guard runs. */
     client?: RequestClient;
   }
 }
 
-/** If a request takes longer, the counts for its rate limit headers are read again: other requests were counted meanwhile. */
+/** After a longer request, the rate limit headers report newly read counts, because other requests were counted meanwhile. */
 const OUTDATED_MS = 1_000;
 
-/** Identifies the client of a request, counts the request, and refunds the request if the response is a 304 or 5xx. */
 @Injectable()
 export class RequestLimiter {
   constructor(
@@ -34,7 +33,10 @@ export class RequestLimiter {
     private readonly clock: Clock,
   ) {}
 
-  /** Sets `request.client`. If the look-up of the key fails, sets the client last known for this key, and rejects. */
+  /**
+   * Sets `request.client`. If the key cannot be looked up, sets the client that the cache last had for this key, and then
+   * rejects.
+   */
   async identify(request: FastifyRequest): Promise<RequestClient> {
     try {
       request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
@@ -50,7 +52,7 @@ export class RequestLimiter {
     return client.decision;
   }
 
-  /** Makes the IP address the caller of a malformed request, whose key is not read. The request is not counted. */
+  /** Attributes a malformed request to its IP address, without reading a key or counting the request. */
   leaveUncounted(request: FastifyRequest): void {
     request.client = addressClient(request.ip);
   }
@@ -69,7 +71,7 @@ export class RequestLimiter {
 
   private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
     const address = addressClient(ip);
-    // If the counts of the client cannot be read, report the counts of the address, which need no database.
+    // If the client's counts cannot be read, report those of the IP address, which do not depend on the database.
     return this.store.read(client ?? address).catch(() => this.store.read(address));
   }
 
@@ -90,13 +92,13 @@ export class RequestLimiter {
         return await this.store.read(client);
       }
     } catch {
-      // If the counts cannot be read or refunded, report the status from the start of the request.
+      // Ignore the error: the counts from the start of the request are good enough for the headers.
     }
     return decision;
   }
 }
 
-/** @throws UnavailableError if the client has a plan that only a newer version of the service knows */
+/** @throws UnavailableError if this version of the service does not know the client's plan */
 function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   if (key === null) {
     return addressClient(ip, refusal);
@@ -112,13 +114,13 @@ export function addressClient(ip: string, refusal: ApiError = new MissingApiKeyE
   return { key: null, refusal, tracker: `address:${countedAddress(ip)}`, limits: ADDRESS_LIMITS };
 }
 
-/** IPv6 addresses with the same first 56 bits count as one caller, because a household or company usually gets a /56. */
+/** IPv6 addresses with the same first 56 bits share one limit, because providers usually assign a /56 to each household. */
 const IPV6_PREFIX = 56;
 
-/** All invalid addresses share one quota. Otherwise each invalid text in a forwarding header would get a quota of its own. */
+/** All invalid addresses share one limit. Otherwise a caller could avoid the limit with invalid addresses in X-Forwarded-For. */
 const NO_ADDRESS = 'unknown';
 
-/** Returns the address under which requests count. An IPv4-mapped IPv6 address counts as the IPv4 address. */
+/** Returns the key under which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4 address. */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
 }

@@ -1,5 +1,4 @@
-// Decides on a request: checks the ban of its key, then both windows, and counts a refusal. A key with too many refusals in one
-// series is banned, each time for longer.
+// The rules for refusals and bans: a key that sends too many requests after a 429 is banned, each time for longer.
 import {
   copyOf,
   type Limits,
@@ -15,11 +14,14 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Refused requests are counted in series. A series ends after 60 seconds, or earlier with the exhausted window. */
+/** Maximum length of a series of refusals. A series starts with a refusal and ends earlier if the exceeded limit is free again. */
 export const SERIES_MS = MINUTE_MS;
-/** Refusals in the first two seconds of a series do not count: those requests were on their way before the first 429 arrived. */
+/**
+ * Refusals in the first two seconds of a series do not count, because the client may have sent those requests before it received
+ * the 429.
+ */
 export const NOTICE_MS = 2_000;
-/** Up to this many counted refusals in a series never lead to a ban, whatever the plan. */
+/** On any plan, this many counted refusals in one series do not lead to a ban. */
 export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
@@ -28,19 +30,20 @@ export const BAN_DURATIONS_MS: readonly number[] = [
   24 * HOUR_MS,
   72 * HOUR_MS,
 ];
-/** The ban level falls by one for every 24 hours without a new ban. */
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 export interface StoredBan {
-  /** From 0 to 5: a higher level makes the next ban longer. `banLevel` subtracts the levels forgiven since this ban. */
+  /**
+   * Level right after the last ban, from 0 to 5: a higher level makes the next ban longer. `banLevel` returns the present level.
+   */
   level: number;
   bannedUntil: number;
   byOperator: boolean;
-  /** Increases with each change of the ban, so that an older copy does not replace a newer one. */
+  /** The time of the last change, by which instances recognize that their copy of the ban is older. */
   changedAt: number;
 }
 
-/** The last ban of a key and its current series of refused requests. Times are unix milliseconds. */
+/** The last ban of a key and its current series of refusals. Times are in unix milliseconds. */
 export interface BanState extends StoredBan {
   refusals: number;
   seriesStart: number;
@@ -60,7 +63,7 @@ export function isBanned(ban: StoredBan, now: number): boolean {
   return now < ban.bannedUntil;
 }
 
-/** Returns the key's ban level after subtracting one for every 24 hours since the last ban ended. */
+/** Returns the ban level, which is one lower for each full 24 hours since the last ban ended. */
 export function banLevel(ban: StoredBan, now: number): number {
   if (ban.level === 0 || isBanned(ban, now)) return ban.level;
   return Math.max(0, ban.level - Math.floor((now - ban.bannedUntil) / FORGIVENESS_MS));
@@ -80,7 +83,7 @@ function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean 
   return now >= seriesStart && now < seriesEnd;
 }
 
-/** Counts a refused request. @param windowEnd when the exhausted window ends @returns true if the key is now banned */
+/** Counts a refusal. @param windowEnd when the exceeded limit is free again @returns true if the key is now banned */
 export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
   if (!isInSeries(ban, now)) {
     ban.refusals = 0;
@@ -94,7 +97,7 @@ export function countRefusal(ban: BanState, now: number, windowEnd: number, perM
   return true;
 }
 
-/** Bans a key for an operator. This ban replaces an automatic one and does not raise the ban level. */
+/** Bans a key on behalf of an operator. The new ban replaces a current ban and does not raise the ban level. */
 export function banByOperator(ban: BanState, now: number, durationMs = nextBanMs(ban, now)): void {
   startBan(ban, { level: banLevel(ban, now), bannedUntil: now + durationMs, byOperator: true });
 }
@@ -103,7 +106,7 @@ function startBan(ban: BanState, started: Omit<StoredBan, 'changedAt'>): void {
   Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
 }
 
-/** Lifts an active ban. An automatic ban also loses the level that it added, as if it had never happened. */
+/** Lifts the current ban, if there is one. If the ban was automatic, the level that it added is taken back. */
 export function unban(ban: BanState, now: number): void {
   if (!isBanned(ban, now)) return;
   if (!ban.byOperator) ban.level = Math.max(0, ban.level - 1);
@@ -112,38 +115,38 @@ export function unban(ban: BanState, now: number): void {
 
 export type Step = 'take' | 'refund' | 'read';
 
-/** The outcome is `refunded` if a refund lowered the day's count, and `unchanged` after any other refund and after a read. */
+/** `refunded` means that the day's count is now lower. `unchanged` is the outcome of all other refunds and of reads. */
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
 export interface QuotaState {
   windows: Windows;
   ban: BanState | null;
-  /** The limits of the plan, or this instance's share of them while Redis is unavailable. */
+  /** The limits of the plan. While Redis is unavailable, only the part that this instance may allow. */
   limits: Limits;
-  /** The plan's own limit per minute, even if `limits` is a share. */
+  /** The limit of the plan, even while `limits` is only a part of the plan's limits. */
   perMinute: number;
-  /** True if `limits` is the share of one instance. Refusals then do not count towards a ban. */
+  /** True if `limits` is only a part of the plan's limits. Refusals then do not count towards a ban. */
   isShare?: boolean;
   now: number;
 }
 
-/** The result of a step, and the requests left afterwards. Times are unix milliseconds. */
+/** The decision on a request, with the counts after it. Times are in unix milliseconds. */
 export interface QuotaStatus {
   outcome: Outcome;
-  /** If the request was refused by a limit: the exhausted window that ends last. Otherwise null. */
+  /** The window whose limit refused the request, or null. If both limits are reached, the window that ends last. */
   exhausted: WindowName | null;
   isNewlyBanned: boolean;
   windows: WindowStatus[];
   counted: Windows;
   ban: Readonly<BanState> | null;
-  /** How many more refusals lead to a ban: 1 means that the next refusal does. Infinity for an address. */
+  /** The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for an address. */
   refusalsBeforeBan: number;
-  /** During a ban: when a request will be accepted again, after the ban and all exhausted windows have ended. Otherwise null. */
+  /** When the key can be used again: the end of the ban, or of a limit that is reached until later. Null if there is no ban. */
   acceptedAt: number | null;
   decidedAt: number;
-  /** When the request was counted, on the clock of Redis, or of this process if the counts are in memory. */
+  /** When the request was counted, on the clock of Redis. If the request was counted in memory, on the clock of this process. */
   takenAt: number;
-  /** True if this instance counted the request in memory because Redis was unavailable. */
+  /** True if the request was counted in memory because Redis was unavailable. */
   isLocal: boolean;
 }
 
@@ -163,7 +166,7 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
-/** Returns the status after a step, with copies of the counts, which other requests may change before the status is used. */
+/** Copies the counts, because other requests may change `counted` and `ban` before the caller reads the status. */
 export function statusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
@@ -192,9 +195,9 @@ function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
 }
 
 /**
- * Returns the rate limit headers of a response. `X-RateLimit-*` describe one window, or the end of a ban, with `Reset` in unix
- * seconds. `RateLimit-Policy` and `RateLimit` list all windows, with `t` in seconds from now (draft-ietf-httpapi-ratelimit-headers).
- * Times are rounded up, so that a request at the reported time is never too early.
+ * Returns the rate limit headers. `X-RateLimit-*` describe one window or the ban, with `Reset` in unix seconds.
+ * `RateLimit-Policy` and `RateLimit` describe all windows, with `t` in seconds from now (draft-ietf-httpapi-ratelimit-headers).
+ * Times are rounded up, so that a caller who waits until then is not refused again.
  */
 export function rateLimitHeaders(
   { windows, acceptedAt, exhausted }: Pick<QuotaStatus, 'windows' | 'acceptedAt' | 'exhausted'>,
@@ -205,7 +208,7 @@ export function rateLimitHeaders(
   for (const { name, limit, remaining, resetAt } of windows) {
     const separator = policy === '' ? '"' : ', "';
     policy += `${separator}${name}";q=${limit};w=${WINDOW_MS[name] / 1000}`;
-    // A window may have ended while the request ran: `t` is then 0 instead of negative.
+    // The window may have ended while the request ran: report 0 instead of a negative time.
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
   const { limit, remaining, resetAt } = reportedWindow(windows, exhausted);
@@ -218,7 +221,7 @@ export function rateLimitHeaders(
   };
 }
 
-/** Returns the window that `X-RateLimit-*` describe: the exhausted window, else the one with the fewest requests left. */
+/** Returns the window for the `X-RateLimit-*` headers: the exhausted one, or else the one with the fewest requests left. */
 function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
   return (
     windows.find(({ name }) => name === exhausted) ??

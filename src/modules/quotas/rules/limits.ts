@@ -1,4 +1,4 @@
-/** The limits of each plan. Null means that the limits are agreed with each client. */
+/** Requests per minute and day. Null means that an operator sets the limits of each client with this plan. */
 export const PLAN_LIMITS = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -9,7 +9,7 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** PLAN_LIMITS as a map, to look up names that may be no plan. A lookup allocates nothing, because its objects are shared. */
+/** A map, so that an unknown name, even `constructor`, has no limits. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
@@ -17,8 +17,8 @@ export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /**
- * Checks the plan that an operator has chosen for a client, with its limits.
- * @throws Error if the plan is unknown, a limit is missing, or the plan has fixed limits; the message is for the operator
+ * Checks a plan and limits that an operator entered.
+ * @throws Error for the operator, if the plan is unknown, if a limit is missing, or if the plan has fixed limits
  */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   const fixed = LIMITS.get(plan);
@@ -39,7 +39,7 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   return { plan, perMinute: null, perDay: null };
 }
 
-/** @throws Error if only a newer version of the service, which may run at the same time during an update, knows the plan */
+/** @throws Error if this version of the service does not know the plan, which a newer version may have added */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;
   const fixed = LIMITS.get(plan);
@@ -52,7 +52,8 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
   return { perMinute, perDay };
 }
 
-// Requests are counted in two windows: a minute that starts with its first request, and the UTC day.
+// Requests are counted per UTC day and per minute. The minute is not a minute of the clock: it starts with a client's first
+// request.
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
@@ -63,7 +64,9 @@ export interface Limits {
 
 export type WindowName = 'minute' | 'day';
 
-/** `start` is in unix milliseconds. The first request after the end of the window sets a new start and new counts. */
+/**
+ * A period in which requests are counted. `start` is in unix milliseconds. The first request after the end restarts the window.
+ */
 export interface Window {
   start: number;
   count: number;
@@ -76,7 +79,7 @@ export interface WindowStatus {
   name: WindowName;
   limit: number;
   remaining: number;
-  /** The exact end of the window, in unix milliseconds. */
+  /** When the window ends, in unix milliseconds. */
   resetAt: number;
 }
 
@@ -95,7 +98,7 @@ export function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** Counts a request in all windows, or returns the exhausted window that ends last and counts nothing. */
+/** Counts a request in both windows. If a limit is reached, counts nothing and returns the exhausted window that ends last. */
 export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
   const current = windowStatuses(windows, limits, now);
   const exhausted = current.filter(({ remaining }) => remaining === 0);
@@ -110,9 +113,9 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
 }
 
 /**
- * Refunds a request in the windows that were running at `takenAt` and are still running. A window refunds at most as many requests
- * as its limit, because refunded requests would otherwise be unlimited. The minute keeps its start, because its end was reported.
- * @returns the windows in which the request was refunded
+ * Takes back a request that was counted at `takenAt`, in each window that has not ended since then. The number of refunds in a
+ * window is limited, because a caller could otherwise send unlimited requests that are refunded.
+ * @returns the names of the windows in which the request was taken back
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
   const refunded = windowStatuses(windows, limits, now).filter(({ name, limit, resetAt }) => {
@@ -126,26 +129,28 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
   return refunded.map(({ name }) => name);
 }
 
-/** Returns the status of each window, the minute first. Sets the counts of windows that are over to 0, but starts no window. */
+/**
+ * Returns the status of each window, the minute first. Sets the counts of ended windows to 0, but does not restart the windows.
+ */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
   const minute = statusOf('minute', windows.minute, perMinute, now, now);
   return perDay === null ? [minute] : [minute, statusOf('day', windows.day, perDay, now, startOfDay(now))];
 }
 
-/** @param start the time at which a request would start a new window */
+/** @param start where the window would start if a request were counted now */
 function statusOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });
   } else if (now < window.start) {
-    // The clock was set back: move the start of the window, but keep its count.
+    // The clock was set back: move the window to the present, but keep its count.
     window.start = start;
   }
   const remaining = Math.max(0, limit - window.count);
   return { name, limit, remaining, resetAt: (isOver ? start : window.start) + WINDOW_MS[name] };
 }
 
-/** Raises the counts of a window to those of another window of the same length, unless the other window is over. */
+/** Sets the counts of `window` to at least those of `other`, a copy of the same window. Ignores `other` if it has ended. */
 export function raise(window: Window, other: Window, lengthMs: number, now: number): void {
   if (now >= other.start + lengthMs) return;
   if (now >= window.start + lengthMs) Object.assign(window, { start: other.start, count: 0, refunds: 0 });
@@ -153,15 +158,15 @@ export function raise(window: Window, other: Window, lengthMs: number, now: numb
   window.refunds = Math.max(window.refunds, other.refunds);
 }
 
-/** Returns the limits of one instance while the instances cannot share counts: an equal part, but at least one request. */
+/** Divides limits among instances that cannot share counts. Each instance may allow at least one request. */
 export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
   const part = (limit: number) => Math.max(1, Math.floor(limit / instances));
   return { perMinute: part(perMinute), perDay: perDay === null ? null : part(perDay) };
 }
 
 /**
- * Returns the windows with which an instance starts to count alone. The minute allows the requests that were left, but at most the
- * instance's share. The day allows the instance's share of the requests that were left, so that an outage gives nobody a new day.
+ * Returns the counts with which an instance continues alone when Redis fails. In this minute, the instance may allow the requests
+ * that were left, up to its share of the limit. On this day, it may allow its share of the requests that were left.
  */
 export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);

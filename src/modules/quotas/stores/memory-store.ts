@@ -24,26 +24,35 @@ import type { QuotaRecords } from './quota-records';
 import { type LimitedClient, QuotaStore } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
-/** Entries that were not used for ten minutes are evicted: their minute is over, and days and bans are in the database. */
+/**
+ * Entries are evicted after ten minutes without a request: by then their minute is over, and days and bans can be read from the
+ * database again.
+ */
 const IDLE_MS = 10 * MINUTE_MS;
-/** The most entries of each cache. Callers without a key can use any number of addresses, so old entries are evicted. */
+/** Maximum number of entries in each cache. Without a limit, requests from very many addresses could fill the memory. */
 const MAX_ENTRIES = 200_000;
 
 interface ClientEntry {
   windows: Windows;
-  /** False if these are the counts that Redis reported last. The day is then read from the database before use. */
+  /**
+   * False if Redis reported these counts. Before their first use, the count of the day is read from the database, which is more
+   * recent.
+   */
   isComplete: boolean;
-  /** The last reset of the client that was applied to these windows, in unix milliseconds; 0 for none. */
+  /** The last time that an operator reset the client's counts, in unix milliseconds, as far as `windows` knows. 0 if never. */
   resetAt: number;
 }
 
-/** Counts requests in the memory of this process. A client's counts are read from the database on the first request. */
+/** Counts requests in the memory of this process. When a client sends its first request, its counts are read from the database. */
 export class MemoryStore extends QuotaStore implements OnModuleDestroy {
-  /** Concurrent requests of a client share one `fetch`, and so one entry: a second entry would be a second quota. */
+  /** Concurrent first requests of a client share one `fetch`. Two reads would create two entries, each with the full limit. */
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
-  /** The requests that each client or address was allowed in the current minute while Redis was unavailable. */
+  /**
+   * Requests that each client or address was allowed in the current minute while Redis was unavailable. Unlike the other caches,
+   * this one is not cleared when Redis is back.
+   */
   private readonly allowedAlone: LRUCache<string, Window>;
   private readonly sweeper: NodeJS.Timeout;
 
@@ -59,14 +68,14 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
       ttl: IDLE_MS,
       ttlResolution: SWEEP_MS,
       updateAgeOnGet: true,
-      // By default, lru-cache uses the `performance` object that existed before a test replaced the clock.
+      // Tests replace the global `performance`. Pass the current object, because lru-cache otherwise uses the original one.
       perf: performance,
     };
     this.clients = new LRUCache<number, ClientEntry, LimitedClient>({
       ...bounds,
       fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
       noDeleteOnFetchRejection: true,
-      // If an entry is replaced while the database is read, the requests that wait for the read still get its result.
+      // If an entry is replaced during a read, requests that wait for the read still get its result.
       ignoreFetchAbort: true,
     });
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
@@ -83,12 +92,12 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const { key, tracker, limits } = client;
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(client);
-    // There is no `await` from here on, so concurrent requests cannot change the state before this step has ended.
+    // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;
-    // The time of the client's last reset is part of the cache key, so that a reset gives the client a new share.
+    // Use the time of the last reset in the cache key, so that a client whose counts were reset starts again at 0.
     const allowed = this.isShare ? this.allowedAlone.memo(`${tracker} ${key?.resetAt ?? 0}`) : null;
     if (allowed !== null) {
       raise(current.minute, allowed, MINUTE_MS, now);
@@ -115,7 +124,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return status;
   }
 
-  /** Stores the counts that Redis reported. If Redis fails, this instance continues from its share of what is left. */
+  /** Stores counts that Redis reported. If Redis fails, this instance continues with its share of the requests that were left. */
   startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
     const windows = shareOfRest(counted, limits, this.instances);
     if (key === null) {
@@ -125,7 +134,10 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /** Forgets the counts when Redis is back. `allowedAlone` stays: the next outage in the same minute allows no second share. */
+  /**
+   * Removes all counts because Redis counts again. `allowedAlone` stays: if Redis fails again in the same minute, nobody gets a
+   * second share.
+   */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();
@@ -143,7 +155,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return entry.windows;
   }
 
-  /** Reads a client's counts from the database. The minute of `before` continues, unless the client was reset since. */
+  /** Reads a client's counts from the database, but keeps the minute of `before`, unless the client was reset since. */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);

@@ -12,8 +12,8 @@ import { newWindows, startOfDay, type Window, type Windows } from '../rules/limi
 export const USAGE_DAYS = 90;
 
 /**
- * The requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: a client that is
- * missing after a failover must not fail the whole batch of counts.
+ * Requests of a client on one UTC day, without refunded requests. There is no foreign key to the client, because one missing
+ * client would make the whole batch of counts fail. A failover can lose a client.
  */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])
@@ -27,15 +27,15 @@ export class UsageDay {
   @Column({ type: 'bigint' })
   requests!: number;
 
-  /** How many requests of the day were refunded. A day refunds at most as many requests as its limit. */
+  /** Number of refunds on this day, which is limited. */
   @Column('bigint', { default: 0 })
   refunds!: number;
 
-  /** How many requests of the day were sent before a reset. These requests no longer count against the limit. */
+  /** Number of requests before an operator's last reset of this day. These do not count against the limit. */
   @Column('bigint', { default: 0 })
   forgiven!: number;
 
-  /** When the last minute in which requests were counted began; null after a reset. */
+  /** Start of the last minute in which requests were counted; null after a reset. */
   @Column('timestamptz', { name: 'minute_start', nullable: true })
   minuteStart!: Date | null;
 
@@ -46,7 +46,10 @@ export class UsageDay {
   minuteRefunds!: number;
 }
 
-/** A table of one row: the pet store's identity, which is part of every key in Redis, so that stores can share one Redis. */
+/**
+ * A table with one row: the pet store's identity. The identity is part of every key in Redis, so that several stores can use the
+ * same Redis.
+ */
 @Entity('store_identity')
 @Check('store_identity_one_check', 'one')
 export class StoreIdentity {
@@ -59,10 +62,13 @@ export class StoreIdentity {
 
 const INTERVAL_MS = 1_000;
 
-/** Counts to be saved. `requests` and `refunds` are added to the saved counts of the day; `minute` replaces an older minute. */
+/**
+ * Counts that are not saved yet. `requests` and `refunds` are added to the saved counts of the day; `minute` replaces an older
+ * saved minute.
+ */
 interface Counted {
   clientId: number;
-  /** The start of the UTC day in unix milliseconds, which is quicker to compute for each request than an ISO date. */
+  /** Start of the UTC day in unix milliseconds. Formatting an ISO date for each request would take longer. */
   day: number;
   requests: number;
   refunds: number;
@@ -74,7 +80,7 @@ interface EarnedBan extends Omit<StoredBan, 'changedAt'> {
   earnedAt: number;
 }
 
-/** Saves counts and bans in the database: counts every second and at shutdown, bans immediately. */
+/** Saves counts in the database every second and at shutdown, and bans immediately. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly counts = new WriteBehind<Counted>({
@@ -106,27 +112,27 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row!.id;
   }
 
-  /** Adds to the counts to save. `requests` is 1 for a request, -1 for a refund, and 0 if only the minute has changed. */
+  /** Adds a request to the counts that are saved next. `requests` is 1, -1 for a refund, or 0 if only the minute has changed. */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests, refunds, minute });
   }
 
-  /** Saves a ban immediately, because the other instances read bans from the database. A failed write is repeated every second. */
+  /** Saves a ban immediately, so that the other instances ban the key, too. A failed write is repeated every second. */
   saveBan(keyId: number, { level, bannedUntil }: Readonly<BanState>, earnedAt: number): void {
     const ban = { keyId, level, bannedUntil, byOperator: false, earnedAt };
     this.bansEarned.add(`${keyId}/${earnedAt}`, ban);
     this.bansEarned.flushSoon();
   }
 
-  /** Writes pending counts, then reads a client's windows. Requests before `resetAt` (unix milliseconds) do not count. */
+  /** Saves pending counts, then reads a client's counts. Requests before `resetAt` (unix milliseconds) do not count. */
   async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();
     const today = utcDate(now);
     const windows = newWindows();
-    // If today has no row yet, read the last one: shortly after midnight the current minute stands in yesterday's row.
+    // If today has no row yet, read the last row: shortly after midnight, the current minute is in yesterday's row.
     const used = await this.usage.findOne({
       where: { clientId, day: LessThanOrEqual(today) },
       order: { day: 'DESC' },
@@ -135,7 +141,7 @@ export class QuotaRecords implements OnApplicationShutdown {
       const count = Math.max(0, used.requests - used.forgiven);
       windows.day = { start: startOfDay(now), count, refunds: used.refunds };
     }
-    // A minute that started before the last reset is over.
+    // Ignore a minute that started before the last reset.
     const start = used?.minuteStart?.getTime() ?? 0;
     if (start > resetAt) {
       windows.minute = { start, count: used!.minuteRequests, refunds: used!.minuteRefunds };
@@ -143,7 +149,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return windows;
   }
 
-  /** Writes pending counts now: while Redis is unavailable, the other instances read counts from the database. */
+  /** Starts to save pending counts: while Redis is unavailable, other instances read counts from the database. */
   flushSoon(): void {
     this.counts.flushSoon();
   }
@@ -158,8 +164,8 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   private async writeCounts(counts: Counted[]): Promise<void> {
     await this.usage.query(
-      // Plain SQL, because TypeORM cannot add to stored numbers. Rows are locked in the order of client ids, so that instances
-      // which count requests of the same clients cannot deadlock.
+      // Plain SQL, because an upsert of TypeORM cannot add to the stored numbers. Rows are written in the order of client ids,
+      // because instances that write the same rows in different orders could deadlock.
       `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        SELECT "clientId", day, requests, counted.refunds, to_timestamp(start / 1000.0), count, in_minute.refunds
        FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day date, requests bigint, refunds bigint, minute jsonb)
@@ -180,7 +186,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   private async writeBans(bans: EarnedBan[]): Promise<void> {
-    // Lock keys in the order of their ids, so that instances which ban the same keys cannot deadlock.
+    // Write in the order of key ids, because instances that write the same keys in different orders could deadlock.
     bans.sort((one, other) => one.keyId - other.keyId || one.earnedAt - other.earnedAt);
     await this.database.transaction(async (transaction) => {
       for (const { keyId, level, bannedUntil, byOperator, earnedAt } of bans) {
@@ -194,7 +200,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 }
 
-/** Saves the ban of a key. `ban_changed_at` increases with each change, so that an older ban never replaces a newer one. */
+/** Saves a ban. Each change increases `ban_changed_at`, by which instances recognize that their copy of the ban is older. */
 export async function writeBan(
   transaction: Transaction,
   keyId: number,

@@ -16,12 +16,12 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
- * A Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test checks that the script
- * decides as those files do. Durations are measured on the clock of Redis, which all instances share. UTC days, and the times in
- * responses and in the database, are on the clock of the instance. The script converts these times, because the clocks may differ.
+ * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test checks that the script and
+ * these files make the same decisions. Durations are measured on the clock of Redis, which all instances share. UTC days, and
+ * times in responses and in the database, are on the clock of the instance. The script converts between the two clocks.
  *
- * KEYS: the windows of the client or address, then the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer` as JSON,
- * or nothing if the client's usage must be read from the database first. A `read` writes only the usage from the database.
+ * KEYS: the counts of the client or address, and the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer` as JSON, or
+ * nothing if Redis has no counts of the client: the caller then reads the counts from the database and passes them.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
@@ -140,18 +140,18 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
   now = now, windows = windows, ban = (stored_ban or ban_changed) and ban or nil})
 `;
 
-/** The argument of the script. Times are on the clock of the instance, except `takenAt`, which is on the clock of Redis. */
+/** Argument of the script. Times are on the clock of the instance, except `takenAt`, which is on the clock of Redis. */
 export interface Given {
   now: number;
   step: Step;
   limits: { minute: number; day?: number };
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** The windows to start with if Redis has none. A client's come from the database, and Redis raises lower counts to these. */
+  /** Counts to start with if Redis has none. If Redis has lower counts, these replace them. */
   windows?: Windows;
 }
 
-/** The result of the script. Times are on the clock of Redis, but the start of the day is on the clock of the instance. */
+/** Result of the script. Times are on the clock of Redis, except the start of the day, which is on the clock of the instance. */
 interface Answer {
   outcome: Outcome;
   exhausted?: WindowName;
@@ -162,8 +162,8 @@ interface Answer {
 }
 
 /**
- * Converts the `Answer` of the script to the clock of this instance. `receivedAt`, when the answer arrived, is slightly later than
- * the decision in Redis. Converted times are late by this difference, so that a caller who waits until such a time is not early.
+ * Converts the times of an `Answer` to the clock of this instance. `receivedAt` is when the answer arrived, slightly after Redis
+ * decided. The times are therefore slightly late, so that a caller who waits until then is not refused again.
  */
 export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as Answer;
@@ -171,7 +171,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
   for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
-    // 0 means never, and stays 0.
+    // Keep 0, which means never.
     ban[time] &&= ban[time] - aheadMs;
   }
   const state = {
@@ -182,7 +182,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
     now: receivedAt,
   };
   const status = statusOf(state, outcome, exhausted, isNewlyBanned);
-  // Keep this time on the clock of Redis, so that a refund finds the window in which the request was counted.
+  // Keep the clock of Redis for this time: a refund passes it back to the script.
   status.takenAt = redisNow;
   return status;
 }

@@ -3,28 +3,35 @@ import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import type { Limits } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 
-/** A client with a valid key, or an IP address without one. Quotas belong to the client, bans to the key. */
+/**
+ * The caller of a request: a client with a valid key, or an IP address. Limits apply to all keys of a client together, but a ban
+ * applies to one key.
+ */
 export interface LimitedClient {
-  /** The key as the database had it less than a second ago; null for an address. */
+  /** The key, read from the database less than a second ago. Null for an address. */
   key: LimitedKey | null;
-  /** Requests with the same tracker are counted together. Examples: `client:7`, `address:192.0.2.1`. */
   tracker: string;
   limits: Limits;
 }
 
 export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
-/** Counts requests and bans keys, in memory or in Redis. Saves counts and bans in the database, so that they survive a restart. */
+/**
+ * Counts requests and bans keys, in memory or in Redis. Also saves counts and bans in the database, where they survive a restart.
+ */
 export abstract class QuotaStore {
-  /** True while this instance allows only its share of the limits, because Redis is unavailable. */
+  /** True while this instance counts alone because Redis is unavailable. */
   isDegraded = false;
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /** Counts a request, refunds the request `taken`, or reads the status, in one atomic step. Saves nothing in the database. */
+  /**
+   * Counts a request, refunds the request `taken`, or only reads the counts, as one atomic step. `take` and `refund` save the
+   * result in the database.
+   */
   abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
-  /** Counts a request in all windows, or in none if one of them is exhausted. Saves the new count or ban. */
+  /** Counts a request, unless a limit is reached or the key is banned. Saves the new count or ban. */
   async take(client: LimitedClient): Promise<QuotaStatus> {
     const status = await this.step(client, 'take');
     if (client.key !== null && status.outcome === 'allowed') {

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { QUOTA_SCRIPT } from './quota-script';
 
-/** How long a command may take, unless the URL sets `commandTimeout`. A request waits this long, and is then counted locally. */
+/** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
 /**
- * The timeout is divided into this many short timers, one after the other. If the event loop was blocked, answers that have
- * arrived are therefore read before the command times out.
+ * The timeout is this many short timers in a row. After the event loop was blocked, answers that have arrived can thus be read
+ * before the last timer ends.
  */
 const TIMERS = 4;
 
@@ -15,27 +15,27 @@ const NODE_OPTIONS: RedisOptions = {
   disconnectTimeout: 100,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // The ready check calls INFO, which not every Redis user may call, and ioredis would print the refusal.
+  // Skip the ready check: it calls INFO, and ioredis prints an error if the Redis user has no permission for INFO.
   enableReadyCheck: false,
   disableClientInfo: true,
-  // ioredis must not reconnect by itself, because `open` reconnects.
+  // Never reconnect automatically, because `open` reconnects.
   retryStrategy: () => null,
 };
 const OPTIONS = {
   lazyConnect: true,
   enableAutoPipelining: true,
   enableReadyCheck: false,
-  // Without a connection, commands fail at once instead of making requests wait: the instance then counts alone.
+  // Let commands fail at once if there is no connection. The request is then counted in memory and does not have to wait.
   enableOfflineQueue: false,
 } as const;
 
 type Client = Redis | Cluster;
-/** A connection with the quota script as a command: ioredis then knows its keys, and so the right node of a cluster. */
+/** The quota script is defined as a command with two keys, from which ioredis finds the right node of a cluster. */
 type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
-/** Runs the quota script in Redis. A URL with one or more nodes of a cluster means the whole cluster. */
+/** Runs the quota script in Redis, on a single server or on a cluster. */
 export class RedisConnection {
-  /** Called after each new connection, because Redis may have lost counts in the meantime. */
+  /** Called after each new connection to Redis, which may have restarted and lost counts. */
   onConnect: () => void = () => undefined;
   private connection: Promise<Scripted> | null = null;
   private isCluster: boolean;
@@ -68,11 +68,11 @@ export class RedisConnection {
       return await this.inTime(client.quotaStep(...keys, argument));
     } catch (error) {
       if (client instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
-      // MOVED means that the URL names a node of a cluster, so connect to the whole cluster.
+      // MOVED means that this server is one node of a cluster, so connect to the whole cluster.
       if (this.connection === connection) {
         this.isCluster = true;
         this.connection = this.connect();
-        // Disconnect from the single node later, because other requests may still wait for its answers.
+        // Disconnect later, because other requests may still wait for answers on the old connection.
         setTimeout(() => client.disconnect(), this.timeoutMs).unref();
       }
       return this.run(keys, argument);
@@ -87,7 +87,7 @@ export class RedisConnection {
       this.onConnect();
       return client;
     });
-    // A node that has joined the cluster, or was unavailable, may have lost counts.
+    // Report a node of the cluster that is new or available again, because it may have lost counts.
     client.on('+node', () => this.onConnect());
     const forget = () => {
       client.disconnect();
@@ -98,13 +98,16 @@ export class RedisConnection {
     return connection;
   }
 
-  /** Rejects if Redis takes too long to answer the command. A blocked event loop alone does not time out. */
+  /** Rejects if the command takes too long, but not merely because the event loop was blocked. */
   private inTime<Result>(command: Promise<Result>): Promise<Result> {
     this.deadline ??= this.startDeadline();
     return Promise.race([command, this.deadline]);
   }
 
-  /** Rejects after the timeout. Commands that begin together share the timers, because timers for each command are slower. */
+  /**
+   * Rejects after the timeout. Commands that start at about the same time share one deadline, which is faster than a timer for
+   * each.
+   */
   private async startDeadline(): Promise<never> {
     for (let step = 0; step <= TIMERS; step += 1) {
       await pause(this.timeoutMs / TIMERS, undefined, { ref: false });
@@ -119,7 +122,7 @@ function clientOf(url: string, isCluster = url.includes(',')): Client {
     return new Redis(url, { ...OPTIONS, ...NODE_OPTIONS });
   }
   const urls = url.split(',');
-  // For a cluster, ioredis ignores TLS, user and password in the URL, so these are passed as options.
+  // Pass TLS, user and password as options, because ioredis ignores these parts of a cluster's URL.
   const { protocol, username, password } = new URL(urls[0]!);
   const redisOptions: RedisOptions = {
     ...NODE_OPTIONS,
@@ -130,16 +133,15 @@ function clientOf(url: string, isCluster = url.includes(',')): Client {
   return new Cluster(urls, {
     ...OPTIONS,
     redisOptions,
-    // Connect to nodes by name, because a TLS certificate is issued for the name and not for the address.
+    // Connect to nodes by name instead of IP address, because TLS certificates are issued for names.
     dnsLookup: (host, callback) => callback(null, host),
     clusterRetryStrategy: () => null,
   });
 }
 
-/** Connects. Rejects with the error event of the connection, which explains more than the error of `connect`. */
+/** Connects. If this fails, rejects with the error of the `error` event, which says more than the error of `connect`. */
 async function connected(client: Client): Promise<Client> {
   let reported: Error | undefined;
-  // Without a listener, ioredis prints every error with its stack.
   client.on('error', (error: Error & { lastNodeError?: Error }) => {
     reported = error.lastNodeError ?? error;
   });
@@ -152,21 +154,21 @@ async function connected(client: Client): Promise<Client> {
   }
 }
 
-/** Selects the database in the URL, and rejects if Redis refuses. By itself, ioredis would then use database 0. */
+/** Selects the database that the URL names. If this fails, rejects, because ioredis itself would continue with database 0. */
 async function selectDatabase(client: Client): Promise<void> {
   if (client instanceof Redis && client.options.db) {
     await client.select(client.options.db);
   }
 }
 
-/** Checks Redis for the `status` command. `bytes` is the memory that Redis uses; in a cluster, the memory of one node. */
+/** Checks Redis for the `status` command. `bytes` is the memory that the server uses, or one node of a cluster. */
 export async function redisStatus(url: string) {
   let redis: Client | undefined;
   try {
     redis = await connected(clientOf(url));
     await selectDatabase(redis);
     await redis.ping();
-    // If this Redis user may not call INFO, report no version and memory: the service works without INFO.
+    // Ignore an error of INFO, for which the Redis user may have no permission: the service itself does not need INFO.
     const info = await redis.info().catch(() => '');
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
     const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];

@@ -10,34 +10,34 @@ import { type Given, toStatus } from './quota-script';
 import { type LimitedClient, type LimitedKey, QuotaStore } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
-/** Redis is probed once a second, every 250 ms while it is unavailable, and immediately after a failed request. */
+/** How often Redis is checked. While Redis is unavailable, the interval is RETRY_MS. */
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
 /**
- * After this many failed probes in a row, the connection is replaced. Its server may have become a replica or may be gone, and
- * neither would close the connection.
+ * After this many failed probes in a row, the connection is replaced: its server may have become a read-only replica, or may have
+ * vanished without closing the connection.
  */
 const MAX_FAILED_PROBES = 4;
-/** The most clients for which the store remembers that Redis has received their counts from the database. */
+/** Maximum number of entries in `stored`. */
 const MAX_COMPARED = 200_000;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
- * Counts requests in Redis, together with the other instances. While Redis is unavailable, each instance counts in memory and
- * allows its share of the limits. No request fails because of Redis, and no request is unlimited.
+ * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance counts in memory and
+ * allows its share of the limits, so that requests neither fail nor exceed the limits.
  */
 export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
-  /** The pet store's identity. It is part of every key in Redis, because several stores may share one Redis. */
+  /** The pet store's identity, which is part of every key because several stores may use the same Redis. */
   private storeId = '';
   /**
-   * The database's counts of each client, or null once Redis has received the counts. Redis needs these counts after each new
-   * connection, because it may have restarted from an older file.
+   * A client's counts from the database, to be passed to Redis once after each connection: Redis may have restarted with older
+   * counts. Null once Redis has received the counts.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_COMPARED });
   private failedProbes = 0;
-  /** True if a request was counted in memory since the last probe. A single late answer of Redis is enough for that. */
+  /** True if a request was counted in memory since the last probe, even if only one answer of Redis was late. */
   private hasCountedAlone = false;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
@@ -75,7 +75,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       return shared;
     }
     this.hasCountedAlone = true;
-    // A request that was counted in Redis cannot be refunded in memory, so only the status is read.
+    // Only read if the request was counted in Redis: memory has no count of it to take back.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
     const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;
@@ -102,7 +102,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return answer ? toStatus(answer, client, this.clock.now()) : null;
   }
 
-  /** Reads a client's counts from the database once, and again only after the next connection to Redis. */
+  /** Reads a client's counts from the database, at most once for each connection to Redis. */
   private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
     const known = this.stored.get(key.clientId);
     if (known !== undefined) return known;
@@ -113,7 +113,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return stored;
   }
 
-  /** Runs the quota script. Returns its `Answer` as JSON, or null if the script needs the client's windows from the database. */
+  /** Runs the quota script. Returns its `Answer` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
     { key, tracker, limits }: LimitedClient,
     step: Step,
@@ -128,7 +128,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       key: key === null ? undefined : { ban: key.ban, resetAt: key.resetAt },
       windows,
     };
-    // The braces are a hash tag, so that all keys of a client are on one node of a cluster.
+    // The braces are a hash tag, so that a cluster keeps all keys of a client on one node.
     const prefix = `petstore:${this.storeId}:{${tracker}}`;
     const keys: [string, string] = [`${prefix}:counts`, `${prefix}:ban:${key?.id}`];
     return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
@@ -137,11 +137,11 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private async probe(): Promise<void> {
     try {
       await this.connection.open();
-      // The probe has to write, because a replica refuses only writes.
+      // Write in the probe, because a read-only replica would answer a read.
       await this.ask(PROBE, 'take');
       this.failedProbes = 0;
       if (this.isDegraded) {
-        // The end of an outage is logged as a warning too, so that a log with only warnings shows it.
+        // Log this as a warning as well, so that a log that contains only warnings shows the end of the outage.
         this.logger.warn('Redis is back: limits are shared again.');
       }
       if (this.hasCountedAlone) {
