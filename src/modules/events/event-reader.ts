@@ -17,39 +17,36 @@ export interface EventPage {
   reached: FeedPosition;
   hasMore: boolean;
   /**
-   * True if the database has lost events that the caller has seen, for example in a failover. The page is then empty, and
-   * `reached` is an earlier position from which to continue.
+   * True if the database no longer has the event at the caller's position, because a failover or a restored backup lost events.
+   * The page is then empty, and `reached` is an earlier position from which the caller can continue.
    */
   isLost?: boolean;
 }
 
-/** Maximum number of events that one read examines, whether they match the filter or not. */
+/** Maximum number of events that one read examines, with those that do not match the filter. */
 export const MAX_SEARCHED = 20_000;
 const BYTES_OF_PAGE = 256 * 1_024;
-/** Maximum difference between the clocks of two database servers, in microseconds. */
+/** Maximum assumed difference between the clocks of two database servers, in microseconds. */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
 
-/** Returns an SQL expression that builds the JSON of an event. The arguments are SQL expressions for its id, time and data. */
+/** Returns an SQL expression for an event as JSON. The arguments are SQL expressions for its id, time and data. */
 export function eventJson(id: string, time: string, data: string): string {
   const timestamp = `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return `concat('{"id":"', ${id}, '","type":"', type, '","timestamp":"', ${timestamp},
         '","data":', ${data}, '}')`;
 }
 
-/**
- * SQL expression for a row of `events` as JSON. The feed and the webhook deliveries share this expression, so that both send the
- * same text.
- */
+/** SQL expression for a row of `events` as JSON. Used by the feed and by webhook deliveries, so that both send the same text. */
 export const EVENT_JSON = eventJson(`'evt_' || replace(id::text, '-', '')`, 'time', 'data');
 const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
         ',"event":', ${EVENT_JSON}, '}')`;
 
 /**
- * Returns SQL that counts the events among the 500 positions before `position`. A cursor contains this count, which reveals
- * whether the database has lost one of these events. Only events of the last ten minutes are counted, because older events may
- * expire while the cursor is in use.
+ * Returns SQL that counts the events among the 500 positions before `position`. A cursor contains this count, so that a read with
+ * the cursor notices if the database has lost one of these events. Events are counted only up to ten minutes back, because older
+ * ones may expire before the cursor is used.
  */
 const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
@@ -58,15 +55,15 @@ const countEarlier = (position: string, time: string): string =>
 const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /**
- * Returns the SQL condition of an event filter. `type` and `pet` are numbers of SQL parameters; a parameter that is null matches
- * every event.
+ * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters, each of which may be null to match all
+ * events.
  */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * Reads the end of the feed: no event at or below this position can appear later. The page is read by a later statement, because
- * this statement may not see all events up to the end that it returns.
+ * Reads the end of the feed: no event can later appear at or before this position. The events have to be read by a separate,
+ * later statement, because the snapshot of this one may be too old to see all of them.
  */
 const END: SharedRead<null, number> = {
   callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),
@@ -74,9 +71,9 @@ const END: SharedRead<null, number> = {
 };
 
 /**
- * Reads the events after the position `$1`, up to the end of the feed `$6`. The only row contains the newest position, whether
- * the database holds the event of the cursor (`$1`, `$2`, `$7`), the events, and the last position that was examined. The events
- * are one JSON text, because the driver takes longer for a hundred rows than PostgreSQL and `JSON.parse` take for one text.
+ * Reads the events after the position `$1`, up to the end of the feed `$6`. Returns one row with the newest position, whether the
+ * cursor's event exists (`$1`, `$2`, `$7`), the events, and the last position examined. The events are returned as one JSON text,
+ * because the driver is slower with a hundred rows.
  */
 const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
@@ -103,8 +100,8 @@ const PAGE = {
 };
 
 /**
- * If events up to the position `$1` with the time `$2` were lost, finds the position to continue from: the newest event that is
- * at least a minute older.
+ * Finds the position from which to continue if the event at the position `$1` with the time `$2` was lost: the newest event that
+ * is at least a minute older.
  */
 const AGAIN = {
   text: `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
@@ -126,9 +123,9 @@ export class EventReader {
   ) {}
 
   /**
-   * Returns at most `most` events after a position, and at most 256 KiB. With a filter, the page may have fewer events although
-   * more follow. If the event at the position has expired, the page starts with the oldest event.
-   * @param caller the id of the client that reads; by default the service itself
+   * Returns up to `most` events after a position, and up to 256 KiB. With a filter, a page may have fewer events although more
+   * follow. Starts with the oldest event if the event at the position has expired.
+   * @param caller id of the client that reads; undefined for the service itself
    */
   async after(
     from: FeedPosition,
@@ -154,7 +151,7 @@ export class EventReader {
     return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
-  /** Searches the newest 20,000 events. Returns the matching events, at most `most`, oldest first. */
+  /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
     const end = await this.end();
     const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most, end]);

@@ -6,21 +6,21 @@ import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
 const POLL_MS = 200;
 const BATCH = 500;
-/** Maximum number of requests that wait for events at the same time, in total and per client. */
+/** Maximum number of requests that wait at the same time. MAX_OF_CLIENT is the maximum for each client. */
 const MAX_WAITS = 2_000;
 const MAX_OF_CLIENT = 50;
 
 interface Wait {
   client: number;
   filter: EventFilter;
-  /** The request waits for an event after this position. The position moves on as long as no event matches. */
+  /** The request waits for an event after this position. The position increases as long as new events do not match the filter. */
   after: FeedPosition;
   end: () => void;
 }
 
 /**
- * Lets requests wait for new events. New events are read once for all waiting requests, and matched against the filters of these
- * requests in memory. While no request waits, nothing is read.
+ * Lets requests wait for new events. Events are read once for all waiting requests, and then matched against the filter of each
+ * request in memory. Nothing is read if no request waits.
  */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
@@ -43,17 +43,17 @@ export class EventTail implements OnModuleDestroy {
     await this.task.stop();
   }
 
-  /** Ends all waits now, and lets no later request wait. Called when the service stops. */
+  /** Ends all waits when the service stops. Later requests do not wait at all. */
   end(): void {
     this.isOver = true;
     this.waits.forEach((wait) => wait.end());
   }
 
   /**
-   * Waits until an event that matches the filter is committed, until the database has lost events, or until the time is over.
-   * @param signal ends the wait when it is aborted
+   * Waits until an event matches the filter, until the database has lost events, or until the time is over.
+   * @param signal ends the wait when aborted
    * @returns a position up to which no event matches the filter
-   * @throws ApiError 503 if too many requests wait already, of this client or in total
+   * @throws ApiError 503 if too many requests are waiting, of this client or in total
    */
   async next(waiting: Omit<Wait, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
@@ -79,8 +79,8 @@ export class EventTail implements OnModuleDestroy {
   }
 
   /**
-   * Reads from the lowest position of all waiting requests. A request that arrives during this run may have a lower position: the
-   * next run reads for that request.
+   * Reads new events from the lowest position for which a request waits. A request that starts to wait during the read is served
+   * by the next run.
    */
   private async readOn(): Promise<void> {
     const waits = [...this.waits];

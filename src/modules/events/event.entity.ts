@@ -3,7 +3,10 @@ import { Column, Entity } from 'typeorm';
 import { GeneratedId, Insert, type Journal, type WriteModel } from '#libs/database';
 import type { ReportedEvent, ReportedTable } from '../../feature';
 
-/** The resources whose changes are reported: the OpenAPI schema of their events, the event types, and the schema of `data`. */
+/**
+ * Resources whose changes appear in the event feed, each with the OpenAPI schema of its events, the event types, and the schema
+ * of `data`.
+ */
 export const RESOURCES = [
   { schema: 'PetEvent', types: ['pet.created', 'pet.updated', 'pet.deleted'], data: 'StoredPet' },
   {
@@ -23,8 +26,8 @@ export type EventType = (typeof RESOURCES)[number]['types'][number];
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(({ types }): EventType[] => [...types]);
 
 /**
- * An event in the feed. The position is drawn from a sequence while the rows that the event reports on are locked, so the events
- * of one pet are in the order of the pet's changes.
+ * An event in the feed. Its position is taken from a sequence while the changed rows are still locked, so that the events of one
+ * pet are in the order of the changes.
  */
 @Entity('events')
 export class EventRow {
@@ -43,25 +46,25 @@ export class EventRow {
   @Column({ name: 'pet_id', type: 'bigint', nullable: true })
   petId!: number | null;
 
-  /** The resource as JSON, as GET returns it right after the event, or right before the resource was deleted. */
+  /** The resource as JSON, in the form that GET returned right after the change, or right before a deletion. */
   @Column('text')
   data!: string;
 }
 
 /**
- * The position of an event in the feed. `time` and `countBefore` reveal whether another database, such as a standby that was
- * behind or a restored backup, holds the same events up to this position.
+ * The position of an event in the feed. `time` and `countBefore` show whether another database, such as a restored backup or a
+ * standby that was behind, has the same events up to this position.
  */
 export interface FeedPosition {
   position: number;
   /**
-   * When the event was written, in unix microseconds. After a failover, a different event may have the same position, but at a
-   * different time.
+   * When the event was written, in unix microseconds. After a failover, another event may get the same position, but with another
+   * time.
    */
   time: number;
   /**
-   * The number of events just before this event. Positions are not in the order of commits, so a standby may have this event and
-   * lack an earlier event.
+   * Number of events shortly before this event. A standby may have this event but lack an earlier one, because events are not
+   * committed in the order of positions.
    */
   countBefore: number;
 }
@@ -88,12 +91,12 @@ const EVENT_JOURNAL: Journal<ReportedEvent> = {
 };
 
 /**
- * Turns the changed rows of each command into events, which are written in the same transaction.
+ * Adds to each command the events that report its changes, in the same transaction.
  * @param tables all tables that commands change, parents before children: rows are locked and written in this order
  */
 export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
-  // Report changes of child tables before changes of their parents: first an order, then the stock that the order took, then the
-  // pet. Events about new rows come first of all.
+  // Events about new rows come first. After these, changes of children come before changes of parents: first the order, then the
+  // stock that it took, then the pet.
   const reporting = tables.toReversed();
   return {
     tables: tables.map(({ entity }) => entity),

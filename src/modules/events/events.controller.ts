@@ -16,12 +16,12 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Milliseconds that a request with `wait` has waited for events. The metrics subtract this time from the response time. */
+    /** How many milliseconds the request has waited for events. The metrics subtract this time from the response time. */
     waitedMs?: number;
   }
 }
 
-/** The value of `cursor` for a caller who wants only events after the newest event. */
+/** Value of `cursor` for callers who want only events that are newer than the newest one. */
 const NOW = 'now';
 
 @Tag({ name: 'Events', description: 'What happens in the store.', group: 'Notifications' })
@@ -65,24 +65,23 @@ export class EventsController {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start = cursor === NOW ? await this.events.last(client) : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
-      // With `cursor=now` and without `wait`, the page is always empty: the caller only needs the page's `Link`, which points to
-      // the end of the feed.
+      // Return an empty page: the caller only needs the page's `Link`, which points to the end of the feed.
       return { events: [], reached: start, hasMore: false };
     }
     const page = await this.events.after(start, query, limit, client);
     if (wait === 0 || page.events.length > 0 || page.hasMore) {
       return page;
     }
-    // This signal aborts when the caller closes the connection, or only its sending side. The wait then ends at once, and a
-    // caller who still reads gets a response.
+    // If the caller closes the connection, or only its sending side, end the wait at once. In the second case the caller still
+    // gets a response.
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, filter: query, after: page.reached };
     const since = performance.now();
     const seen = await this.tail.next(waiting, wait * 1_000, hungUp);
     request.waitedMs = performance.now() - since;
     const found = await this.events.after(seen, query, limit, client);
-    // Check the key again after the events were read: a key that was revoked during the wait must not receive events that were
-    // committed later.
+    // Check the key again, after the events were read: the key may have been revoked during the wait, and must then not receive
+    // later events.
     await this.authenticator.confirm(request);
     return found;
   }

@@ -24,13 +24,13 @@ export function cursorAt({ position, time, countBefore }: FeedPosition): string 
   return Buffer.from(`event:${position}.${time}.${countBefore}`).toString('base64url');
 }
 
-/** Decodes a cursor. @throws ApiError 400 `invalid_cursor` */
+/** @throws ApiError 400 `invalid_cursor` */
 export function positionAt(cursor: string): FeedPosition {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const numbers = text.slice('event:'.length).split('.').map(Number);
   const [position, time, countBefore] = numbers;
   const found = { position: position!, time: time!, countBefore: countBefore! };
-  // Accept only the canonical text of a cursor: encoding the decoded position must give the same text.
+  // Encode the position again to check that the cursor has exactly the form that the service issues.
   if (!numbers.every((one) => Number.isSafeInteger(one) && one >= 0) || cursorAt(found) !== cursor) {
     throw new InvalidCursorError();
   }
@@ -86,7 +86,7 @@ export const EVENT_EXAMPLE: EventDto = {
 
 const TYPE = 'What happened.';
 
-/** Builds the OpenAPI schema of one kind of event. `event.id` is the regular expression that the ids of these events match. */
+/** Builds the OpenAPI schema of events about one resource. `event.id` is a regular expression for the ids of these events. */
 export function eventSchema(event: {
   description: string;
   id: string;

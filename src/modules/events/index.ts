@@ -20,11 +20,11 @@ class EventLogModule {}
 @Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
 class EventsModule {}
 
-/** Events are kept two days longer than promised, so that no event expires before the last of its webhook deliveries. */
+/** Keep events two days longer than promised, because webhook deliveries, which last almost as long, still need the events. */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;
 
-/** SQL condition for expired events. Examines only the oldest events, so the condition needs no index on the time. */
+/** SQL condition for expired events. Only the oldest events are examined, which saves an index on the time. */
 const expired = (now: number): string =>
   `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
    AND time < '${new Date(now - KEPT_MS).toISOString()}'`;

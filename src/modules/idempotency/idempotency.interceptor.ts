@@ -27,12 +27,17 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for a request with an `Idempotency-Key`. Makes the command that this request sends run only once. */
+    /**
+     * Set if the request has an `Idempotency-Key`. Wraps the command of the request, so that the command takes effect only once.
+     */
     origin?: Origin;
   }
 }
 
-/** Parameter decorator that provides the sender of a command, and applies the request's `If-Match` and `Idempotency-Key` to the command. */
+/**
+ * Parameter decorator for the sender of a command. Applies the headers `If-Match` and `Idempotency-Key` of the request to the
+ * command.
+ */
 export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, origin = { owner: keyOf(request).clientId } } = request;
@@ -48,8 +53,8 @@ export const CommandOrigin = createParamDecorator((_data: unknown, context: Exec
 });
 
 /**
- * Checks `If-Match` and `If-None-Match` for a path without an ETag. A failed condition takes precedence over other errors of the
- * command, but not over a 404.
+ * Checks `If-Match` and `If-None-Match` of an operation whose path has no ETag. If the command fails with an error other than
+ * 404, a failed condition is reported instead of that error.
  */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {
@@ -68,14 +73,14 @@ function underConditions<Result>(command: Command<Result>, request: FastifyReque
 }
 
 /**
- * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its response is stored in the transaction
- * of the change. Source: draft-ietf-httpapi-idempotency-key-header.
+ * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once, and its response is stored in the same
+ * transaction (draft-ietf-httpapi-idempotency-key-header).
  */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
-   * Idempotency keys of requests that this process is handling. Another process notices such a request only while its command
-   * runs, by the lock that the command's transaction holds in the database.
+   * Idempotency keys of the current requests in this process. In other processes, an advisory lock in the database prevents a
+   * second command at the same time.
    */
   private readonly running = new Set<string>();
 
@@ -90,8 +95,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: owner } = keyOf(request);
     const fingerprint = fingerprintOf(request, composedInOrder);
-    // Older versions computed the fingerprint from names as they were sent, without Unicode normalization. Accept that
-    // fingerprint, too.
+    // Also accept the fingerprint of versions that did not normalize Unicode names: such a version may have stored the response.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
     const keyed = new KeyedRequest(`${owner} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
@@ -103,8 +107,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
-    // Only an ApiError can be the replay of a stored response. Any other error is new: for example, a stored webhook secret could
-    // not be decrypted.
+    // Only an ApiError can come from a stored response. For any other error, such as a webhook secret that cannot be decrypted,
+    // do not send `Idempotent-Replayed`.
     const reportRefusal = (error: unknown) => {
       if (error instanceof ApiError) report();
     };
@@ -116,8 +120,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 
   /**
-   * Handles an error that occurred before the command was sent, such as an invalid value. If a response is stored for the
-   * idempotency key, that response takes precedence over the error.
+   * Handles an error before the command was sent, such as an invalid value. If a response is stored for the idempotency key, the
+   * stored response is sent instead of the error.
    */
   private refuse(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
@@ -131,8 +135,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
 }
 
 /**
- * Class decorator: each operation of the controller sends one command, with its `@CommandOrigin()`. POST supports
- * `Idempotency-Key`; PUT, PATCH and DELETE support `If-Match`.
+ * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support `If-Match`.
+ * Each operation passes its `@CommandOrigin()` to one command.
  */
 export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(
@@ -154,7 +158,8 @@ export function SendsCommands(): ClassDecorator {
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  // Node joins the values of a repeated header with a comma and a space, but a single key may contain both as well.
+  // Check `headersDistinct` as well: Node joins the values of a repeated header with a comma and a space, which a single key may
+  // contain, too.
   if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }
@@ -165,8 +170,8 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Returns a digest of the operation, the path parameters and the JSON body. Different spellings of the same URL or the same JSON
- * give the same digest.
+ * Returns a digest of the operation, the path parameters and the JSON body. It does not depend on the spelling of the URL or of
+ * the JSON.
  */
 function fingerprintOf(request: FastifyRequest, replacer: Replacer): string {
   const { method, params, body } = request;
@@ -184,7 +189,7 @@ function jsonOf(body: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(body, replacer);
   } catch {
-    // A body of thousands of nested arrays can be parsed, but `JSON.stringify` throws an error.
+    // `JSON.stringify` throws an error for thousands of nested arrays, which `JSON.parse` accepts.
     throw new ValidationFailedError('The body is nested too deeply.');
   }
 }

@@ -26,8 +26,8 @@ export const IdempotencyKeyReusedError = defineError({
 });
 
 /**
- * The statuses of errors that are stored and replayed, because the operation has decided on the request. After any other error, a
- * caller may correct the request and send it again with the same key.
+ * Statuses of errors that are stored and replayed, because a retry would meet the same decision. After any other error, the
+ * caller may send a corrected request with the same key.
  */
 export const KEPT_ERRORS: readonly number[] = [404, 409, 422];
 
@@ -38,11 +38,11 @@ function isKept(error: unknown): error is ApiError {
 @Entity('idempotency_records')
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
-  /** The id of the client, a space, and the client's idempotency key. */
+  /** The client's id, a space, and the idempotency key: two clients may use the same key. */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   name!: string;
 
-  /** A digest of the request. If the idempotency key is used again, the new request must have the same digest. */
+  /** A digest of the request. A later request with the same idempotency key is refused if its digest differs. */
   @Column('text')
   fingerprint!: string;
 
@@ -59,7 +59,7 @@ export class IdempotencyRecord {
 type StoredResponse = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'body'>;
 
 const KEPT_FOR = `interval '24 hours'`;
-/** SQL condition for responses that are too old to be replayed. The age is measured by the clock of the database. */
+/** SQL condition for responses that are too old to be replayed, by the clock of the database. */
 export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 
 const CLAIM = {
@@ -67,7 +67,9 @@ const CLAIM = {
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`,
 };
 
-/** Claims an idempotency key with an advisory lock until the transaction ends. The value is false if another transaction holds the lock. */
+/**
+ * Claims an idempotency key with an advisory lock until the end of the transaction. False if another transaction holds the lock.
+ */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   callFor: (names) => ({ statement: CLAIM, values: [names] }),
@@ -75,8 +77,8 @@ const CLAIMS: Lookup<string, boolean> = {
 };
 
 /**
- * Finds the stored responses of these keys. LATERAL, and an age condition that no index serves, make PostgreSQL look up one key
- * at a time: otherwise a plan that was made for a small table would later scan the records of a whole day.
+ * Finds the stored responses of several keys. LATERAL, and a condition on the age that cannot use an index, make PostgreSQL look
+ * up each key in the primary key. A plan that was made for a small table could otherwise scan all responses later.
  */
 const FIND = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
@@ -85,8 +87,8 @@ const FIND = {
 };
 
 /**
- * Looks up the stored response for an idempotency key. Runs after the claim, so that a response is found that the last holder of
- * the key has just committed.
+ * Looks up the stored response of an idempotency key. The claim comes first, so that a response that the previous owner of the
+ * claim has committed is found.
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
@@ -100,7 +102,7 @@ const RESPONSES: Lookup<string, StoredResponse | null> = {
   },
 };
 
-/** Stores responses. If an expired response with the same key is not deleted yet, overwrites that response. */
+/** Stores responses. Overwrites an expired response with the same key that was not yet deleted. */
 const KEEP = new Insert(
   'INSERT INTO idempotency_records (name, fingerprint, status, body)',
   ['text', 'text', 'int', 'text'],
@@ -114,16 +116,15 @@ const RECORDS: Journal<StoredResponse & { name: string }> = {
   ],
 };
 
-/** A request with an Idempotency-Key. `once` makes the request's command take effect only once. */
 export class KeyedRequest {
-  /** True after the command was sent. From then on, the command itself stores the response. */
+  /** True after the command was sent, which stores the response itself. */
   isSent = false;
   isReplayed = false;
 
   /**
-   * @param name the id of the client and the idempotency key, because two clients may use the same key
+   * @param name the client's id, a space, and the idempotency key
    * @param status the status of the response if the command succeeds
-   * @param isSame returns true if a stored fingerprint belongs to this request
+   * @param isSame returns true if a stored fingerprint matches this request
    */
   constructor(
     readonly name: string,
@@ -133,8 +134,8 @@ export class KeyedRequest {
   ) {}
 
   /**
-   * Wraps a command so that it takes effect only once. Its result or error is stored in the same transaction. A later command
-   * with the same key returns the stored response, even if both commands are in the same batch.
+   * Wraps a command so that it takes effect only once. The result or error is stored in the same transaction. A later command
+   * with the same key returns the stored response, even within the same batch of commands.
    */
   once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;
@@ -143,7 +144,7 @@ export class KeyedRequest {
       needs: [{ lookup: CLAIMS, key: name }, { lookup: RESPONSES, key: name }, ...command.needs],
       needsNoRows: (state) => !state.lookUp(CLAIMS, name) || state.lookUp(RESPONSES, name) !== null,
       decide: (state) => {
-        // Reset the flag, because the command is decided again if its batch is repeated.
+        // Reset the flag, because `decide` runs again if the batch of commands is repeated.
         this.isReplayed = false;
         if (!state.lookUp(CLAIMS, name)) {
           throw new IdempotencyInProgressError();

@@ -22,7 +22,7 @@ const ADDRESS_POLICY: Provider = {
   useFactory: ({ webhookNetworks }: WebhookSettings) => new AddressPolicy(webhookNetworks),
 };
 
-/** The part of the webhooks that the API and admin commands share: managing webhooks, but not sending deliveries. */
+/** Manages webhooks, for the API and for admin commands, but does not send deliveries. */
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
   providers: [ADDRESS_POLICY, SecretVault, WebhooksService],
@@ -46,7 +46,7 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
   new Gauge({
     name: 'petstore_webhook_oldest_due_seconds',
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
-    // Each worker process reads the same value from the database, so report the largest value instead of the sum.
+    // Every worker process reads the same value from the database, so report the largest one instead of a sum.
     aggregator: 'max',
     registers,
     async collect() {
@@ -60,10 +60,10 @@ export const WEBHOOKS: Feature = {
   commandModule: WebhookStoreModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
-  // Commands change these tables, but no event in the feed reports the changes.
+  // Neither table has `eventsOf`: changes of webhooks are not reported in the event feed.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [
-    // Deliveries are kept for at least 30 full days. Today counts as one day, hence 31.
+    // Keep deliveries for at least 30 full days: today counts as one day, hence 31.
     { table: 'webhook_deliveries', expired: olderThan(31, `(created_at AT TIME ZONE 'UTC')::date`) },
     { table: 'webhook_deliveries', expired: () => OF_DELETED },
   ],

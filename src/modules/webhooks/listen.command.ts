@@ -8,9 +8,9 @@ import { EVENT_TYPES, type EventType } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { Sender, deliveryHeaders } from './delivery/sender';
 
-/** Allows every address, because a receiver in development may run on this machine or in a private network. */
+/** Allows every address, because a developer's receiver may run on this machine or in a private network. */
 const EVERYWHERE = new AddressPolicy(['0.0.0.0/0', '::/0']);
-/** Retries that follow each other within this time belong to one outage, which is reported once. */
+/** Retries within this time after each other belong to one outage, for which one warning is printed. */
 const OUTAGE_MS = 60_000;
 
 export interface ListenOptions {
@@ -60,14 +60,14 @@ export async function listen(
 ): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
-  // The secret is derived from the API key with an HMAC, so it is always the same and does not reveal the key.
+  // Derive the secret from the API key with an HMAC: the secret is the same at each start and does not reveal the key.
   const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
   const sender = new Sender(EVERYWHERE);
   signal.addEventListener('abort', () => sender.close());
   const baseUrl = options.url ?? (await service.address());
   const pages = follow({ ...options, apiKey, baseUrl }, signal);
-  // Read the first page, which is empty, to check the key and the connection before the secret is printed.
+  // Check the key and the connection before the secret is printed. The first page is empty.
   await pages.next();
   process.stderr.write(`Listening until Ctrl-C. The secret of these webhooks is ${secret}\n`);
   for await (const page of pages) {
@@ -79,7 +79,7 @@ export async function listen(
   }
 }
 
-/** Yields the pages of the event feed from now on. Continues after restarts and rate limits of the service. */
+/** Yields the pages of the event feed from now on, and continues when the service was restarted or has refused a request. */
 async function* follow(
   { types, apiKey, baseUrl }: ListenOptions & { apiKey: string; baseUrl: string },
   signal: AbortSignal,
@@ -133,7 +133,7 @@ async function forward(event: StoreEvent, url: string, signer: Webhook, sender: 
   return { status, error, milliseconds: Math.round(performance.now() - begin) };
 }
 
-/** Formats an event with its outcome: `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)`. */
+/** Example: `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)`. */
 function lineOf(
   { timestamp, type, id, data }: StoreEvent,
   outcome?: Awaited<ReturnType<typeof forward>>,

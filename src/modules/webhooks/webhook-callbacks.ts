@@ -1,4 +1,4 @@
-// Describes the deliveries to webhooks in the OpenAPI document, as callbacks of createWebhook.
+// Describes the deliveries of webhooks in the OpenAPI document, as callbacks of the operation createWebhook.
 import {
   type OperationObject,
   type ParameterObject,
@@ -56,7 +56,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
       webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
     },
   },
-  // All event schemas stand in one flat `oneOf`, because some code generators cannot handle a nested `oneOf`.
+  // List all event schemas in one flat `oneOf`, because some code generators cannot handle a nested `oneOf`.
   WebhookEvent: anyEvent('What a webhook receives. `type` says what `data` is.', [
     ...RESOURCES,
     { schema: 'TestEvent', types: [TEST_TYPE] },

@@ -20,7 +20,7 @@ const PREFIX = 'whsec_';
 /** Standard Webhooks 1.0 allows secrets of 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const OVERLAP_MS = 24 * 3_600_000;
-/** How many secrets of a webhook may be valid at a time. Each valid secret adds a signature to every delivery. */
+/** Maximum number of valid secrets of a webhook. Each valid secret adds a signature to every delivery. */
 export const MAX_SECRETS = 5;
 
 const KEY_FILE = 'webhook.key';
@@ -32,7 +32,7 @@ export function validSecrets(secrets: readonly StoredSecret[], now: Date): Store
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
-/** Returns the secrets after a rotation, newest first. The secret that was replaced stays valid for 24 hours. */
+/** Returns the secrets of a webhook with a new one in front. The replaced secret stays valid for 24 hours. */
 export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));
@@ -41,7 +41,10 @@ export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, 
 
 const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}`);
 
-/** Encrypts secrets with a key that is not in the database. An encrypted secret can be decrypted only for its own webhook. */
+/**
+ * Encrypts secrets with a key that is not in the database. The webhook's id is authenticated as well, so that a secret cannot be
+ * moved to another webhook in the database.
+ */
 @Injectable()
 export class SecretVault {
   constructor(@Inject(SETTINGS) private readonly settings: Pick<WebhookSettings, 'webhookKey'>) {}
@@ -50,7 +53,7 @@ export class SecretVault {
     return this.settings.webhookKey !== undefined;
   }
 
-  /** Returns a new, encrypted secret. @throws UnavailableError if there is no key to encrypt it */
+  /** Creates and encrypts a secret. @throws UnavailableError if WEBHOOK_KEY is not set */
   sealNew(webhookId: number): string {
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
     const iv = randomBytes(IV_BYTES);
@@ -59,7 +62,7 @@ export class SecretVault {
     return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
   }
 
-  /** Decrypts a secret. @throws Error if it was encrypted with another key or for another webhook */
+  /** Decrypts a secret. @throws Error if the secret was encrypted with another key or for another webhook */
   open(sealed: string, webhookId: number): string {
     const bytes = Buffer.from(sealed, 'base64');
     const iv = bytes.subarray(0, IV_BYTES);
@@ -69,7 +72,7 @@ export class SecretVault {
     return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   }
 
-  /** Returns a signature for each valid secret, separated by spaces. Undefined means that a secret cannot be decrypted. */
+  /** Returns one signature for each valid secret, separated by spaces. Undefined if a secret cannot be decrypted. */
   sign(
     { secrets, webhookId, eventId }: { secrets: StoredSecret[]; webhookId: number; eventId: string },
     body: string,
@@ -81,7 +84,7 @@ export class SecretVault {
       );
       return signers.map((signer) => signer.sign(eventId, now, body)).join(' ');
     } catch {
-      // Do not log the error: it may contain the secret.
+      // Do not log the error, which may contain the secret.
       return undefined;
     }
   }
@@ -95,7 +98,7 @@ export class SecretVault {
   }
 }
 
-/** Checks at startup that this instance can decrypt the secrets of webhooks, because all instances need the same key. */
+/** Checks at startup that this instance can decrypt the secrets in the database: all instances must have the same key. */
 @Injectable()
 export class WebhookKeyCheck implements OnModuleInit {
   constructor(
@@ -121,7 +124,10 @@ export class WebhookKeyCheck implements OnModuleInit {
   }
 }
 
-/** Returns the file with the webhook key, for a copy of the store. Undefined if WEBHOOK_KEY is set or there is no file. */
+/**
+ * Returns the file with the webhook key, which a copy of the store needs as well. Undefined if WEBHOOK_KEY is set or the file
+ * does not exist.
+ */
 export function webhookKeyFile({
   webhookKey,
   databaseUrl,
@@ -135,18 +141,19 @@ export function webhookKeyFile({
 }
 
 /**
- * Adds the webhook key to the settings. Unless WEBHOOK_KEY is set, an embedded database has the key in its folder,
- * created at the first start. For an external database no key is created, because all its instances need the same key.
+ * Adds the webhook key to the settings, if WEBHOOK_KEY is not set. With an embedded database, the key is in a file that is
+ * created at the first start. With an external database, no key is created, because all its instances need the same key.
  */
 export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return settings;
   }
   const file = join(settings.dataDirectory, KEY_FILE);
-  // A link without a target counts as a file: its target may be on a disk that is not mounted, and a new key must not replace it.
+  // Use `lstat`, so that a link whose target is missing counts as a file: the target may be on a disk that is not mounted, and a
+  // new key must not replace the key there.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
-    // Write to a temporary file and rename it, so that the key is complete and on disk before a secret is encrypted with it.
+    // Write to a temporary file and rename it, so that an interrupted write never leaves an incomplete key.
     writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
     renameSync(`${file}.tmp`, file);
   }

@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit';
 
 export interface StoredSecret {
   sealed: string;
-  /** When the secret ends, in RFC 3339 format; null for the current secret, which does not end. */
+  /** When the secret stops being valid, in RFC 3339 format; null for the current secret. */
   until: string | null;
 }
 
@@ -18,7 +18,6 @@ const storedSecrets: ValueTransformer = {
   from: (text: string) => JSON.parse(text) as StoredSecret[],
 };
 
-/** A webhook with more pending deliveries than this is disabled. */
 export const MAX_PENDING = 10_000;
 
 @Entity('webhooks')
@@ -35,7 +34,7 @@ export class Webhook {
   @Column('text')
   url!: string;
 
-  /** Null means that the webhook receives every type of event. */
+  /** Null means all types. */
   @Column({ type: 'text', nullable: true, transformer: listOfTypes })
   types!: string[] | null;
 
@@ -48,38 +47,38 @@ export class Webhook {
   @Column({ name: 'disabled_reason', type: 'text', nullable: true })
   disabledReason!: string | null;
 
-  /** When the first attempt since the last success failed; null if no attempt has failed since then. */
+  /** When the first attempt since the last success failed; null if no attempt has failed since. */
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
-  /** Nothing is sent to the webhook before this time, because its receiver asked for a pause. */
+  /** Nothing is sent before this time, because the receiver asked for a pause. */
   @Column({ name: 'paused_until', type: 'timestamptz', nullable: true })
   pausedUntil!: Date | null;
 
-  /** True once the receiver has accepted a delivery. Until then the webhook is on probation and gets one delivery at a time. */
+  /** True after the first successful delivery. Until then, the webhook gets one delivery at a time. */
   @Column('boolean', { default: false })
   proven!: boolean;
 
   @Column('boolean', { default: false })
   quick!: boolean;
 
-  /** While the webhook is on probation, nothing is sent before this time, because the last attempt failed. */
+  /** After a failed attempt, nothing is sent before this time. Used only until the first successful delivery. */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 
-  /** The encrypted secrets, newest first. */
+  /** Encrypted, newest first. */
   @Column({ type: 'text', transformer: storedSecrets })
   secrets!: StoredSecret[];
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** The webhook receives the events after this position in the feed. A database trigger sets this column. */
+  /** The webhook receives events after this position in the event feed. A database trigger sets this column. */
   @Column({ type: 'bigint', ...MAINTAINED_BY_DATABASE })
   since?: number;
 }
 
-/** The state of a webhook whose URL is new, so that nothing is known about the receiver. */
+/** The state of a webhook with a new URL: nothing is known about its receiver. */
 export const NEW_RECEIVER = {
   failingSince: null,
   pausedUntil: null,
@@ -88,13 +87,13 @@ export const NEW_RECEIVER = {
   probeAfter: null,
 };
 
-/** Returns the columns that change when a webhook is enabled or disabled. Enabling also ends all pauses. */
+/** Returns the changed columns of a webhook that is enabled or disabled. Enabling also ends all pauses. */
 export function switched(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/** Enables or disables a webhook. The client can see `reason`, which says why a webhook is disabled. */
+/** Enables or disables a webhook. The client can read `reason`. */
 export async function switchWebhook(
   transaction: Transaction,
   trail: AuditTrail,
@@ -111,7 +110,7 @@ export async function switchWebhook(
   }
 }
 
-/** Hides the values in the query of a URL, because they may be secret. */
+/** Replaces the values in the query of a URL by …, because they may be secret. */
 export function shownUrl(url: string): string {
   return url.replace(/\?.*/, (query) => query.replace(/=[^&]*/g, '=…'));
 }
@@ -126,7 +125,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('webhook_deliveries_waiting', ['webhookId', 'dueAt'], { where: `status = 'pending'` })
 @Index('webhook_deliveries_leased', ['webhookId'], { where: 'leased_until IS NOT NULL' })
 @Index('webhook_deliveries_of_webhook', ['webhookId', 'status', 'id'])
-// TypeORM cannot declare this index, which is on an expression, so a migration creates the index.
+// The index is on an expression, which TypeORM cannot declare. A migration creates it.
 @Index('webhook_deliveries_by_day', { synchronize: false })
 export class WebhookDelivery {
   @GeneratedId()
@@ -141,7 +140,7 @@ export class WebhookDelivery {
   @Column('text')
   type!: string;
 
-  /** The event's position in the feed; null for a test event. */
+  /** The event's position in the event feed; null for a test event. */
   @Column({ type: 'bigint', nullable: true })
   position!: number | null;
 
@@ -166,12 +165,12 @@ export class WebhookDelivery {
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 
-  /** Until this time, only the instance that has leased the delivery may send it. */
+  /** Until this time, only the instance that holds the lease may send the delivery. */
   @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...MAINTAINED_BY_DATABASE })
   leasedUntil?: Date | null;
 }
 
-/** A table of one row: the position in the feed up to which deliveries were created. */
+/** A table with one row: the position in the event feed up to which deliveries were created. */
 @Entity('webhook_dispatch')
 @Check('webhook_dispatch_one_check', 'one')
 export class DispatchPosition {

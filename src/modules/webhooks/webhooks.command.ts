@@ -24,11 +24,11 @@ import type { DeliveryDto } from './webhooks.dto';
 import { type WebhookOverview, WebhooksService } from './webhooks.service';
 
 const BY_OPERATOR = 'The operator disabled it.';
-/** How long the command waits for the result of a test event, because a receiver may take 15 seconds. */
+/** How long the command waits for the result of a test event. A receiver may take up to 15 seconds. */
 const TEST_MS = 20_000;
 const TEST_POLL_MS = 200;
 
-/** Describes a webhook without its secrets. Tables show "all" for `types`, because null would be shown as a dash. */
+/** Describes a webhook without its secrets. In a table, `types` is "all" instead of null, which a table shows as a dash. */
 function describe({ webhook, client, pending, failed }: WebhookOverview, { json }: OutputOptions): object {
   return {
     id: webhook.id,
@@ -168,7 +168,9 @@ export class WebhooksCommand extends CommandGroup {
     return overview;
   }
 
-  /** Waits for the first attempt of a delivery. Returns undefined if no service sends the delivery within TEST_MS. */
+  /**
+   * Waits for the first attempt of a delivery. Returns undefined if there was none within TEST_MS, because no service is running.
+   */
   private async attemptOf(deliveryId: number) {
     for (let waited = 0; waited < TEST_MS; waited += TEST_POLL_MS) {
       const delivery = await this.webhooks.delivery(deliveryId);

@@ -128,7 +128,6 @@ export class WebhookWithSecretDto extends WebhookDto {
   secret!: string;
 }
 
-/** The examples of responses: fields that do not apply together are not shown together. */
 export const WEBHOOK = {
   id: 1,
   url: URL_FIELD.example,
@@ -237,7 +236,7 @@ export function toDeliveryDto(delivery: WebhookDelivery, { enabled }: Pick<Webho
   };
 }
 
-/** Converts types of events from a request to their stored form. Absent, null and empty become null, which means all types. */
+/** Converts the types in a request to the stored form. Without any types, returns null, which means all types. */
 export function storedTypes(types: readonly string[] | null | undefined): string[] | null {
   return types?.length ? [...new Set(types)] : null;
 }

@@ -52,7 +52,10 @@ const COUNT_WEBHOOKS = {
     FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`,
 };
 
-/** Counts the webhooks of a client. The command has locked the client's row, so the number cannot change meanwhile. */
+/**
+ * Counts the webhooks of a client, after the client's row was locked: the number then cannot change before the command is
+ * written.
+ */
 const COUNT: Lookup<number, number> = {
   name: 'the number of webhooks',
   isUnderLocks: true,
@@ -60,7 +63,7 @@ const COUNT: Lookup<number, number> = {
   resultsOf: (rows) => rows.map(([count]) => count as number),
 };
 
-/** Plain SQL, because an UPDATE of TypeORM has no order and no limit. */
+/** Plain SQL, because TypeORM supports no ORDER BY and LIMIT in an UPDATE. */
 const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = $2 WHERE id = ANY(ARRAY(
     SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed' ORDER BY id DESC
     LIMIT greatest(0, ${MAX_PENDING} - (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'))))`;
@@ -101,7 +104,7 @@ export class WebhooksService {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
-  /** Locks the client's row, so that concurrent requests cannot create more webhooks than a client may have. */
+  /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
   create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     const { owner: clientId } = origin;
     const decide = (state: State): WebhookWithSecretDto => {
@@ -124,7 +127,7 @@ export class WebhooksService {
         secrets: [{ sealed, until: null }],
         createdAt: state.now,
       };
-      // If the client was deleted meanwhile, store no webhook, because the deletion ends all webhooks of the client.
+      // If the client was deleted in the meantime, store nothing: its webhooks were deleted as well.
       if (ClientOperations.exists(state, clientId)) {
         state.insert(Webhook, id, webhook);
         state.note(COUNT, clientId, count + 1);
@@ -182,8 +185,8 @@ export class WebhooksService {
   }
 
   /**
-   * Returns a page of deliveries, newest first. The statement reads each status separately, because the index is sorted by id only
-   * within a status. Whole rows are compared, because PostgreSQL would otherwise read the deliveries of all webhooks.
+   * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only within a status.
+   * Rows are compared as a whole, because PostgreSQL would otherwise scan the deliveries of all webhooks.
    */
   async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
@@ -227,7 +230,7 @@ export class WebhooksService {
     });
   }
 
-  /** Makes a delivery due now, and restarts its retry schedule. */
+  /** Sends a delivery again now, with all retries. */
   retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
     return this.change(webhookId, origin, [row], (webhook, state) => {
@@ -267,7 +270,7 @@ export class WebhooksService {
     );
   }
 
-  /** Makes the newest failed deliveries due now, as many as may be pending. @returns the number of these deliveries */
+  /** Sends the newest failed deliveries again now, up to the maximum number of pending ones. @returns the number of deliveries */
   retryFailed(webhookId: number): Promise<number> {
     return this.database.transaction(async (transaction) => {
       await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });
@@ -282,7 +285,7 @@ export class WebhooksService {
     });
   }
 
-  /** Locks a webhook of the caller and applies `decide`. @param needs the other rows and lookups that `decide` reads */
+  /** Locks a webhook of the client and calls `decide`. @param needs other rows and lookups that `decide` reads */
   private change<Result>(
     id: number,
     origin: Origin,
@@ -295,7 +298,10 @@ export class WebhooksService {
     });
   }
 
-  /** Decrypts the secret in a response. Before this step it is encrypted, also in a response kept for an Idempotency-Key. */
+  /**
+   * Decrypts the secret in a response. Until here, even a response that is stored for an Idempotency-Key contains only the
+   * encrypted secret.
+   */
   private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
     try {
@@ -315,7 +321,7 @@ export class WebhooksService {
   }
 }
 
-/** @throws ApiError 404 if there is no such webhook, or if it belongs to another client */
+/** @throws ApiError 404 if the webhook does not exist or belongs to another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   if (webhook === null || webhook.clientId !== clientId) {
     throw new WebhookNotFoundError(id);
@@ -323,13 +329,16 @@ function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   return webhook;
 }
 
-/** Makes a delivery due now because a caller asked for it. Even a webhook on probation sends the delivery at once. */
+/** Makes a delivery due at once, even if an earlier attempt failed and the webhook has to wait. */
 function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
   return { status: 'pending', attempts: 0, dueAt: state.now };
 }
 
-/** Ends the webhooks of a client that is deleted, and lists the webhooks of a client whose key was revoked. */
+/**
+ * Called when a client or one of its keys ends: deletes the webhooks of a deleted client, or tells the operator which webhooks
+ * continue after a key was revoked.
+ */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {
     await transaction.delete(Webhook, { clientId });

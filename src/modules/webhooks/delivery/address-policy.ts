@@ -1,24 +1,30 @@
-// Decides which addresses webhooks may call. The check when a connection is opened is decisive; the check of a URL only reports
-// errors earlier.
+// Decides which addresses webhooks may call. Each new connection checks its address. The check when a URL is saved only reports
+// errors early, because a host name may lead to another address later.
 import { isIP } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
 
 const PORTS_BELOW_1024 = [80, 443];
-/** The range of all public IPv6 addresses. ipaddr.js also reports addresses outside this range, such as ::7f00:1, as unicast. */
+/**
+ * All public IPv6 addresses are in this range. Check the range, because ipaddr.js reports reserved addresses such as ::7f00:1 as
+ * unicast.
+ */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
-/** The metadata service of Azure, which must not be called although its address is public. */
+/** Block the metadata service of Azure, which gives credentials to any caller inside Azure, although its address is public. */
 const AZURE_METADATA = '168.63.129.16';
-/** The `URL` class accepts a text with this white space, and removes the white space. */
+/** Finds white space that the `URL` class would accept and silently remove. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
 const EMPTY_LABEL = /^\.|\.\./;
-/** `localhost` and the names below it mean this machine, whatever DNS says (RFC 6761, section 6.3). */
+/** `localhost` and its subdomains always mean this machine, even if DNS has other addresses (RFC 6761, section 6.3). */
 const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 export class AddressPolicy {
   private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
 
-  /** Webhooks may call these networks (10.0.0.0/8) and addresses even if not public. Over http, no others are allowed. */
+  /**
+   * @param networks networks (10.0.0.0/8) and addresses that webhooks may call although they are not public; only these may be
+   * called over http
+   */
   constructor(networks: readonly string[]) {
     this.named = networks.map((text) =>
       ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
@@ -29,18 +35,24 @@ export class AddressPolicy {
     if (isIP(address) === 0) {
       return false;
     }
-    // `process` converts an IPv4-mapped IPv6 address to the IPv4 address to which it leads.
+    // `process` converts an IPv4-mapped IPv6 address to IPv4, so that the ranges of IPv4 apply to the address.
     const parsed = ipaddr.process(address);
     const isNamed = ipaddr.subnetMatch(parsed, { named: this.named }, '') === 'named';
     return isNamed || (protocol === 'https:' && isPublic(parsed));
   }
 
-  /** Returns an address as a failure may name it: a client must not learn to which internal address a name leads. */
+  /**
+   * Returns the address for an error message. Internal addresses are not shown, so that a client cannot explore the network of
+   * the service.
+   */
   shown(address: string): string {
     return isPublic(ipaddr.process(address)) ? address : 'an internal address';
   }
 
-  /** Returns why a URL is not allowed, such as "must use https". Undefined means that it passes all checks without DNS. */
+  /**
+   * Returns what is wrong with a URL, such as "must use https". Undefined if nothing is wrong, as far as can be checked without
+   * DNS.
+   */
   objection(text: string): string | undefined {
     if (IGNORED_SPACE.test(text)) {
       return 'must not have white space around it';
@@ -55,7 +67,7 @@ export class AddressPolicy {
     if (url.username !== '' || url.password !== '') {
       return 'must not contain a user or a password';
     }
-    // `url.port` is empty if the URL has the default port of its protocol, which is always allowed.
+    // `url.port` is empty for the default port of http or https. Both are allowed, so any allowed number will do.
     const port = Number(url.port || 443);
     if (port < 1024 && !PORTS_BELOW_1024.includes(port)) {
       return 'has a port that webhooks may not use: take 443, 80 or one above 1023';
@@ -63,7 +75,7 @@ export class AddressPolicy {
     if (EMPTY_LABEL.test(url.hostname)) {
       return 'must have a valid host name';
     }
-    // The `URL` class has already normalized octal, decimal and hexadecimal forms of IPv4 addresses.
+    // Octal, decimal and hexadecimal forms of an IPv4 address need no check, because the `URL` class has converted these forms.
     const known = localAddresses(url.hostname) ?? [url.hostname.replace(/^\[(.*)\]$/, '$1')].filter(isIP);
     if (known.length > 0 && !known.some((address) => this.allows(address, url.protocol))) {
       return known.some((address) => this.allows(address, 'https:'))

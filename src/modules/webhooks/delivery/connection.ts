@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** If an address does not answer within this time, the next address is tried as well (RFC 8305, section 5). */
+/** Delay before the next address is tried in parallel (RFC 8305, section 5). */
 const NEXT_ADDRESS_MS = 250;
 
-/** Descriptions of failed connections, by Node's error code. ABORT_ERR means that a deadline ended a silent attempt. */
+/** Error messages by Node's error code. ABORT_ERR means that the time for the connection was over. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection',
   ENETUNREACH: 'is unreachable',
@@ -17,8 +17,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 export class NoConnectionError extends Error {}
 
 /**
- * Connects to the first address that accepts. Each attempt may last until `signal` aborts. Node's own `autoSelectFamily` gives up
- * an address when it tries the next, and so would never reach a slow receiver whose second address is unreachable.
+ * Connects to the address that accepts first. Earlier attempts continue when the next address is tried. Node's `autoSelectFamily`
+ * would end them, and so fail if a slow address is followed by an unreachable one.
  */
 export async function connectToFirst(
   addresses: readonly string[],

@@ -6,22 +6,28 @@ import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
 import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
-/** One statement creates deliveries for at most this many events, and at most MAX_DELIVERIES unless a single event has more. */
+/**
+ * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the deliveries as well, except for a
+ * single event.
+ */
 const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
-/** A webhook gets at most this many deliveries at a time, and only one at a time until its first success. */
+/** Maximum number of deliveries to a webhook at the same time, after its first success. */
 const MAX_CONCURRENT = 4;
-/** No other process sends a delivery during its lease. A lease is much longer than an attempt, in case the process is busy. */
+/**
+ * Length of a lease: until it ends, no other process sends the delivery. Much longer than an attempt takes, because the process
+ * may be busy.
+ */
 const LEASE_MS = 60_000;
-/** A process sends at most this many deliveries at a time to quick webhooks, and as many to slow webhooks. */
+/** Maximum number of deliveries that a process sends at the same time to quick webhooks, and separately to slow webhooks. */
 const PLACES_OF_A_KIND = 500;
 
 export interface LeasedDelivery {
   id: number;
-  /** When the lease ends. Each lease of a delivery ends at another time, so this time also identifies the lease. */
+  /** When the lease ends. No two leases of a delivery end at the same time, so this time also identifies the lease. */
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
@@ -29,21 +35,24 @@ export interface LeasedDelivery {
   url: string;
   secrets: StoredSecret[];
   eventId: string;
-  /** The event as JSON, the same text at every attempt; null if the event is older than 30 days and was deleted. */
+  /** The event as JSON, or null if the event has expired since. */
   body: string | null;
   startedAt: Date;
   attempt?: Attempt;
 }
 
-/** Reads the end of the feed. DISPATCH must be a later statement: otherwise its snapshot could miss events before this end. */
+/**
+ * Reads the end of the event feed. DISPATCH has to be a separate, later statement: in one statement, the snapshot could miss
+ * events that were committed just before the end was read.
+ */
 const NEW_EVENTS = {
   text: `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
     FROM webhook_dispatch, feed_end() AS "end"`,
 };
 
 /**
- * Creates deliveries of new events, unless another instance is doing so. Webhooks are joined by event type, so that a webhook
- * costs nothing for events of other types.
+ * Creates deliveries of new events, unless another instance is doing so. Events are joined with the types of each webhook, so
+ * that an event takes no time for webhooks of other types.
  */
 const DISPATCH = {
   text: `WITH turn AS (
@@ -63,7 +72,7 @@ const DISPATCH = {
     WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`,
 };
 
-/** SQL: the JSON of the delivery's event. A delivery without a position is a test, whose event is not in the table of events. */
+/** SQL expression for the event as JSON. A test event has no position and is not stored in `events`, so its JSON is built here. */
 const BODY = `CASE WHEN leased.position IS NULL
     THEN ${eventJson('event_id', 'leased.created_at', `concat('{"webhookId":', webhook_id, '}')`)}
     ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
@@ -76,7 +85,7 @@ const FULL = {
 const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
   WHERE webhook_id = $1 AND status = 'pending'`;
 
-/** SQL: the deliveries of a webhook that are due at the time $1 and that no process has leased. */
+/** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
@@ -85,8 +94,8 @@ const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
     < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * Returns SQL for `found (id)`: the ids of the webhooks that have deliveries with this condition, and a null at the end. The loose
- * index scan reads one delivery of each of these webhooks, so that other webhooks and further deliveries cost nothing.
+ * Returns SQL for a recursive query `found (id)`: the ids of all webhooks with deliveries that meet the condition, and a null at
+ * the end. The query reads one index entry for each of these webhooks (loose index scan), however many deliveries there are.
  */
 export const foundByDeliveries = (condition: string): string => `found (id) AS (
       SELECT min(webhook_id) FROM webhook_deliveries WHERE ${condition}
@@ -96,8 +105,9 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
     )`;
 
 /**
- * Finds at most `$4` quick or slow (`$3`) webhooks that may get one more delivery. Clients with fewer deliveries under way (`$2`)
- * come first, and no client takes all places: another client would still find some.
+ * Finds at most `$4` webhooks, all quick or all slow (`$3`), that have a due delivery. Clients with fewer current deliveries come
+ * first; `$2` has a client id for each current delivery. The number for each client is limited, so that deliveries of other
+ * clients can start at any time.
  */
 const FIND = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
@@ -113,12 +123,12 @@ const FIND = {
     ORDER BY turn, random() LIMIT $4`,
 };
 
-/** Locks webhooks, and skips the webhooks that another instance has locked: that instance sends their deliveries. */
+/** Locks webhooks. Webhooks that another instance has locked are skipped, because that instance sends their deliveries. */
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each locked webhook. LEASE must be a statement after LOCK, to see the earlier leases of other
- * instances. A webhook on probation gets its oldest delivery, so that a failed delivery is repeated before others are sent.
+ * Leases the next delivery of each locked webhook. LEASE has to be a separate statement after LOCK, to see what other instances
+ * leased before. A webhook without a success so far (`NOT proven`) gets its oldest delivery, until an attempt succeeds.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
@@ -134,9 +144,9 @@ const LEASE = `WITH leased AS (
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
- * Records the outcomes of attempts, except of deliveries that were leased again since. A webhook is updated only if the outcome
- * changes its state, and if its URL is still the URL of the attempt. Webhooks are locked first, in the order of their ids, to
- * prevent deadlocks.
+ * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again in the meantime, and leaves the webhook
+ * unchanged if its URL has changed since the attempt. Locks webhooks in the order of their ids, so that instances cannot
+ * deadlock.
  */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)
@@ -167,12 +177,15 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
     RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
 
-/** A webhook whose state has changed. `gone`: the receiver responded 410. `dead`: everything has failed for five days. */
+/**
+ * A webhook whose state has changed. `gone` means that its receiver responded 410, `dead` that all attempts have failed for five
+ * days.
+ */
 type Recorded = { id: number; gone: boolean; dead: boolean | null };
 
 /**
- * Reads how long the oldest delivery has been due. Webhooks with failing receivers do not count, because their owners have to fix
- * them. The lateral join reads one delivery of each webhook instead of all deliveries.
+ * Reads how long the oldest delivery has been due, except of webhooks whose receivers fail: delays of these are not a problem of
+ * the service. The lateral join reads one delivery of each webhook instead of all deliveries.
  */
 const OLDEST_DUE = {
   text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
@@ -182,8 +195,8 @@ const OLDEST_DUE = {
 };
 
 /**
- * The deliveries to webhooks, which all instances share. An instance leases a delivery before it sends the delivery. Plain SQL,
- * because TypeORM's query builder has no statements with several changes and no INSERT … SELECT.
+ * Queue of deliveries in the database, from which all instances take deliveries. An instance sends a delivery only while it holds
+ * the lease of the delivery.
  */
 @Injectable()
 export class DeliveryQueue {
@@ -193,7 +206,10 @@ export class DeliveryQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a delivery of each new event for each subscribed webhook. `isAwaited` is true if any webhook is enabled. */
+  /**
+   * Creates a delivery of each new event for each webhook that subscribes to its type. `isAwaited` is true if any webhook is
+   * enabled.
+   */
   async dispatch(): Promise<{ isFound: boolean; isAwaited: boolean; hasMore: boolean }> {
     const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>(
       NEW_EVENTS,
@@ -215,8 +231,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Leases at most one more delivery of each webhook. Deliveries that have become slow use the places for slow webhooks.
-   * @param current the deliveries that this process already sends
+   * Leases at most one more delivery of each webhook. A quick delivery that now takes long counts as slow, which makes room for a
+   * quick one.
+   * @param current the deliveries that this process is already sending
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
     const now = this.timeIn(0);

@@ -8,9 +8,12 @@ import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import type { Attempt } from './retry-schedule';
 import { Sender, deliveryHeaders } from './sender';
 
-/** A webhook is slow if its last attempt took longer than this, otherwise quick. */
+/** A webhook is quick if its last attempt took at most this time, otherwise slow. */
 const QUICK_MS = 1_000;
-/** How often the worker looks for new events, if any webhook is enabled. For due deliveries the interval is DUE_POLL_MS. */
+/**
+ * How often the worker looks for new events. DUE_POLL_MS is the interval for due deliveries, and IDLE_POLL_MS applies if no
+ * webhook is enabled.
+ */
 const EVENTS_POLL_MS = 200;
 const DUE_POLL_MS = 500;
 const IDLE_POLL_MS = 1_000;
@@ -22,7 +25,7 @@ const EXPIRED = 'The event is older than 30 days.';
 
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /** The metric has no labels for webhooks or clients, because their number, and so the number of time series, is unlimited. */
+  /** There is no label for the webhook or client, because each value of a label would add a time series. */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',
     help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
@@ -32,7 +35,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private readonly logger = new Logger('Webhooks');
   private isAwaited = false;
-  /** The deliveries that this process sends. Each promise resolves when the attempt has ended. */
+  /** The deliveries that this process is sending. Each promise resolves when the attempt has ended. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
@@ -62,11 +65,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
   }
 
-  /** Leases no more deliveries, and waits for the attempts under way. Other instances repeat attempts that take too long. */
+  /**
+   * Stops leasing deliveries, and waits for the current attempts. If an attempt takes too long, another instance repeats the
+   * delivery.
+   */
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
-    // If the results cannot be written, the leases expire, and other instances send these deliveries again.
+    // Ignore an error: the leases then expire, and other instances send these deliveries again.
     await this.writeOutcomes().catch(() => undefined);
     this.sender.close();
   }
@@ -82,10 +88,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Starts one more delivery to each webhook, and repeats this until no webhook may get another. */
+  /** Starts one more delivery to each webhook that may get one, and repeats this until there is none. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
-    // Without WEBHOOK_KEY this instance cannot sign deliveries, and leaves them to instances with the key.
+    // Without WEBHOOK_KEY this instance cannot sign deliveries, so leave the deliveries to instances that can.
     if (this.vault.hasKey && (await this.begin()) > 0) {
       this.sending.wake();
     }
@@ -128,7 +134,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return this.sender.send({ url: delivery.url, headers, body });
   }
 
-  /** Writes the results of ended attempts. Results that cannot be written stay in `current` for the next run. */
+  /** Writes the results of attempts. If this fails, the results stay in `current` and are written in the next run. */
   private async writeOutcomes(): Promise<void> {
     const finished = [...this.current.keys()].filter(({ attempt }) => attempt !== undefined);
     if (finished.length > 0) {

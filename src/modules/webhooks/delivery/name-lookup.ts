@@ -1,6 +1,6 @@
-// Looks up host names without the operating system's lookup, which blocks one of the process's four threads: a few names whose
-// servers never answer would block files and cryptography too. The hosts file and the search domains are read here instead, anew
-// for each lookup, so that changes apply at once.
+// Looks up host names without `dns.lookup`, which occupies one of the four threads of Node's pool: a few names whose servers
+// never answer would block file access and cryptography. The hosts file and the search domains are therefore read here, again for
+// each lookup, so that changes apply at once.
 import { type LookupAddress, promises as dns } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -9,15 +9,18 @@ import { type AddressPolicy, localAddresses } from './address-policy';
 
 const HOSTS = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 const QUERY = { timeout: 2_000, tries: 2 };
-/** How long all queries for a name may take: less than an attempt, so that silent name servers are not blamed on the receiver. */
+/**
+ * Timeout of all queries for a name. Shorter than the timeout of an attempt, so that the error names the lookup and not the
+ * receiver.
+ */
 const LOOKUP_MS = 8_000;
-/** Once IPv4 or IPv6 addresses are known, the lookup waits this long for the other family (RFC 8305, section 3). */
+/** After the IPv4 or the IPv6 addresses have arrived, how long to wait for the other ones (RFC 8305, section 3). */
 const OTHER_FAMILY_MS = 50;
 const MAX_ADDRESSES_PER_FAMILY = 2;
-/** Errors that mean that the name has no address. All other errors mean that a name server failed. */
+/** Codes of errors that mean that the name has no address. Other codes mean that a name server failed. */
 const NOT_FOUND = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
 
-/** Finds all addresses of a name. Rejects with the code ENOTFOUND if there are none, or ELOOKUP if a name server failed. */
+/** Finds all addresses of a name. Rejects with the code ENOTFOUND if the name has none, or ELOOKUP if a name server failed. */
 export type FindAddresses = (name: string) => Promise<LookupAddress[]>;
 
 export function systemLookup(
@@ -50,8 +53,8 @@ export function systemLookup(
 }
 
 /**
- * Returns the addresses that a new connection may try. The connection does not look up the name again, which prevents DNS
- * rebinding. Rejects with the code EFORBIDDEN if no address is allowed.
+ * Returns the addresses that a new connection may use. The connection uses these instead of the name, because a second lookup
+ * could return a forbidden address (DNS rebinding). Rejects with the code EFORBIDDEN if no address is allowed.
  * @param host a name or an address
  */
 export async function allowedAddresses(
@@ -79,7 +82,6 @@ async function query(resolver: dns.Resolver, name: string): Promise<LookupAddres
   const families = ([4, 6] as const).map(async (family) => {
     const addresses = await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
     if (addresses.length === 0) {
-      // The name is an alias of a name without addresses.
       throw errorWithCode('ENODATA');
     }
     found.push(...addresses.map((address) => ({ address, family })));
@@ -89,7 +91,10 @@ async function query(resolver: dns.Resolver, name: string): Promise<LookupAddres
   return [...found];
 }
 
-/** Returns the names to ask for, in the order of resolv.conf(5): with fewer dots than `ndots`, the search domains come first. */
+/**
+ * Returns the names to look up, in the order that resolv.conf(5) defines: a name with fewer than `ndots` dots is first looked up
+ * in the search domains.
+ */
 function candidatesFor(name: string, configuration: string[][]): string[] {
   const domains = configuration.findLast(([keyword]) => keyword === 'search' || keyword === 'domain') ?? [];
   const options = configuration.filter(([keyword]) => keyword === 'options').join();
@@ -101,10 +106,10 @@ function candidatesFor(name: string, configuration: string[][]): string[] {
   return name.split('.').length > Number(enoughDots) ? [name, ...below] : [...below, name];
 }
 
-/** Returns the words of each line of a file, in lower case and without comments. A file that cannot be read has no lines. */
+/** Returns the words of each line of a file, in lower case and without comments. A file that cannot be read counts as empty. */
 function wordsOf(file: string): string[][] {
   try {
-    // Read synchronously, because asynchronous reads need one of the process's few threads.
+    // Read synchronously, because an asynchronous read would occupy a thread of Node's pool.
     const lines = readFileSync(file, 'latin1').toLowerCase().split('\n');
     return lines.map((line) => line.replace(/[#;].*/, '').match(/\S+/g) ?? []);
   } catch {

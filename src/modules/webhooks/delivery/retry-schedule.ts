@@ -2,19 +2,22 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pauses in milliseconds after the first failed attempt, the second, and so on. The attempt after the last pause is final. */
+/**
+ * Milliseconds to wait after the first failed attempt, the second, and so on. If the attempt after the last pause fails, the
+ * delivery has failed.
+ */
 export const PAUSES_MS = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ];
-/** Each pause is up to 10 % longer at random, so that deliveries that failed together are not retried together. */
+/** Each pause is extended at random by up to 10 %, so that deliveries that failed together are not retried all at once. */
 export const JITTER = 0.1;
 
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 
-/** The pause for a receiver that asks to slow down without a valid `Retry-After`. */
+/** The pause if a receiver asks to slow down without a valid `Retry-After`. */
 const SLOW_MS = 10 * SECOND;
 const MAX_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
@@ -25,12 +28,12 @@ export interface Attempt {
   retryAfter?: string;
 }
 
-/** Returns how long to send nothing to a receiver that asked to slow down (RFC 9110, section 10.2.3), or 0. */
+/** Returns how many milliseconds a receiver asks to be left alone (`Retry-After`, RFC 9110, section 10.2.3), or 0. */
 export function slowDownMs({ status, retryAfter = '' }: Omit<Attempt, 'error'>, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
   }
-  // An HTTP date ends with GMT. `Date.parse` would also accept many texts that are no HTTP dates.
+  // Accept only dates that end with GMT, as HTTP dates do. `Date.parse` alone would accept many other texts.
   const date = retryAfter.endsWith(' GMT') ? Date.parse(retryAfter) : NaN;
   const wish = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : date - now;
   return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);

@@ -16,14 +16,15 @@ import { type Attempt, errorOf } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
 const SECONDS = TIMEOUT_MS / 1_000;
-/** At most this many bytes of a response are read, including interim responses, headers, body and trailers. */
+/** Maximum number of bytes that are read of a response, with interim responses, headers and trailers. */
 const RESPONSE_BYTES = 16_384;
 const MAX_INTERIM = 8;
-/** How long a response body is read before the connection is closed. */
 const BODY_MS = 1_000;
 const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
-/** Descriptions of failed attempts, by the error code of Node or of this folder. */
+/**
+ * Error messages by error code. EFORBIDDEN, ELOOKUP, ESILENT, ESTATUS and EINTERIM are codes of this service, the others of Node.
+ */
 const FAILURES: Readonly<Record<string, string>> = {
   EFORBIDDEN: 'The URL leads to an address that webhooks may not be sent to.',
   ENOTFOUND: 'The name in the URL has no address.',
@@ -41,7 +42,7 @@ interface Message {
   body: string;
 }
 
-/** Returns the header fields of a delivery, as Standard Webhooks 1.0 defines them. */
+/** Returns the headers of a delivery, as Standard Webhooks 1.0 defines. */
 export function deliveryHeaders(eventId: string, at: Date, signature: string): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -52,10 +53,13 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
   };
 }
 
-/** Sends requests to untrusted URLs: only to allowed addresses, and with limits for the time and the size of a response. */
+/**
+ * Sends requests to URLs of clients, which are not trusted: calls only allowed addresses, and limits the time and size of a
+ * response.
+ */
 @Injectable()
 export class Sender {
-  /** How long the sender waits for a response. Tests with slow receivers set a longer time. */
+  /** Timeout of a response. Tests with slow receivers set a longer time. */
   responseTimeoutMs = TIMEOUT_MS;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
@@ -66,7 +70,10 @@ export class Sender {
     @Optional() private readonly find: FindAddresses = systemLookup(),
   ) {}
 
-  /** Never rejects. If a reused connection turns out to be closed, sends the message once more on another connection. */
+  /**
+   * Sends a message and never rejects. If the receiver has closed a reused connection, sends the message once more on another
+   * connection.
+   */
   async send(message: Message, mayRetry = true): Promise<Attempt> {
     if (this.policy.objection(message.url) !== undefined) {
       return { status: null, error: FAILURES.EFORBIDDEN! };
@@ -96,7 +103,7 @@ export class Sender {
       : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }
 
-  /** Makes an agent open its connections with `connect`, which allows only permitted addresses. */
+  /** Makes an agent open connections with `connect`, which calls only allowed addresses. */
   private connecting<Kind extends HttpAgent>(agent: Kind, protocol: string): Kind {
     const overTls = agent.createConnection.bind(agent);
     agent.createConnection = (options, callback) => {
@@ -116,7 +123,7 @@ export class Sender {
     try {
       const late = once(signal, 'abort').then(() => Promise.reject(errorWithCode('ELOOKUP')));
       const found = allowedAddresses(host, this.find, this.policy, protocol);
-      // The client has written an address in its URL itself, so that a failure may name the address.
+      // Show the address if the URL itself contains it, because the client then knows it anyway.
       const shown = (address: string) => (isIP(host) ? address : this.policy.shown(address));
       return await connectToFirst(await Promise.race([found, late]), port, signal, shown);
     } finally {
@@ -136,10 +143,10 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
   return FAILURES[code] ?? `The response could not be read (${code}).`;
 }
 
-/** Sends the body and reads the response. Rejects only with errors that have a `code`. */
+/** Sends the body and reads the response. Errors have a `code`. */
 async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
-  // While the request has no socket, the agent is still connecting, and `connect` has its own deadline.
+  // Without a socket, the agent is still connecting, and the timeout of `connect` applies.
   const deadline = setTimeout(() => request.socket && fail('ESILENT'), timeoutMs);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
@@ -147,7 +154,7 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   let interim = 0;
   request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
   let bytes = 0;
-  // If a response is too large, its status still counts if it has arrived. Node parses each chunk before this listener runs.
+  // Stop reading a response that is too large. If its status has arrived, the status still counts.
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) {
@@ -169,7 +176,7 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   }
 }
 
-/** Reads the rest of a response, so that the connection can be reused. Closes the connection if the rest is too slow. */
+/** Reads the rest of a response, so that the connection can be reused. Closes the connection if this takes too long. */
 async function drain(response: IncomingMessage): Promise<void> {
   const deadline = setTimeout(() => response.destroy(), BODY_MS);
   await finished(response.resume()).catch(() => undefined);
