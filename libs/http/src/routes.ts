@@ -72,6 +72,8 @@ interface TagOptions {
   description: string;
   parent?: string;
   group?: string;
+  /** The document lists the tags, and their operations, by ascending place. */
+  place: number;
 }
 
 const tags: TagOptions[] = [];
@@ -82,7 +84,7 @@ export function Tag(tag: TagOptions): ClassDecorator {
 }
 
 export function definedTags(): readonly TagOptions[] {
-  return tags;
+  return tags.toSorted((one, other) => one.place - other.place);
 }
 
 export interface Deprecation {

@@ -52,14 +52,12 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
 }
 
-const TAGS = ['Animals', 'Categories', 'Orders', 'Inventory', 'Events', 'Webhooks', 'Account'];
-
 /**
  * Returns the document's tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. The groups express
  * the same nesting for tools that do not support `x-parent`.
  */
 function tagParts(): object {
-  const sorted = definedTags().toSorted((one, other) => TAGS.indexOf(one.name) - TAGS.indexOf(other.name));
+  const sorted = definedTags();
   const names = new Set(sorted.map(({ parent, group = parent }) => group));
   const groups = [...names].map((name) => ({
     name,
@@ -119,9 +117,10 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
 }
 
 function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+  const names = definedTags().map(({ name }) => name);
   const placeOf = (item: object): number => {
     const [{ tags }] = Object.values(item) as [OperationObject];
-    return TAGS.indexOf(tags![0]!);
+    return names.indexOf(tags![0]!);
   };
   const sorted = Object.entries(paths).sort(([, one], [, other]) => placeOf(one) - placeOf(other));
   return Object.fromEntries(sorted);

@@ -19,7 +19,7 @@ const PetId = () => IdParam('petId', 'Identifier of the pet (Pet.id).');
 /** Builds an example response. Each example starts with the stock that the example before leaves. */
 const stockOf = (quantity: number) => ({ petId: 1, quantity, status: 'available' });
 
-@Tag({ name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
+@Tag({ place: 4, name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
 @Controller('store/inventory')
 @ScopeByMethod()
 @SendsCommands()

@@ -45,7 +45,12 @@ const ExperimentalOperation = (options: Parameters<typeof Operation>[0]) =>
   Operation({ ...options, stability: 'experimental' });
 const WebhookId = () => IdParam('webhookId', 'Identifier of the webhook (Webhook.id).');
 
-@Tag({ name: 'Webhooks', description: 'Your URLs that receive the events.', group: 'Notifications' })
+@Tag({
+  place: 6,
+  name: 'Webhooks',
+  description: 'Your URLs that receive the events.',
+  group: 'Notifications',
+})
 @Controller('webhooks')
 @ScopeByMethod()
 @SendsCommands()
