@@ -26,7 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly limiter: RequestLimiter) {}
 
-  /** Sends the error response. The promise never rejects, because Nest does not await exception filters. */
+  /** Sends the error response. Never rejects, because Nest does not await exception filters: a rejection would be unhandled. */
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
@@ -48,8 +48,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * Returns the failure to report. A request that failed before any guard, for example because of an unknown path or an
-   * unreadable body, has not been counted: count the request here, and report a refusal by the limits or the key first.
+   * Returns the error to report. A request that failed before any guard, for example because of an unknown path, is not counted
+   * yet, so it is counted here. If a limit is reached or the key is invalid, that error is reported instead.
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
@@ -58,7 +58,7 @@ export class ErrorFilter implements ExceptionFilter {
         if (decision.outcome !== 'allowed') {
           return limitErrorOf(decision);
         }
-        // An unknown path has no access rule. `public` then applies: a 404 needs no key.
+        // Apply the access rule `public`, because a 404 for an unknown path needs no key.
         assertMayCall(request, 'public');
       }
       return unknownPathOrMethod(request) ?? thrown;
@@ -79,15 +79,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/**
- * The methods that operations of the API use, for responses about the service as a whole: the 405 for `OPTIONS *` and CORS
- * preflights.
- */
+/** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /**
- * Returns the 404 or 405 error if no route has this path or method. A malformed request keeps its own error: such a request
- * has a client, but no decision of the limits.
+ * Returns the 404 or 405 error if no route matches the request. Returns null for a malformed request, which has a `client`
+ * without a `decision`: its own error is reported.
  */
 function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
   if (!is404 || (client !== undefined && client.decision === undefined)) {
@@ -98,8 +95,7 @@ function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): Ap
   }
   const allowed = server.supportedMethods.toSorted().filter((method) => {
     const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
-    // For `/pets/`, the router finds the route `/pets/:petId` with an empty id. No resource has an empty id, so the route
-    // does not count.
+    // Ignore a route whose parameter is empty: for `/pets/`, the router finds `/pets/:petId`, but no resource has an empty id.
     return found !== null && !Object.values(found.params).includes('');
   });
   return allowed.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(allowed.join(', '));
@@ -108,8 +104,8 @@ function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): Ap
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
-    // Fastify sets `Connection: close` whenever it refuses a body. If the body has arrived completely, the connection can
-    // stay open, so the header field is set again.
+    // Fastify closes the connection whenever it refuses a body. Keep the connection open if the whole body has arrived
+    // nevertheless.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);
@@ -123,8 +119,8 @@ function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // A transaction that still conflicts with others after several attempts may succeed in a later request, so the response
-  // is 503.
+  // The database is unavailable, or a transaction failed again and again because of concurrent ones. A later request may succeed,
+  // so respond with 503.
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||
@@ -141,7 +137,7 @@ function toApiError(failure: unknown): ApiError {
     : new InternalError();
 }
 
-/** Nest's errors have the HTTP status in `status`, Fastify's errors in `statusCode`. Any other error counts as 500. */
+/** Errors of Nest have the HTTP status in `status`, those of Fastify in `statusCode`. Any other error counts as 500. */
 function statusOf(failure: unknown): number {
   const { status, statusCode = status } = failure as { status?: unknown; statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : 500;

@@ -34,8 +34,8 @@ import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 
 /**
- * In milliseconds. If the header fields take longer than `headersMs` to arrive, or the whole request longer than
- * `requestMs`, the response is 408. A connection without any traffic for `standstillMs` is closed.
+ * Timeouts in milliseconds. A request gets a 408 if its headers take longer than `headersMs`, or the whole request longer than
+ * `requestMs`. A connection without traffic is closed after `standstillMs`.
  */
 const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 export type ServerTimeouts = typeof TIMEOUTS;
@@ -52,8 +52,8 @@ export function createHttpAdapter(
     genReqId: requestIdOf,
     trustProxy: settings.trustProxy.length > 0 && networkMatcher(settings.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
-    // Node limits the request line and all header fields together to 16 KiB. With the same limit here, an overlong
-    // identifier is reported as an invalid value (400), not as an unknown path (404).
+    // Use Node's limit for the request line and headers as the limit for parameters in a path. An overlong id then gets a 400 for
+    // an invalid value instead of a 404.
     routerOptions: { maxParamLength: 16_384 },
     skipMiddie: true,
     return503OnClosing: false,
@@ -65,7 +65,8 @@ export function createHttpAdapter(
       ServerResponse: AccountedResponse,
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(1_000, headersMs),
-      // Node's own response to a request without `Host` has no Error body. `assertReadable` refuses such requests instead.
+      // Accept requests without `Host` here. `assertReadable` refuses them later with an error in JSON, which Node would not
+      // send.
       requireHostHeader: false,
     },
   });
@@ -79,8 +80,8 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 }
 
 /**
- * Adds all HTTP behaviour that does not depend on the operation: connections, CORS, body parsing, request log. Call this
- * function before the routes are registered, because Fastify applies `onRoute` hooks only to later routes.
+ * Adds everything about HTTP that is the same for all operations: connections, CORS, body parsing, request log. Must be called
+ * before routes are registered, because Fastify's `onRoute` hooks apply only to later routes.
  */
 export function configureHttp(app: NestFastifyApplication, settings: Settings): Connections {
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
@@ -90,8 +91,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const connections = new Connections(fastify.server, (address) =>
     isProxy(address) ? undefined : countedAddress(address),
   );
-  // By default Node drops all header fields after the first thousand, for example a precondition or `X-Forwarded-For`. 0
-  // means no limit.
+  // 0 means no limit. By default, Node silently drops headers after the first thousand, perhaps a precondition or
+  // `X-Forwarded-For`.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
   connections.onRefusal = refusalLog(fastify.log, app.get(Clock));
@@ -102,8 +103,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Nest's own hooks answer some requests before the hooks that are added below. A hook that is set by this method runs
-  // before Nest's hooks.
+  // Set these headers with `setOnRequestHook`, whose hook runs before Nest's hooks: Nest's hooks send some responses themselves.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();
@@ -117,8 +117,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
       done(error as Error);
       return;
     }
-    // Fastify would refuse an unsupported `Content-Type` even if the request has no body. The parser of bodies checks the
-    // raw header field instead.
+    // Hide `Content-Type` from Fastify, which would refuse an unsupported type even without a body. The body parser checks the
+    // raw header.
     request.headers['content-type'] = undefined;
     const { origin, 'access-control-request-method': method } = request.headers;
     if (request.method === 'OPTIONS' && origin !== undefined && method !== undefined) {
@@ -134,8 +134,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * True if the path belongs to a page, a document or a health check, whatever the method. Requests for such paths need
-     * no key and are never limited or counted.
+     * True if the path belongs to a page, a document or a health check, for any method. Such requests need no key and do not
+     * count.
      */
     readonly isOutsideApi: boolean;
     traceId?: string;
@@ -149,8 +149,8 @@ function watchRoutes(fastify: FastifyInstance): void {
       outside.add(route.url);
     }
     if (route.method === 'HEAD') {
-      // Node omits the body of a response to HEAD by itself. Fastify's hook for HEAD routes would set `Content-Length: 0`
-      // on a 304, which is not the length of the resource (RFC 9110, section 8.6).
+      // Do not run Fastify's hook for HEAD: it would set `Content-Length: 0` on a 304, which is not the length of the resource
+      // (RFC 9110, section 8.6). Node omits the body without the hook.
       route.onSend = undefined;
     }
   });
@@ -164,7 +164,7 @@ function watchRoutes(fastify: FastifyInstance): void {
 }
 
 /**
- * Each reason for closing connections is logged at most once in this time, in milliseconds, so that a flood does not fill
+ * How long, in milliseconds, a reason for closing connections is not logged again, so that a flood of connections does not fill
  * the log.
  */
 const QUIET_MS = 60_000;
@@ -186,8 +186,8 @@ function refusalLog(logger: FastifyBaseLogger, clock: Clock): (reason: Refusal) 
 }
 
 /**
- * Replaces the server's listeners for requests, `Expect`, malformed requests and CONNECT. Node would otherwise answer some
- * of these with responses of its own, without the Error body, or drop the request.
+ * Replaces the server's listeners, because Node would answer malformed requests and an unknown `Expect` without an error in JSON,
+ * and would drop CONNECT requests.
  */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
@@ -208,16 +208,16 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
 }
 
 /**
- * Response header fields that scripts of other origins may read; browsers hide all others. `Date` is readable because the
- * reset times of the limits refer to the server's clock.
+ * Response headers that scripts of other origins may read. `Date` is included, because scripts need the server's clock to
+ * interpret the reset times of limits.
  */
 const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 
 /**
- * Returns the header fields that let pages of the configured origins read the response. Every response has `Vary`, so that
- * a cache does not use a response without these fields for a request from a page.
+ * Returns the CORS headers of a response. `Vary` is always set, because a cache could otherwise send a response without CORS
+ * headers to a script.
  */
 function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
   const { origin = '' } = headers;
@@ -249,12 +249,11 @@ async function answerPreflight(
 }
 
 /**
- * Logs one line per request. The line names the operation by its route pattern, because a path or a query may contain
+ * Logs one line per request. The line contains the route pattern instead of the path, because a path or query may contain
  * secrets.
  */
 function logRequests(fastify: FastifyInstance): void {
-  // Use the same logger for all requests: a child logger per request costs more than the line, and `log` adds the request
-  // id itself.
+  // Do not create a child logger for each request, which would take longer than the log line itself. `log` adds the request id.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });

@@ -14,8 +14,8 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * Adds the rate limit and deprecation header fields of the API to a response. Call this function once the final status is
- * known, because the status decides whether the request is refunded.
+ * Adds the headers for rate limits and deprecation. Must be called with the final status, because some statuses refund the
+ * request.
  */
 export async function writeHeaders(
   limiter: RequestLimiter,
@@ -23,8 +23,8 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
-  // Pages and health checks have no limits, so their responses lack these header fields. Malformed requests always have a
-  // client, so the responses to them get the fields even if the path is the path of a page.
+  // Send no rate limits with pages and health checks, which have none. A malformed request always has a `client`, and its
+  // response gets the headers, whatever its path is.
   if (request.client === undefined && request.isOutsideApi) {
     return;
   }
@@ -33,8 +33,8 @@ export async function writeHeaders(
 }
 
 /**
- * Outermost interceptor: turns the result of an operation into the response. A single interceptor does everything, because
- * each additional interceptor costs as much time as all guards together. `ErrorFilter` does the same for failures.
+ * Turns the result of an operation into the response. This is a single interceptor, because each further one takes as long as all
+ * guards together. `ErrorFilter` does the same for errors.
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
@@ -44,7 +44,7 @@ export class ResponseInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     return next.handle().pipe(
-      // `map` emits a promise, which Nest awaits. Awaiting the promise within the stream would cost more time.
+      // Emit a promise, which Nest awaits. Awaiting the promise in the stream (`mergeMap`) would take longer.
       map(async (result) => {
         const body = represent(result, request, reply);
         await writeHeaders(this.limiter, request, reply, reply.statusCode);
@@ -55,9 +55,8 @@ export class ResponseInterceptor implements NestInterceptor {
 }
 
 /**
- * Replaces Nest's method that calls interceptors. Nest nests streams for each interceptor, to support handlers that return
- * several values; that took 17% of the processor time of a read by id. The replacement only saves time: nothing depends on
- * it.
+ * Replaces the method with which Nest calls interceptors. Nest nests several streams, which took 17% of the processor time of a
+ * read by id. The replacement returns the same result and only saves time.
  */
 export function callInterceptorsDirectly(): void {
   InterceptorsConsumer.prototype.intercept = async function (

@@ -23,8 +23,8 @@ import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './shared-comp
 import { SHOWN_ADDRESS } from './shared-content';
 
 /**
- * Returns the API's description in Markdown. Links to the guides contain the service's address, so that they also work in
- * copies of the OpenAPI document.
+ * Returns the description of the API in Markdown. Links to guides are absolute, so that they also work in a copy of the OpenAPI
+ * document.
  */
 function description(): string {
   const to = (name: GuideName) => SHOWN_ADDRESS + guidePath(name);
@@ -53,8 +53,8 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 }
 
 /**
- * Returns the document's tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. The groups express
- * the same nesting for tools that do not support `x-parent`.
+ * Returns the tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. Tools that ignore `x-parent` find the
+ * same nesting in the groups.
  */
 function tagParts(): object {
   const sorted = definedTags();
@@ -71,10 +71,7 @@ function tagParts(): object {
   return { tags, 'x-tagGroups': named };
 }
 
-/**
- * Options of the YAML document. `compat` quotes texts such as 2026-11-24, which YAML 1.1 parsers would otherwise read as
- * dates.
- */
+/** `compat` quotes texts such as 2026-11-24, which YAML 1.1 parsers would otherwise read as dates. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
 export function buildDocument(app: INestApplication): OpenAPIObject {
@@ -103,8 +100,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       description: 'Your key as a bearer token.',
     })
     .build();
-  // The OWASP rules for OpenAPI documents require `x-internal`. False means that the API is public, not only for the
-  // operator's own systems.
+  // Mark the API as public, because the OWASP rules for OpenAPI documents require `x-internal`.
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
@@ -141,7 +137,7 @@ type Schemas = Record<string, SchemaObject>;
 
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
 
-/** Turns the notes that decorators have made about each operation into parameters, responses and header fields. */
+/** Decorators leave notes on each operation. Turns these notes into parameters, responses and headers of the document. */
 function completeDocument({ paths, components = {} }: OpenAPIObject, features: Feature[]): void {
   Object.assign(components, {
     schemas: { ...components.schemas, ...schemas(features) },
@@ -164,8 +160,8 @@ function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) 
 
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
   const shared = components.parameters!;
-  // The first parameter with a name becomes a shared component. Other operations refer to the component if their parameter
-  // of this name is the same.
+  // The first parameter with a name becomes a shared component. An operation whose parameter of this name is equal refers to the
+  // component.
   const own = (operation.parameters as ParameterObject[]).map((parameter) => {
     const { name } = parameter;
     shared[name] ??= parameter;
@@ -184,8 +180,8 @@ function completeRequest(operation: NotedOperation, method: string, components: 
 }
 
 /**
- * Adds the errors, the 304 and the header fields to the responses of an operation. Operations share these responses as
- * components, except operations with header fields of their own (`always`), such as `Deprecation`.
+ * Adds errors, 304 and headers to the responses of an operation. Most responses are shared components, except those of operations
+ * with headers of their own (`always`), such as `Deprecation`.
  */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
   const always = noted(operation, 'always');
@@ -244,8 +240,8 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
 }
 
 /**
- * Names the component of a response after its errors, for example `PetNotFound`. If every operation can return all of these
- * errors, the name is that of the status, for example `BadRequest`.
+ * Names the component of a response after its errors, for example `PetNotFound`. Errors that every operation can return are named
+ * after the status, for example `BadRequest`.
  */
 function nameOf(errors: ErrorDefinition[]): string {
   const own = errors.filter((error) => errors.length === 1 || error.everywhere !== 'operations');
@@ -266,8 +262,8 @@ function nameIn($ref: string): string {
 }
 
 /**
- * Adds the type to schemas and properties that have only `allOf` or `oneOf`, because Scalar needs the type as well. Puts the
- * id first, as responses do: a class has the fields that it inherits before its own.
+ * Adds the type, which Scalar needs, to schemas and properties with only `allOf` or `oneOf`. Moves `id` to the front, because
+ * inherited properties would otherwise come first.
  */
 function addTypes(schemas: Schemas): void {
   for (const schema of Object.values(schemas)) {

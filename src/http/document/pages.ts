@@ -7,7 +7,7 @@ import { HTML, SHOWN_ADDRESS, escaped, rootFrom } from './shared-content';
 
 const INDEX_GUIDE = 'README';
 
-/** The guides in reading order. Each name is that of a Markdown file in docs/guides. */
+/** Names of the Markdown files in docs/guides, in reading order. */
 export const GUIDES = [
   INDEX_GUIDE,
   'getting-started',
@@ -29,19 +29,14 @@ export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }
 
-/**
- * The methods of highlight.js that are used here. The package's own types would add the types of browsers to every file.
- */
+/** Declared here, because the types of highlight.js would make the types of browsers available in every file. */
 interface Highlighter {
   registerLanguage(name: string, language: unknown): void;
   getLanguage(name: string): unknown;
   highlight(code: string, options: { language: string }): { value: string };
 }
 
-/**
- * Creates the renderer of Markdown. Its packages are loaded when the first page is requested, because the API does not need
- * them.
- */
+/** Creates the Markdown renderer. Its packages are imported only when a page is requested, because the API does not need them. */
 async function createRenderer() {
   const load = async <Part>(file: string) =>
     ((await import(`highlight.js/lib/${file}`)) as { default: Part }).default;
@@ -55,23 +50,21 @@ async function createRenderer() {
   return new MarkdownIt({ html: false, highlight });
 }
 
-/** The checkout or package: three levels above the sources, and four above the compiled files in `dist`. */
+/** The root folder of the project: three levels above the sources, and four above the compiled files in `dist`. */
 const ROOT = ['../../..', '../../../..']
   .map((way) => join(__dirname, way))
   .find((folder) => existsSync(join(folder, 'package.json')))!;
 
-/** A file that pages load. The build has collected all of them. */
 export function readPageFile(name: string): Promise<Buffer> {
   return readFile(join(ROOT, 'dist/browser', name));
 }
 
-/** Reads and renders all guides. */
 export async function readGuides() {
   const markdown = await createRenderer();
   const texts = await Promise.all(
     GUIDES.map((name) => readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8')),
   );
-  // The table of all guides.
+  // The first guide has a table with the names and descriptions of all guides.
   const rows = texts[0]!.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
   const describe = (name: string) => rows.find(([, link]) => link?.endsWith(`(${name}.md)`))?.[2];
   return GUIDES.map((name, index) => {
@@ -85,13 +78,12 @@ export async function readGuides() {
 }
 
 export type Guide = Awaited<ReturnType<typeof readGuides>>[number];
-// The type of a Markdown token is taken from the dynamic import, because markdown-it declares different types for
-// `require`.
+// Infer the type from the dynamic import, because markdown-it declares other types for `require`.
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
 
 /**
- * Adds an anchor to each heading and to each table row that begins with a code, and turns links to Markdown files into
- * links to pages.
+ * Adds an anchor to each heading and to each table row that starts with a code. Turns links to Markdown files into links to
+ * pages.
  * @returns the headings, in the order of the text
  */
 function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {
@@ -100,13 +92,13 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
     const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
     links.forEach((link) => link.attrSet('href', pageOf(String(link.attrGet('href')))));
     if (token.type === 'table_open') {
-      // A wide table scrolls sideways. As a tab stop, the table can be scrolled with the keyboard, too.
+      // Make the table focusable: a wide table can then be scrolled with the keyboard as well.
       token.attrSet('tabindex', '0');
     } else if (token.type === 'tr_open' && /^`\w+`$/.test(text(2))) {
       token.attrSet('id', text(2).slice(1, -1));
     } else if (token.type === 'heading_open') {
       const title = text(1).replaceAll('`', '');
-      // Use the format of GitHub's anchors, so that the same links work in the Markdown files.
+      // Anchors have the same form as on GitHub, so that a link to a section works there, too.
       const anchor = title
         .toLowerCase()
         .replace(/[^\p{L}\p{N} _-]/gu, '')
@@ -118,19 +110,16 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
   });
 }
 
-/** Turns a link of a Markdown file (`limits.md#bans`) into the link of the page (`/docs/guides/limits#bans`). */
+/** Turns a link in a Markdown file (`limits.md#bans`) into a link to the page (`/docs/guides/limits#bans`). */
 function pageOf(address: string): string {
   return address.replace(/^([\w-]+)\.md/, (_all, name: GuideName) => guidePath(name));
 }
 
-/** The icon of all pages. If a page names no icon, browsers request one from the root of the host. */
+/** Icon of all pages, as a data URL. Without one, browsers would request `/favicon.ico`. */
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
-/**
- * Returns the HTML page for a path. Its links are relative, so that they also work if a proxy serves the service below a
- * prefix.
- */
+/** Links of the page are relative, so that they also work if a proxy adds a path prefix. */
 function htmlOf(path: string, title: string, head: string, body: string): string {
   const html = `<!doctype html>
 <html lang="en">
@@ -151,8 +140,8 @@ ${body}
 }
 
 /**
- * Returns the API reference, which Scalar renders. Scalar ignores `x-hideTryItPanel`, so a style hides the "try it" button
- * of these operations by the id of their section.
+ * Returns the page with the API reference, which Scalar renders. A style hides the "try it" button of operations with
+ * `x-hideTryItPanel`, because Scalar ignores this extension.
  */
 export function referencePage({ paths }: OpenAPIObject): string {
   const hidden = Object.entries(paths).flatMap(([path, item]) =>
@@ -215,8 +204,8 @@ ${pages.join('\n')}
 }
 
 /**
- * Returns header fields that let a page load only files of this service.
- * @param styles allowed sources of styles; Scalar and Swagger UI need inline styles, too
+ * Returns headers that allow a page to load only files of this service.
+ * @param styles allowed sources of styles: Scalar and Swagger UI also need inline styles
  */
 function protecting(styles: string) {
   return {
@@ -229,13 +218,13 @@ function protecting(styles: string) {
 export const GUIDE_HEADERS = protecting("'self'");
 export const LIBRARY_HEADERS = protecting("'self' 'unsafe-inline'");
 
-/** True if a browser requests a page. Programs, and scripts in browsers, accept JSON or anything. */
+/** True if a browser requests a page. Programs and scripts usually accept JSON or any type instead. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') ?? false;
 }
 
 /**
- * Sends a page instead of the Error object if a browser requests an unknown path below `/docs`.
+ * If a browser requests an unknown path below `/docs`, sends a page instead of an error in JSON.
  * @returns true if the page was sent
  */
 export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): boolean {

@@ -1,4 +1,4 @@
-// The samples of the reference page: programs that run as they are once PETSTORE_KEY is set.
+// Code samples for the reference page. A sample runs unchanged if the environment variable PETSTORE_KEY is set.
 import type { OperationObject, ParameterObject } from '@nestjs/swagger';
 import { SHOWN_ADDRESS } from './shared-content';
 
@@ -8,21 +8,18 @@ interface Sample {
   source: string;
 }
 
-/** An operation with its examples, as a sample sends it. */
 interface SampleRequest {
   id: string;
-  /** In upper case. */
   method: string;
-  /** With the address of the service. */
   url: string;
   pathValues: Record<string, unknown>;
   body: unknown;
 }
 
 /**
- * Writes the samples of an operation in all languages. Each prints the status and the body of the response.
- * @param parameters of the path, each with an example
- * @param body the example of a body; undefined if the operation has none
+ * Writes code samples of an operation in all languages. A sample prints the status and the body of the response.
+ * @param parameters path parameters, each with an example
+ * @param body example of the body; undefined if the operation has none
  */
 export function samplesOf(
   { operationId }: OperationObject,
@@ -43,10 +40,9 @@ export function samplesOf(
   ];
 }
 
-/** Each POST has an `Idempotency-Key` of its own. */
 const isKeyed = ({ method }: SampleRequest): boolean => method === 'POST';
 
-/** JSON on one line if that is short. */
+/** Formats JSON on one line if at most 60 characters result, otherwise on several lines. */
 function json(value: unknown, indent: number, margin: string): string {
   const lines = JSON.stringify(value, null, indent);
   const line = lines.replace(/([{[])\n +|\n *([}\]])|\n +/g, (_all, open?: string, close?: string) => {
@@ -55,7 +51,7 @@ function json(value: unknown, indent: number, margin: string): string {
   return line.length <= 60 ? line : lines.replaceAll('\n', `\n${margin}`);
 }
 
-/** A literal of JavaScript, whose names need no quotes. */
+/** Formats a JavaScript literal: like JSON, but without quotes around names. */
 function javaScriptLiteral(value: unknown, margin: string): string {
   return json(value, 2, margin).replace(/"(\w+)":/g, '$1:');
 }

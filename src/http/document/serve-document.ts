@@ -25,8 +25,8 @@ export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);
   serveRoot(fastify, document);
-  // Serialize the document once. Otherwise a caller could keep the process busy by sending a different `Host` with each
-  // request.
+  // Serialize the document once instead of for each request. A caller could otherwise keep the process busy with requests that
+  // have many different `Host` values.
   const json = JSON.stringify(document);
   let reading: Promise<Guide[]> | undefined;
   const guides = () => (reading ??= readGuides());
@@ -94,8 +94,8 @@ const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
 /**
- * Plugins of Swagger UI, as source text that runs in the browser. The first one loads the document; the second one hides
- * "Try it out" for operations with `x-hideTryItPanel`.
+ * Source code of plugins for Swagger UI. The first plugin loads the document. The second one hides "Try it out" for operations
+ * with `x-hideTryItPanel`.
  */
 const SWAGGER_UI_PLUGINS = [
   'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
@@ -106,18 +106,15 @@ const SWAGGER_UI_PLUGINS = [
 ];
 
 /**
- * Functions that @nestjs/swagger does not export. Its public function would serve the page with @fastify/static, which
- * opens a stream for each file.
+ * Functions that @nestjs/swagger does not export. They are called here because the exported function serves files with
+ * @fastify/static, which opens a stream for each file.
  */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
   buildSwaggerInitJS(document: undefined, options: SwaggerCustomOptions): string;
 }
 
-/**
- * Serves the Swagger UI page that @nestjs/swagger generates. The page loads the document from `swaggerUrl` instead of
- * containing a copy.
- */
+/** Serves Swagger UI. The page loads the OpenAPI document from `swaggerUrl` instead of containing a copy. */
 function serveSwaggerUi(pages: FastifyInstance): void {
   const ui = require(join(dirname(require.resolve('@nestjs/swagger')), 'swagger-ui')) as SwaggerUi;
   const options: SwaggerCustomOptions = {
@@ -125,10 +122,9 @@ function serveSwaggerUi(pages: FastifyInstance): void {
     swaggerUrl: 'docs/openapi.json',
     swaggerOptions: {
       persistAuthorization: true,
-      // By default Swagger UI sends the document's address to a validator on another host.
+      // By default, Swagger UI sends the address of the document to a validator on another server.
       validatorUrl: null,
-      // @nestjs/swagger writes functions into the page as their text, so each function here returns the source of a plugin
-      // as its text.
+      // @nestjs/swagger writes each plugin into the page with `toString`, so let `toString` return the source code.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
   };

@@ -11,10 +11,7 @@ function requestHeader(
   return { name, in: 'header', required: false, description, schema, ...(example && { example }) };
 }
 
-/**
- * The schema of a header field that has no length limit of its own. Only all header fields of a request together are
- * limited (431).
- */
+/** Schema of a request header without a length limit of its own. All headers of a request together are limited (431). */
 const ANY_TEXT: SchemaObject = { type: 'string', pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' };
 
 export const REQUEST_HEADERS: Record<string, ParameterObject> = {
@@ -30,7 +27,7 @@ export const REQUEST_HEADERS: Record<string, ParameterObject> = {
     ANY_TEXT,
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
-  // `Idempotency-Key` has no example: a tool that sends two requests of one operation would send the same key twice.
+  // No example for `Idempotency-Key`: a tool would send the example with every request, and reusing a key is an error.
   'Idempotency-Key': requestHeader(
     'Idempotency-Key',
     'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
@@ -145,8 +142,8 @@ export const HEADERS: Record<string, HeaderObject> = {
 };
 
 /**
- * Returns the schemas that no class describes. Call this function once every module is loaded, because only then is the
- * list of error codes complete.
+ * Returns schemas that are not generated from a class. Must be called after all modules are loaded, because one of them lists all
+ * error codes.
  */
 export function schemas(features: Feature[]): Record<string, SchemaObject> {
   const Error: SchemaObject = {

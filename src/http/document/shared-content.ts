@@ -1,5 +1,5 @@
-// Serves pages and documents. All callers get the same buffers, which are compressed once. The service's address, as the
-// caller sees it, is inserted between the buffers.
+// Serves pages and documents that contain the address of the service, which differs between callers. Each text is split at the
+// address and compressed once. A response joins the same parts with the caller's address between them.
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -9,16 +9,16 @@ import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 
 /**
- * The placeholder for the service's address in documents and pages. Each response contains the address at which the caller
- * reached the service instead.
+ * Placeholder for the address of the service in documents and pages. Each response contains the address to which the caller sent
+ * the request instead.
  */
 export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
 
 /**
- * Returns the address at which the caller reached the service. If `Host` is invalid, the address is 127.0.0.1 with the port
- * of the connection.
+ * Returns the address to which the caller sent the request. If `Host` is invalid, returns 127.0.0.1 with the port of the
+ * connection.
  */
 function addressOf(request: FastifyRequest): string {
   const { protocol, host, prefix, socket } = request;
@@ -28,8 +28,8 @@ function addressOf(request: FastifyRequest): string {
 }
 
 /**
- * Returns the relative path from a page to the root of the service, for example `../`. Links begin with this path because
- * the service may be below a prefix.
+ * Returns the relative path from a page to the root of the service, for example `../`. Relative links also work if a proxy adds a
+ * path prefix.
  */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
@@ -49,13 +49,13 @@ const TYPES: Record<string, string> = {
   '.yaml': 'text/yaml; charset=utf-8',
 };
 
-/** How many variants of a document are cached: one for each address at which callers reach the service. */
+/** Maximum number of cached variants of a document. There is one for each address of the service that callers use. */
 const MAX_ADDRESSES = 8;
 
-/** The header of gzip data without a file name and a time (RFC 1952, section 2.3). */
+/** A gzip header without a file name and a time (RFC 1952, section 2.3). */
 const GZIP_START = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
-/** Returns a block of `deflate` data that contains the content uncompressed (RFC 1951, section 3.2.4). */
+/** Returns a block of `deflate` data with the uncompressed content (RFC 1951, section 3.2.4). */
 function storedBlock(content: Buffer, isLast: boolean): Buffer {
   const head = Buffer.from([isLast ? 1 : 0, 0, 0, 0, 0]);
   head.writeUInt16LE(content.length, 1);
@@ -82,18 +82,17 @@ interface Body {
 interface Content {
   digest: string;
   hasAddress: boolean;
-  /** Returns the content with the address inserted between its parts. */
   at(address: string): Record<'plain' | 'compressed', Body>;
 }
 
 /**
- * Compresses each part once. Otherwise a caller could cause a compression with every request by sending a different `Host`
- * each time.
- * @param parts the content, split where the address of the service belongs
+ * Compresses each part once, whatever the address is. A caller could otherwise cause a compression for each request with a
+ * different `Host`.
+ * @param parts the content, split where the address belongs
  */
 async function prepare(parts: Buffer[]): Promise<Content> {
-  // A full flush ends each part at a whole byte, and no part refers to bytes before itself. So the compressed parts can be
-  // joined in any way.
+  // End each part with a full flush: the part then ends at a whole byte and does not refer to earlier parts, so that compressed
+  // parts can be joined.
   const options = { finishFlush: constants.Z_FULL_FLUSH };
   const compressedParts: Buffer[] = await Promise.all(
     parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
@@ -117,11 +116,11 @@ async function prepare(parts: Buffer[]): Promise<Content> {
 
 export interface PageFile {
   path: string;
-  /** Returns the path with the digest of the file in it. Caches keep the file under this path for ever. */
+  /** Returns the path with the digest of the file's content. Caches may keep a response for this path forever. */
   digestPath(): Promise<string>;
 }
 
-/** Turns `/docs/guide.css` into `/docs/guide.<digest>.css`. */
+/** Example: `/docs/guide.css` becomes `/docs/guide.<digest>.css`. */
 function withDigest(path: string, digest: string): string {
   return path.replace(/(?=\.\w+$)/, `.${digest}`);
 }
@@ -131,8 +130,8 @@ export function withoutDigest(path: string): string {
 }
 
 /**
- * Serves a text. In a response, the address at which the caller reached the service replaces SHOWN_ADDRESS.
- * @param files the files to which the text links; the links in the response contain the digests of these files
+ * Serves a text, with SHOWN_ADDRESS replaced by the address to which the caller sent the request.
+ * @param files files to which the text links; each link in the response contains the digest of the file
  */
 export function serveText(
   pages: FastifyInstance,
@@ -150,9 +149,9 @@ export function serveText(
 }
 
 /**
- * Serves a file under its path, and under its path with any digest: while instances of two versions run, a browser may get
- * a page from one version and request the file from the other version. Caches keep the file for ever only under its own
- * digest.
+ * Serves a file under its path, with or without a digest. Any digest is accepted: while two versions of the service run, a
+ * browser may get a page from one version and request its file from the other. Only a response with the right digest may be
+ * cached forever.
  */
 export function serveFile(
   pages: FastifyInstance,
@@ -164,7 +163,7 @@ export function serveFile(
 }
 
 /**
- * Answers GET and HEAD requests for the paths, with 304 if the caller has the current content.
+ * Answers GET requests for the paths, with 304 if the caller has the current content.
  * @returns a function that returns the content, which is read at the first call
  */
 function serve(
@@ -188,9 +187,9 @@ function serve(
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
-      // Caches revalidate the content after five minutes, except a file under the name with its digest: another content
-      // would have another name. A shared cache may not keep a text that contains the caller's address of the service,
-      // because the next caller may use another address.
+      // A path with the right digest never gets other content, so caches may keep it for a year. Other responses are cached for
+      // five minutes. A text with the address of the service must not be in a shared cache, because the next caller may use
+      // another address.
       'Cache-Control': isNamedByDigest
         ? 'public, max-age=31536000, immutable'
         : `${hasAddress ? 'private' : 'public'}, max-age=300`,
@@ -200,7 +199,7 @@ function serve(
     if (isHeld) {
       return reply.status(304).send();
     }
-    // All responses share these buffers, so that a caller who reads slowly causes no copy in memory.
+    // Send the shared buffers as a stream instead of joining them, so that slow readers do not fill the memory with copies.
     return reply.type(type).header('Content-Length', length).send(Readable.from(pieces));
   };
   paths.forEach((path) => pages.get(path, answer));

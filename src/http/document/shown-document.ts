@@ -1,4 +1,5 @@
-// The OpenAPI document as the reference pages read it: with what helps readers, and would be in the way of tools.
+// A variant of the OpenAPI document for the reference pages, with samples and links to guides. Tools get the document without
+// these additions.
 import type {
   OpenAPIObject,
   OperationObject,
@@ -30,9 +31,9 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
       operation.responses = commonFirst(shown, operation.responses as Responses);
     }
   }
-  // A group without operations would be an empty section.
+  // Remove parent tags: they have no operations, and the page would show each of them as an empty section.
   shown.tags = shown.tags!.filter(({ description }) => description !== undefined);
-  // Scalar lists the headings of the description in its sidebar, and searches them.
+  // Add a section for each guide, because Scalar shows headings of the description in the sidebar and in its search.
   const about = guides.slice(1).map(({ name, title, description }) => {
     return `## ${title}\n\n${description} [Read the guide](${SHOWN_ADDRESS}${guidePath(name)}).`;
   });
@@ -41,8 +42,8 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
 }
 
 /**
- * The reference pages show no example or default of an optional parameter: a page would send the value with every request
- * that a reader tries.
+ * Removes examples and defaults of optional parameters, because the page would prefill the form with these values and send them
+ * with each request.
  */
 function withoutPrefilling(_key: string, value: unknown): unknown {
   const { required, schema } = (value ?? {}) as Partial<ParameterObject>;
@@ -64,7 +65,7 @@ function exampleOf({ components }: OpenAPIObject, { requestBody }: OperationObje
   return Object.fromEntries(fields.map(([name, { example }]) => [name, example]));
 }
 
-/** What the markers of an operation mean, and which guides are about it. */
+/** Describes the stability and other markers of an operation, and links to its guides. */
 function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
   const { 'x-stability': stability, 'x-hideTryItPanel': isHidden } = operation;
   const isList = operation.parameters!.some((one) => '$ref' in one && one.$ref.endsWith('/cursor'));
@@ -89,10 +90,10 @@ function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
 const NOT_TRIED =
   'This page has no form to try this operation: its response has the orders of all callers. Run a sample instead.';
 
-/** Errors that hardly depend on the operation. */
+/** Statuses that rarely occur, for the same reasons in every operation. */
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
-/** Puts the rare errors behind the ones that a caller of the operation meets, under one line that opens. */
+/** Moves the rare errors to the end, into one section that is collapsed at first. */
 function commonFirst({ components }: OpenAPIObject, responses: Responses): Responses {
   const common = Object.entries(responses).filter(([status]) => !RARE.includes(status));
   const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));
