@@ -14,10 +14,7 @@ import { PETSTORE } from '../program';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
 
-/**
- * In milliseconds: how long a statement may run, how long it may wait for a lock, and how long a request may wait for a
- * connection. After that the response is 503.
- */
+/** Timeouts in milliseconds, for a statement, for a lock and for a connection. A request that exceeds one of these gets a 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -35,8 +32,8 @@ export function dataSourceOptions(
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
 ): DataSourceOptions {
   const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
-  // A server that no longer responds does not enforce its own timeouts, so connections that stay silent for longer are
-  // closed here.
+  // Close connections on which the server stays silent for longer than the statement timeout: a server that hangs cannot enforce
+  // its own timeouts.
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
@@ -44,8 +41,8 @@ export function dataSourceOptions(
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,
-    // The logger `debug` is silent. TypeORM's default logger writes a failed migration to standard output, whatever
-    // `logging` says.
+    // The logger `debug` prints nothing here. TypeORM's default logger would print a failed migration to standard output, even
+    // with `logging: false`.
     logger: 'debug',
     poolSize,
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
@@ -62,36 +59,34 @@ export function dataSourceOptions(
 }
 
 /**
- * Returns the options for a command: one connection for a transaction, and one for other queries. A command waits up to 20
- * seconds for a connection, because a late result is better than a failure.
+ * Returns the options for an admin command, which needs one connection for a transaction and one for other queries. The command
+ * waits up to 20 seconds for a connection, because a late result is better than a failure.
  */
 export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
   return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
 /**
- * Returns statements that configure a new connection. A connection pooler refuses most of these settings as parameters of a
- * connection, but not as statements. A pooler in transaction mode loses the settings: transactions that write therefore set
- * the settings that keep writes safe again, and the others only make reads faster.
+ * Returns statements that configure a new connection. Connection poolers refuse most of these settings as parameters of a
+ * connection. Poolers in transaction mode lose the settings later; transactions that write therefore repeat the settings that
+ * keep writes safe, and the others only make reads faster.
  */
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
-    // If a process halts within a transaction, the server ends the transaction. Otherwise all writes would wait for its
-    // locks.
+    // End the transaction of a process that hangs, because other writes wait for its locks.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
-    // Make every statement of a request use an index and return rows in the order of the index. A plan that was made while
-    // a table was small, full of dead rows or not analysed yet would later scan the whole table, or sort the table for a
-    // page.
+    // Make every statement use an index and return rows in the order of the index. PostgreSQL may plan a statement while a table
+    // is small or has no statistics yet; the plan would later scan or sort the whole table.
     enable_seqscan: 'off',
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
     enable_sort: 'off',
     jit: 'off',
-    // Use one plan for all values of a prepared statement, because planning a page takes longer than reading the page.
+    // Use one plan for all values of a prepared statement, because planning a page takes longer than reading it.
     plan_cache_mode: 'force_generic_plan',
-    // The code relies on these values, so they are set whatever the defaults of the database or the role are.
+    // Set the values on which the code relies, because the database or the role may have other defaults.
     DateStyle: 'ISO',
     TimeZone: 'UTC',
     default_transaction_isolation: `'read committed'`,
@@ -101,10 +96,7 @@ function sessionSettings(statementTimeoutMs: number): string {
     .join('; ');
 }
 
-/**
- * Returns the options for work on the database itself, such as migrations. Such work may take minutes, so the timeouts of
- * requests do not apply.
- */
+/** Returns the options for migrations and similar work, which may take minutes and therefore has no statement timeout. */
 export function administrationOptions(url: string, connectTimeoutMs?: number): DataSourceOptions {
   return { ...commandOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
 }
@@ -123,8 +115,8 @@ export async function withConnection<Result>(
 }
 
 /**
- * Runs all pending migrations on a connection of its own.
- * @param report called with a line of text while another process's migration has to end first
+ * Runs all pending migrations on a separate connection.
+ * @param report receives a line of text if another process is migrating, whose migration has to end first
  * @returns the names of the migrations that were run
  */
 export function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
@@ -154,8 +146,8 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
 const EMBEDDED_NAME = 'petstore';
 
 /**
- * An open database. `lost` resolves with an error if the embedded server has died and cannot be started again. For the
- * database of `DATABASE_URL`, `lost` never resolves and `stop` does nothing.
+ * An open database. `lost` resolves with an error if the embedded server has ended and cannot be restarted. With `DATABASE_URL`,
+ * `lost` never resolves and `stop` does nothing.
  */
 export type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
@@ -164,10 +156,10 @@ export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>)
 }
 
 /**
- * Opens the database of `DATABASE_URL`, or the embedded database in `DATA_DIR`, whose server is started if necessary.
- * @param forServer true for the service, which creates a missing embedded database and allows no second service; a command
- * may use the server of a running service
- * @param signal aborts the wait for a database that is recovering
+ * Opens the database of `DATABASE_URL`, or else the embedded database in `DATA_DIR`, whose server is started if necessary.
+ * @param forServer true for the service, which creates the embedded database if it is missing, and refuses to share it with
+ * another service; false for a command, which may use the server of a running service
+ * @param signal aborts the wait for a database that is recovering from a crash
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
@@ -176,7 +168,7 @@ export async function openDatabase(
   signal?: AbortSignal,
 ) {
   const { databaseUrl } = settings;
-  // The primary process has started the embedded database for its worker processes, so a worker only needs the URL.
+  // A worker process only needs the URL, because the primary process has started the embedded server.
   const url = databaseUrl ?? (cluster.isWorker ? findEmbedded(settings)?.url : undefined);
   if (url !== undefined) {
     const isEmbedded = databaseUrl === undefined;

@@ -3,19 +3,21 @@ import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
 /**
- * The parts of a URL. As in libpq, the user and password end at the last `@` before the path. If they contain `?` or `#`,
- * they end at the first `@`.
+ * Matches the parts of a URL. As in libpq, the user and password end at the last `@` before the path, or at the first `@` if they
+ * contain `?` or `#`.
  */
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*|[^/@]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/;
 
-/** Parts of the URL that may be given as parameters instead, for example `?host=/run/postgresql`. */
+/** Parts of the URL that may also be given as parameters, for example `?host=/run/postgresql`. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
 /**
- * The parameters that are times. PostgreSQL's units are not accepted, because the driver would read `5s` as five
+ * Parameters that are times. Units such as in `5s` are refused, because the driver would ignore the unit and read five
  * milliseconds.
  */
 const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds' };
-/** All parameters that are accepted. Any other parameter would have no effect, and somebody might rely on it. */
+/**
+ * All accepted parameters. Other parameters are refused, because the driver would ignore them although somebody may rely on them.
+ */
 const PARAMETERS = [
   ...['options', 'application_name', ...Object.keys(TIMES)],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
@@ -30,9 +32,9 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'
 type Refusal = (expected: string, given: string) => EnvironmentError;
 
 /**
- * Reads a PostgreSQL URL with libpq's rules, and returns a URL that the driver reads in the same way. Errors never show the
- * whole URL, because it may contain a password. An error shows the name or value of a wrong parameter, unless this text may
- * be the rest of a password.
+ * Reads a PostgreSQL URL by the rules of libpq, and returns a URL that the driver understands in the same way. Errors never
+ * contain the whole URL, which may contain a password. They contain the name or value of a wrong parameter, unless this text may
+ * be part of the password.
  */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
@@ -51,8 +53,8 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
-  // Check the names after the form of the URL: `postgres://user:pa?ss` has no host, so `ss` is not a parameter but the rest
-  // of the password, which an error must not show.
+  // Check the names last: in the invalid URL `postgres://user:pa?ss`, the apparent parameter `ss` is the rest of a password,
+  // which an error must not show.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'a schema is options=-csearch_path%3Dshop';
@@ -68,8 +70,8 @@ export const databaseUrl: Reader<string> = (text, variable) => {
 };
 
 /**
- * Returns `user:password@host:port/database`. Parameters take precedence over the parts of the URL, and the host may be the
- * folder of a Unix socket.
+ * Returns `user:password@host:port/database`. Parameters take precedence over the parts of the URL. The host may be the folder of
+ * a Unix socket.
  */
 function placed(parameters: URLSearchParams, user = '', address = '', database = ''): string {
   const [, host = '', port = ''] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(address) ?? [];
@@ -82,13 +84,13 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
   const secret = password === '' ? '' : `:${password}`;
   const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
   const place = `${server}${given.port || port ? `:${given.port ?? port}` : ''}`;
-  // The driver decodes the database name with `decodeURI`, which leaves some characters encoded, for example `%2F`. Decode
-  // these here.
+  // Decode the characters that the driver would leave encoded in a database name, because the driver uses `decodeURI` (for
+  // example `%2F`).
   const databaseName = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
   return `${name}${secret}${name || secret ? '@' : ''}${place}/${databaseName}`;
 }
 
-/** Makes the driver treat `sslmode` as libpq does. By default the driver would verify the certificate in every mode. */
+/** Makes the driver interpret `sslmode` like libpq. By default, the driver would verify the certificate in every mode. */
 function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) {
@@ -108,8 +110,7 @@ function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   if (mode !== null && mode !== 'no-verify') {
     parameters.set('uselibpqcompat', 'true');
   }
-  // URLSearchParams writes a space as `+`, which the driver reads as a space and psql as a plus sign. Both read `%20` as a
-  // space.
+  // Write spaces as `%20`, which all programs read as a space. URLSearchParams writes `+`, which psql reads as a plus sign.
   url.search = parameters.toString().replaceAll('+', '%20');
   return url;
 }
@@ -120,8 +121,8 @@ export function timeIn(url: string, parameter: keyof typeof TIMES): number | und
 }
 
 /**
- * Removes `statement_timeout` from the URL, because a connection pooler refuses this parameter. The session sets the
- * timeout by a statement instead.
+ * Removes `statement_timeout` from the URL, because connection poolers refuse this parameter. `sessionSettings` sets the timeout
+ * instead.
  */
 export function withoutStatementTimeout(url: string): string {
   return url.replace(/([?&])statement_timeout=\d+&?/, '$1');

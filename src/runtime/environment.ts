@@ -19,10 +19,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Reader<Value> = (text: string, variable: string) => Value;
 
 /**
- * Makes a Reader, which throws an EnvironmentError if the text is not valid.
- * @param expected the valid values in words, for the error
+ * Returns a Reader that throws an EnvironmentError if the text is not valid.
+ * @param expected describes the valid values in the error
  * @param read returns undefined if the text is not valid
- * @param shown what the error shows instead of the text, if the text may contain a password
+ * @param shown replaces the text in the error if the text may contain a password
  */
 export function taking<Value>(
   expected: string,
@@ -72,8 +72,7 @@ export const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
 /**
- * True if the URL can be parsed and its parts can be decoded. A password with a bare `%` can be parsed, but drivers would
- * fail to decode the password when they connect.
+ * True if the URL can be parsed and decoded. A password with a bare `%` can be parsed, but drivers would later fail to decode it.
  */
 export function isWellFormedUrl(text: string): boolean {
   try {
@@ -85,7 +84,7 @@ export function isWellFormedUrl(text: string): boolean {
   }
 }
 
-/** True if the text was read from valid UTF-8. Node replaces invalid bytes by the character U+FFFD. */
+/** False if the text was read from invalid UTF-8: Node replaces invalid bytes by U+FFFD. */
 export function isDecoded(text: string): boolean {
   return !text.includes('\ufffd');
 }
@@ -99,10 +98,10 @@ export function textIn(environment: Environment, variable: string): string | und
 }
 
 /**
- * Returns the text of a variable, or of the file that `<variable>_FILE` names, because container platforms mount secrets as
- * files.
- * @throws EnvironmentError if the file cannot be read or is empty: without the secret, the service would use a database or
- * key of its own
+ * Returns the value of a variable, or the content of the file that `<variable>_FILE` names: container platforms provide secrets
+ * as files.
+ * @throws EnvironmentError if the file is empty or cannot be read, because the service would otherwise start with a new database
+ * or key
  */
 export function secretIn(environment: Environment, variable: string): string | undefined {
   const given = textIn(environment, variable);
@@ -120,7 +119,7 @@ export function secretIn(environment: Environment, variable: string): string | u
   return secretFile(file, ofFile);
 }
 
-/** The error does not show the path, because somebody may have set the variable to the secret itself. */
+/** The error does not show the path: somebody may have set the variable to the secret itself instead of a path. */
 const secretFile = taking(
   'a file that can be read, with text in UTF-8',
   (file) => {
@@ -133,10 +132,7 @@ const secretFile = taking(
   '…',
 );
 
-/**
- * Describes a setting.
- * @param secret true if `<name>_FILE` may name a file with the text
- */
+/** @param secret true if the value may also be in a file that `<name>_FILE` names */
 export function variable<Value, Fallback extends Value | undefined>(
   name: string,
   read: Reader<Value>,
@@ -154,7 +150,7 @@ export type Values<Variables extends Record<string, ReturnType<typeof variable>>
   [Name in keyof Variables]: ReturnType<Variables[Name]['valueIn']>;
 };
 
-/** @throws EnvironmentError with one line that names the first invalid variable and its valid values */
+/** @throws EnvironmentError for the first invalid variable, with its valid values */
 export function valuesIn<Variables extends Record<string, ReturnType<typeof variable>>>(
   variables: Variables,
   environment: Environment,
@@ -165,7 +161,7 @@ export function valuesIn<Variables extends Record<string, ReturnType<typeof vari
 
 function decodeText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
-  // A zero byte means that the text is UTF-16, not UTF-8.
+  // A zero byte means that the file is in UTF-16.
   if (text.includes('\0') || !isDecoded(text)) {
     throw new Error('it is not text in UTF-8');
   }
@@ -175,9 +171,9 @@ function decodeText(bytes: Uint8Array): string {
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
 /**
- * Removes the variables of libpq, except those that complete a URL: the driver would apply each of them to every
- * connection, also to the embedded server. Also removes the variable that makes the driver load `pg-native` instead. Call
- * this function before the driver is loaded.
+ * Removes most variables of libpq, because the driver would apply them to every connection, even to the embedded server.
+ * Variables that complete a URL stay. Also removes the variable that makes the driver load `pg-native`. Must be called before the
+ * driver is loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
@@ -187,9 +183,8 @@ export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Adds the settings in the file `.env` of the working directory to the environment, unless they are set already. All other
- * variables in the file are ignored: with NODE_OPTIONS, for example, whoever can write the file could run code in the
- * worker processes.
+ * Sets the variables in the file `.env` of the working directory, unless they are already set. Variables that are no settings are
+ * ignored: through NODE_OPTIONS, for example, anyone who can write the file could run code in the worker processes.
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {
@@ -204,8 +199,7 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    // The message has line numbers instead of names, because a supposed name may be part of a secret that spans several
-    // lines.
+    // Print line numbers instead of names: what looks like a name may be part of a secret with several lines.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: ignored, because they set none of the settings: ${places.join(', ')}.`;
@@ -222,7 +216,7 @@ function isSetIn(line: string, name: string): boolean {
 
 function readTrusted(): string {
   try {
-    // With O_NONBLOCK, a named pipe at this path does not block the start.
+    // Use O_NONBLOCK, because opening a named pipe would otherwise block the start.
     const descriptor = openSync('.env', constants.O_RDONLY | constants.O_NONBLOCK);
     const [link, file] = [lstatSync('.env'), fstatSync(descriptor)];
     if (!file.isFile()) throw new Error('it is not a file');

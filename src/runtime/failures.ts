@@ -8,12 +8,12 @@ import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { DEFECT, type Failure, StartError } from '#libs/messages';
 
-/** The service could not start, and a worker process has already reported the reason. */
+/** Thrown if the service could not start because of a worker process, which has already reported the reason. */
 export class ReportedStartError extends Error {}
 
 /**
- * Errors of libraries that are reported in one line, with this code. An error that no rule explains is a defect and is
- * reported with its stack.
+ * Errors of the libraries that are expected, with the code to report. All other unexplained errors are defects and are reported
+ * with a stack trace.
  */
 const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EmbeddedPostgresError, 'database_unavailable'],
@@ -22,27 +22,24 @@ const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error,
 ];
 
 /**
- * PostgreSQL's codes (appendix A) for a rejected user or password, an unknown database, schema or table, and a missing
+ * PostgreSQL's error codes (appendix A) for a rejected user or password, an unknown database, schema or table, and a missing
  * privilege.
  */
 const REFUSED_CODE = /^(28...|3D000|3F000|42P01|42501)$/;
-/** PostgreSQL's codes for mistakes in the `options` of the URL: an unknown setting, an invalid value or invalid syntax. */
+/** PostgreSQL's error codes for mistakes in the `options` of the URL: an unknown setting, an invalid value or invalid syntax. */
 const REFUSED_OPTION_CODE = /^(42704|22023|42601)$/;
 /**
- * PostgreSQL's codes for a full disk, too little memory, a statement timeout and a read-only standby: the database was
- * reached, but could not do the work.
+ * PostgreSQL's error codes for a full disk, too little memory, a statement timeout and a read-only standby. The database can be
+ * reached, but cannot do the work.
  */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /**
- * Messages of the driver and of Node if TLS or a login fails. The messages are compared because the error codes vary or are
- * missing.
+ * Error messages of the driver and of Node when TLS or a login fails. Compare messages, because such errors have no reliable
+ * code.
  */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
-/**
- * Explains errors of the libraries and of the database. The server and the command line set this function as
- * `program.explain`.
- */
+/** Explains errors of the libraries and of the database to the operator. `main.ts` sets this function as `program.explain`. */
 export function explain(error: unknown): Failure {
   if (error instanceof ApiError) {
     return { code: error.code, message: error.message };
@@ -58,8 +55,8 @@ export function explain(error: unknown): Failure {
 function explainDatabase(error: unknown): Failure | undefined {
   const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
   const [code, message] = [String(fields.code), String(fields.message)];
-  // The severity is FATAL while a connection starts: then the `options` of the URL are wrong. In a statement, the same
-  // codes mean a defect of the service.
+  // These codes mean wrong `options` only while the connection starts, when the severity is FATAL. Later, they mean a defect in a
+  // statement.
   const isOption = fields.severity === 'FATAL' && REFUSED_OPTION_CODE.test(code);
   if (isOption || REFUSED_CODE.test(code) || REFUSED_TEXT.test(message)) {
     const reason = message.replace(/^SASL.+/, 'it asks for a password, and the URL has none');
@@ -77,8 +74,8 @@ function explainDatabase(error: unknown): Failure | undefined {
 const ADDRESS_CALLS = ['listen', 'getaddrinfo'];
 
 /**
- * Runs `open`, which resolves an address or listens on it.
- * @throws StartError that names the variables of the address if `open` fails because of the address
+ * Runs `open`, which looks up an address or listens on it.
+ * @throws StartError that names the variables of the address, if `open` fails because of the address
  */
 export async function explainAddress<Opened>(
   variables: string,
@@ -89,8 +86,7 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Nest initializes its modules in `app.listen()`, so `open` may also fail because of the database. Such an error is
-    // thrown unchanged.
+    // Throw all other errors unchanged: `app.listen()` also initializes Nest's modules, which may fail because of the database.
     if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }

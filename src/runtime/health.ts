@@ -11,21 +11,18 @@ import { Access } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
 /**
- * Shorter than a scrape waits for a metric, so that `petstore_ready` is 0, not missing, if the database does not respond.
+ * Timeout of the database. Shorter than the timeout of a metric, so that `petstore_ready` is 0 instead of missing if the database
+ * does not respond.
  */
 const DATABASE_TIMEOUT_MS = 1_250;
 const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
-/**
- * How long a result is reused, in milliseconds: anybody may request the check, and many checks must not keep the database
- * busy.
- */
+/** How long a result is reused, in milliseconds. Anybody may call the check, which must not keep the database busy. */
 const READY_MS = 500;
 
 const UP = { status: 'up' } as const;
 
 /**
- * Decides whether the service should receive requests: the database accepts writes and is migrated, and the service is not
- * stopping.
+ * Checks whether the service should receive requests: the database must be writable and migrated, and the service not stopping.
  */
 @Injectable()
 export class Readiness {
@@ -45,7 +42,7 @@ export class Readiness {
     this.ending = true;
   }
 
-  /** Returns why the service should receive no requests, or undefined if it should. Never rejects. */
+  /** Returns why the service should not receive requests, or undefined if it should. Never rejects. */
   async reason(): Promise<string | undefined> {
     return this.ending ? 'the service is stopping' : this.checks.memo('all');
   }
@@ -80,7 +77,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Also returns 200 if Redis is unavailable: the limits are then degraded, but the instance can still serve requests. */
+  /** Returns 200 even if Redis is unavailable, because the instance can still serve requests with degraded limits. */
   @Get('ready')
   @IgnoresQuery()
   @Access('public')

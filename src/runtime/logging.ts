@@ -7,17 +7,14 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { loggableError } from '#libs/database';
 import type { LogLevel } from '../settings';
 
-/** Log lines are buffered until there are this many bytes, or this many milliseconds have passed. */
+/** The log is written when this many bytes are buffered, or every WRITE_MS milliseconds. */
 const WRITE_BYTES = 8_192;
 const WRITE_MS = 250;
-/**
- * How many bytes are buffered while nobody reads the output. Further lines are dropped, so that a stalled reader cannot
- * exhaust memory.
- */
+/** Maximum number of buffered bytes while nobody reads the output. Further lines are dropped, so that the memory does not fill. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /**
- * Linux writes up to this many bytes to a pipe atomically (PIPE_BUF). Parts of longer writes could mix with the lines of
- * another worker process.
+ * Linux writes this many bytes to a pipe at once (PIPE_BUF). Longer writes could be mixed with the lines of another worker
+ * process.
  */
 const PIPE_BYTES = 4_096;
 const END_MS = 1_000;
@@ -31,7 +28,7 @@ export function lostLogLines(): number {
 export async function openLog(level: LogLevel): Promise<Logger> {
   process.stdout.on('error', () => undefined);
   const logger = createLogger(level, process.stdout.isTTY ? await terminalLog(process.stdout) : 1);
-  // Turn warnings that libraries print, for example ioredis, into log lines.
+  // Log the warnings that libraries such as ioredis print with `console.warn`.
   Object.assign(console, { warn: (...parts: unknown[]) => logger.warn(format(...parts)) });
   return logger;
 }
@@ -56,10 +53,7 @@ export function createLogger(level: LogLevel, output: number | DestinationStream
   return logger;
 }
 
-/**
- * Opens the output of the log. While nothing can be written, lines are buffered, and neither requests nor the end of the
- * process wait for the output.
- */
+/** Opens the output of the log. If the output is blocked, lines are buffered: neither requests nor the end of the process wait. */
 function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
   const output = pino.destination({
     dest: descriptor,
@@ -69,22 +63,23 @@ function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
     maxWrite: cluster.isWorker ? PIPE_BYTES : undefined,
     periodicFlush: WRITE_MS,
   });
-  // Pino's own listener would let a full disk or a closed reader end the service.
+  // Ignore errors, because Pino would otherwise end the service if the disk is full or the reader has ended.
   output.removeAllListeners('error').on('error', () => undefined);
-  // Pino calls `flushSync` when the process exits, and would try to write for ever. `endLog` writes the last lines instead.
+  // Do nothing in `flushSync`, which Pino calls when the process exits: a blocked output would block the exit. `endLog` writes
+  // the last lines.
   output.flushSync = () => undefined;
   return output;
 }
 
-/** Writes the last lines before the process ends. Gives up after an error or after a second, and never rejects. */
+/** Writes the last lines before the process ends, but waits at most a second. Never rejects. */
 export async function endLog(logger: Logger): Promise<void> {
   const flush = () => new Promise<void>((resolve) => logger.flush(() => resolve()));
-  // The first flush only waits for a write in progress. The second one writes the rest.
+  // Flush twice: the first flush may only wait for a write in progress, and the second one writes the rest.
   await Promise.race([flush().then(flush), pause(END_MS, undefined, { ref: false })]);
 }
 
 /**
- * Parts of Nest whose messages get the level `debug`. They report each step of a start, or a failed start, which is already
+ * Parts of Nest whose messages are logged with the level `debug`. These report each step of the start, or errors that are also
  * reported on standard error.
  */
 const TALKATIVE = new Set<unknown>([

@@ -39,8 +39,8 @@ import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
 /**
- * In milliseconds: how long a scrape waits for one metric, and how long the primary process waits for the metrics of a
- * worker. So a scrape takes less than two seconds.
+ * Timeouts in milliseconds: for one metric, and for all metrics of a worker process. A scrape by Prometheus thus takes less than
+ * two seconds.
  */
 const COLLECT_MS = 1_500;
 const ANSWER_MS = 1_750;
@@ -55,15 +55,15 @@ const MISSING_WORKERS = {
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Answers every scrape in time: a metric that fails or takes too long is left out of the response. If a metric fails
- * several times in a row, only the first failure is logged.
+ * Answers every scrape in time by omitting metrics that fail or take too long. Only the first of several failures in a row is
+ * logged.
  */
 class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
   /**
-   * The lookups of values that are in progress, by format and name of the metric. Scrapes that arrive while the database
-   * does not respond share a lookup.
+   * Reads in progress, by format and name of the metric. Scrapes share these reads, so that reads do not pile up while the
+   * database does not respond.
    */
   private readonly looking = new Map<string, Promise<unknown>>();
 
@@ -188,7 +188,7 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
   });
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onResponse', (request, reply, done) => {
-    // Unknown paths share one label, because callers could otherwise create any number of labels.
+    // Use one label for all unknown paths, because each new label adds a time series, and callers can invent any number of paths.
     const operation = request.routeOptions.url ?? 'unknown';
     const labels = { operation, method: request.method, status: reply.statusCode };
     durations.observe(labels, (reply.elapsedTime - (request.waitedMs ?? 0)) / 1000);
@@ -233,24 +233,20 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
     connections.refuse(socket, failure, () => Promise.resolve({})).catch(() => socket.destroy());
   };
-  // Node's own responses to malformed requests, an unknown `Expect` and CONNECT have no Error body, so these requests are
-  // answered here.
+  // Answer malformed requests, an unknown `Expect` and CONNECT here, because Node would send no error in JSON.
   server.on('request', begin).on('checkExpectation', begin).on('clientError', refuse);
   server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 
 /**
- * The counters of each worker, by its id, as the worker last sent them, and under the id ENDED the sum of all workers that
- * have ended. Without these counters a total could decrease, which Prometheus would take for a restart.
+ * The latest counters of each worker process, by its id. Ended workers stay in the sum under the id ENDED: if a total decreased,
+ * Prometheus would count its whole value again.
  */
 const counted = new Map<number, MetricObject[]>();
 const ENDED = 0;
 
-/**
- * Returns the sum of all workers' metrics. For a worker that does not respond or has ended, the sum contains the counters
- * that the worker last sent.
- */
+/** Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used. */
 export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
   await Promise.allSettled(workers.map(async (worker) => answers.set(worker.id, await metricsOfOne(worker))));
@@ -258,8 +254,7 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Compute the sum before the ended workers are removed: otherwise another scrape in the meantime would find neither the
-  // workers nor the sum.
+  // Add up the counters of ended workers before removing them, because another scrape may run during the `await`.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

@@ -9,14 +9,11 @@ import { VERSION } from '../program';
 import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
 
-/** How often an instance renews its row in the table `instances`, in milliseconds. */
+/** How often an instance updates its row in the table `instances`, in milliseconds. */
 const RENEWED_MS = 5_000;
-/**
- * An instance that has not renewed its row for this many seconds is `unknown`: the machine or its connection to the
- * database may be down.
- */
+/** After this many seconds without an update, the state of an instance is `unknown`: its machine or network may be down. */
 const RUNNING_SECONDS = 20;
-/** An instance that has not renewed its row for this many seconds is no longer listed, and the row is deleted. */
+/** After this many seconds without an update, an instance is not listed any more, and its row is deleted. */
 const UNKNOWN_SECONDS = 3_600;
 
 export const EXPIRED_INSTANCES: ExpiredRows = {
@@ -25,8 +22,8 @@ export const EXPIRED_INSTANCES: ExpiredRows = {
 };
 
 /**
- * A process that serves this store. The table `instances` lists the processes. Database connections would not show them,
- * because a pooler shares connections between programs and closes idle ones.
+ * A process that serves this store, as recorded in the table `instances`. Database connections would not show all processes,
+ * because poolers share connections and close idle ones.
  */
 export interface Instance {
   version: string;
@@ -35,9 +32,7 @@ export interface Instance {
   address: string;
   port: number;
   degraded: boolean;
-  /**
-   * `unknown` if the row of the instance has not been renewed for a while. An instance that stops properly deletes its row.
-   */
+  /** `unknown` if the instance stopped updating its row without deleting it. */
   state: 'running' | 'unknown';
   secondsAgo: number;
 }
@@ -50,7 +45,9 @@ const INSTANCES = `SELECT version, host, pid, address, port, degraded,
   FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
   WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
-/** Keeps a row in the table `instances` while this process serves requests, so that commands can list running instances. */
+/**
+ * Updates a row in the table `instances` while this process serves requests. Commands list the running instances from this table.
+ */
 @Injectable()
 export class Presence implements OnModuleDestroy {
   private readonly id = randomUUID();
@@ -83,7 +80,7 @@ export async function instancesOn(dataSource: DataSource): Promise<Instance[]> {
   return instances.filter((instance) => instance.state === 'running' || mayRun(instance));
 }
 
-/** False if the instance ran on this machine and its process no longer exists. */
+/** Returns false if the process ran on this machine and does not exist any more. */
 function mayRun({ host, pid }: Instance): boolean {
   try {
     return host !== hostname() || process.kill(pid, 0);
@@ -95,8 +92,8 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address to which a command sends requests with an API key: a running instance on this machine that uses the
- * database of the settings, otherwise HOST and PORT. The key is sent nowhere else.
+ * Returns the address of the service for commands that send an API key: a running instance on this machine with the same
+ * database, or else HOST and PORT. The key must not be sent to any other server.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

@@ -12,7 +12,7 @@ import { PETSTORE } from '../program';
 export const DEMO_CLIENT = 'demo';
 
 export interface Seeded extends CatalogueCounts {
-  /** The demo client's key; null if no key was requested or the client already existed. */
+  /** The key of the demo client. Null if no key was requested or the client already existed. */
   key: string | null;
 }
 
@@ -39,7 +39,7 @@ export class SeedService {
   ) {}
 
   /**
-   * True if the store has never had a pet. Clients may exist already, because operators can create clients before the first
+   * Returns true if the store has never had a pet. Clients do not matter, because operators may create clients before the first
    * start.
    */
   async isFirstRun(): Promise<boolean> {
@@ -49,8 +49,8 @@ export class SeedService {
   }
 
   /**
-   * Fills an empty store with sample data and a demo client. The data is written in other transactions; this transaction
-   * only holds a lock, so that two processes do not seed at the same time.
+   * Fills an empty store with sample data and a demo client. This transaction only holds a lock against a second process that
+   * seeds; the data is written in other transactions.
    */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
@@ -58,8 +58,8 @@ export class SeedService {
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      // Create the client first. A store with a catalogue is never seeded again, so a process that is killed in between
-      // would otherwise leave a store without the client.
+      // Create the client before the catalogue, so that an interrupted seeding continues: a store with a catalogue is not seeded
+      // again.
       const key = await this.seedClient(withKey);
       return { ...(await this.seedCatalogue()), key };
     });
@@ -75,7 +75,7 @@ export class SeedService {
     });
   }
 
-  /** Imports the sample data if the store has no pets, and no categories except those of an interrupted seeding. */
+  /** Imports the sample data if the store has no pets, and no categories other than those of an interrupted seeding. */
   private async seedCatalogue(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
     const names = categories.entries.map(({ name }) => name);
@@ -105,8 +105,7 @@ function sampleFile(): Readable {
 }
 
 /**
- * Seeds an embedded database at its first start. A key is issued only on a terminal, because a log may be kept and read by
- * others.
+ * Seeds an embedded database at its first start. A key is issued only if the output is a terminal, because others may read a log.
  */
 export async function seedFirstRun(
   store: INestApplicationContext,

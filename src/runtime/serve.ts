@@ -30,20 +30,20 @@ import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
 
 /**
- * Options of every Nest application that this program creates. `acceptJson` parses bodies instead of Nest's parser, and a
- * failed start throws an error instead of ending the process.
+ * Turn off Nest's body parser, because `acceptJson` parses bodies, and let a failed start throw an error instead of ending the
+ * process.
  */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
 /**
- * How many file descriptors the process may need besides its connections to callers and to the database: for webhook
- * receivers, Redis, files and metrics.
+ * Number of file descriptors that are kept for webhook receivers, Redis, files and metrics, besides connections to callers and to
+ * the database.
  */
 const OTHER_DESCRIPTORS = 1_200;
 
-/** How long open requests may take after the service has stopped listening, in milliseconds. */
+/** How long current requests may take after the service has stopped listening, in milliseconds. */
 const DRAIN_MS = 25_000;
-/** How long the shutdown may take after a second signal, in milliseconds. */
+/** Maximum duration of the shutdown after a second signal, in milliseconds. */
 const HURRY_MS = 2_000;
 
 interface Beginning {
@@ -53,15 +53,12 @@ interface Beginning {
   signals: StopSignals;
 }
 
-/**
- * Stops everything that the process has started so far. For `delayMs` before that, the process still serves requests but
- * reports that it is not ready.
- */
+/** Stops everything that was started. First serves requests for `delayMs` longer, but reports that the service is not ready. */
 type Stop = (delayMs: number) => Promise<void>;
 
 /**
- * Runs the service until a stop signal, then finishes open requests and writes buffered data.
- * @param workers the number of worker processes that answer requests; 0 if this process answers them
+ * Runs the service until a stop signal. Then finishes current requests and writes buffered data.
+ * @param workers number of worker processes that answer requests; 0 if this process answers requests itself
  */
 export async function serve(given: Beginning, workers: number): Promise<void> {
   const beginning = { ...given, settings: await withOneAddress(given.settings) };
@@ -113,8 +110,8 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
 }
 
 /**
- * Replaces a host name in HOST by one of its addresses, preferably an IPv4 address. For the name `localhost`, Fastify would
- * open a second server, without the listeners that are added to the first one.
+ * Replaces a host name in HOST by one of its addresses, preferably IPv4. For `localhost`, Fastify would open a second server that
+ * lacks the listeners of `configureHttp`.
  */
 async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;
@@ -122,15 +119,12 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/**
- * Limits the number of connections, so that the process keeps file descriptors for itself. Without a free descriptor, even
- * health checks would fail.
- */
+/** Limits the number of connections, so that enough file descriptors remain for the database and for health checks. */
 function limitConnections(server: Server, { databasePool }: Settings, logger: Logger): void {
-  // Without `excludeNetwork`, the report would look up the host names of all open connections.
+  // Exclude the network from the report, because the report would otherwise look up the host names of all open connections.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
-  // Node reports the limit as the string `unlimited` if there is no limit, so `descriptors` is then NaN.
+  // If there is no limit, Node reports `unlimited`, and `descriptors` is NaN. The comparison below is then false.
   const descriptors = Number(userLimits.open_files.soft);
   const possible = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   if (possible < server.maxConnections) {
@@ -143,8 +137,7 @@ function limitConnections(server: Server, { databasePool }: Settings, logger: Lo
 }
 
 /**
- * Fails the start if the address is in use, before a database is created. The service itself listens later, when it can
- * answer requests.
+ * Ends the start early if another process uses the address, before a database is created. The service itself listens only later.
  */
 async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
   if (address !== null) {
@@ -157,7 +150,7 @@ async function assertFree(variables: string, address: Settings['metrics']): Prom
 export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing) {
   callInterceptorsDirectly();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  // The tracing hook must be the first hook, so that the span covers all work for the request.
+  // Add the hook for tracing first, so that the span covers all work for the request.
   tracing?.watch(fastify);
   const connections = configureHttp(app, settings);
   const metrics = settings.metrics && createMetrics(app, connections);
@@ -166,8 +159,8 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
 }
 
 /**
- * Starts the service in this process, which may be a worker.
- * @param onStoppable called with the function that stops the service, as soon as there is something to stop
+ * Starts the service in this process, which may be a worker process.
+ * @param onStoppable receives the function that stops the service, as soon as there is something to stop
  */
 export async function startService(
   beginning: Beginning,
@@ -199,8 +192,8 @@ export async function startService(
 }
 
 /**
- * Reports that the service is not ready, and keeps serving until load balancers have noticed. Then finishes open requests
- * and writes buffered data. A second signal skips all waiting.
+ * Stops the service. First serves requests for `delayMs` longer, until load balancers have noticed that the service is not ready.
+ * Then finishes current requests and writes buffered data. A second signal skips all waiting.
  */
 async function stopService(
   { logger, signals }: Beginning,
@@ -219,7 +212,7 @@ async function stopService(
   });
   inBackground('Stopping immediately', hurry);
   await Promise.race([pause(delayMs), signals.second]);
-  // Answer all requests that wait for events, so that their callers continue with another instance.
+  // End the requests that wait for events, so that callers continue with another instance.
   app.get(EventTail).end();
   await connections.end(patienceMs);
   await app.close();

@@ -1,6 +1,6 @@
 /**
- * Signals within this time, in milliseconds, count as one. Ctrl-C reaches all processes of a terminal, and npm, npx and the
- * primary process also pass the signal on.
+ * Signals within this many milliseconds count as one: Ctrl-C reaches all processes of a terminal, and npm, npx and the primary
+ * process pass the signal on as well.
  */
 const SAME_SIGNAL_MS = 500;
 
@@ -9,8 +9,8 @@ const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type StopSignals = ReturnType<typeof listenToStopSignals>;
 
 /**
- * Listens to stop signals. The first signal asks the process to stop, the second one to stop without waiting. Call this
- * function before any other: a signal without a listener ends the process immediately, and unfinished work stays behind.
+ * Listens to stop signals. After the first signal the process stops, after the second one it stops without waiting. Must be
+ * called before everything else, because a signal without a listener ends the process at once, without any cleanup.
  */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process) {
   const listen = (listener: (signal: NodeJS.Signals) => void) =>

@@ -34,8 +34,8 @@ const MAX_REPORTED = 100;
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
 /**
- * Any other OpenTelemetry variable has no effect and causes a warning, unless it has one of these values: the service works
- * in this way anyway.
+ * Variables that match neither EFFECTIVE nor one of these values cause a warning, because they have no effect. These values only
+ * confirm what the service does anyway.
  */
 const GIVEN: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
@@ -49,11 +49,11 @@ const GIVEN: Record<string, string> = {
 export type Tracing = ReturnType<typeof startTracing>;
 
 /**
- * Starts tracing. Call this function before the drivers of PostgreSQL and Redis are loaded, because a driver is
- * instrumented while it is loaded. OpenTelemetry itself reads its `OTEL_…` variables.
+ * Starts tracing, which OpenTelemetry configures by its `OTEL_…` variables. Must be called before the drivers of PostgreSQL and
+ * Redis are loaded, because only later loads are traced.
  */
 export function startTracing(logger: Logger) {
-  // Use the attribute names that are stable since 2025, not the names of earlier drafts.
+  // Use the stable attribute names of 2025 instead of the names of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
   reportProblems(logger);
   const ignored = Object.keys(process.env).filter(
@@ -71,15 +71,12 @@ export function startTracing(logger: Logger) {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
-  // Record calls of the drivers only within a request, and record neither SQL values nor arguments of Redis commands.
+  // Trace database calls only within a request, and without SQL values or arguments of Redis commands.
   new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true });
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
   return {
     watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
-    /**
-     * Sends pending spans. Spans that are not sent within two seconds are lost, so that an unavailable collector does not
-     * delay the shutdown. Never rejects.
-     */
+    /** Sends pending spans for up to two seconds, so that an unavailable collector does not delay the shutdown. Never rejects. */
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
@@ -87,10 +84,7 @@ export function startTracing(logger: Logger) {
   };
 }
 
-/**
- * Logs OpenTelemetry's problems: invalid variables, which OpenTelemetry replaces with its defaults, and traces that cannot
- * be sent.
- */
+/** Logs problems that OpenTelemetry reports, such as an invalid variable or traces that cannot be sent. */
 function reportProblems(logger: Logger): void {
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPEAT_MS });
   const report = (text: string): void => {
@@ -106,8 +100,8 @@ function reportProblems(logger: Logger): void {
 }
 
 /**
- * Turns a message of OpenTelemetry into a log message. A failed export is a JSON object with all fields of the error, of
- * which only the message is logged. Invalid values and URLs are hidden, because they may be secrets.
+ * Turns a message of OpenTelemetry into a log message. For a failed export, the message is a JSON object with the whole error, of
+ * which only `message` is logged. Invalid values and URLs are hidden, because they may be secrets.
  */
 function problemIn(text: string): string {
   const shown = (message: string) =>
@@ -120,13 +114,13 @@ function problemIn(text: string): string {
 }
 
 /**
- * Creates one span for each request. If the request belongs to a trace of its caller, the span belongs to the same trace
- * (OpenTelemetry's conventions for HTTP servers, W3C Trace Context).
+ * Creates a span for each request, within the caller's trace if there is one (W3C Trace Context, OpenTelemetry conventions for
+ * HTTP servers).
  */
 function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
-    // Load balancers check readiness every second. Spans of these requests would hide all others.
+    // Do not trace health checks: load balancers send one every second, which would hide all other spans.
     if (route?.startsWith('/health/')) {
       done();
       return;
@@ -144,7 +138,7 @@ function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
 function attributesOf(request: FastifyRequest, route: string | undefined): Attributes {
   return {
     'http.request.method': request.method,
-    // Leave out the query, and hide an API key that was put into the path by mistake.
+    // Omit the query, and hide an API key that somebody put into the path by mistake.
     'url.path': request.url.split('?', 1)[0]!.replace(/psk_live_[^/]*/g, 'psk_live_…'),
     'url.scheme': request.protocol,
     ...(route === undefined ? {} : { 'http.route': route }),

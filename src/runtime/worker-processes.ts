@@ -8,33 +8,29 @@ import { ReportedStartError } from './failures';
 import { metricsOf, serveMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
 
-/**
- * The minimum of database connections for each worker process. The workers divide the connections of DATABASE_POOL among
- * themselves.
- */
+/** Minimum number of database connections of each worker process. DATABASE_POOL is divided among the workers. */
 const MIN_POOL = 2;
 /**
- * The pause before a worker that has ended is replaced, in milliseconds. The cause, for example an unavailable database,
- * may be gone by then.
+ * Pause before a worker that has ended is replaced, in milliseconds. An unavailable database, for example, may be available again
+ * by then.
  */
 const RESTART_MS = 2_000;
 /**
- * In milliseconds: how long the workers may take to stop after the shutdown delay, and how long after a second signal.
- * Workers that take longer are killed.
+ * Maximum duration of the workers' shutdown in milliseconds, after the shutdown delay or after a second signal. After that,
+ * workers are killed.
  */
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
 /**
- * Runs the worker processes of a service, which share its port. The primary process only runs the embedded database and
- * serves the metrics.
+ * Runs the worker processes, which listen on the same port. The primary process only runs the embedded database and serves the
+ * metrics.
  */
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();
   /**
-   * True once the first worker listens. From then on, a worker that ends is replaced. If the first worker ends earlier, the
-   * start of the service fails.
+   * True after the first worker listens. If a worker ends later, it is replaced; if the first one ends earlier, the start fails.
    */
   private hasStarted = false;
 
@@ -44,9 +40,7 @@ export class WorkerProcesses {
     private readonly count: number,
   ) {}
 
-  /**
-   * Starts the first worker alone, because it migrates the store. If the worker cannot start, it reports the reason itself.
-   */
+  /** Starts the first worker alone, because it migrates the store. If it cannot start, it reports the reason itself. */
   async start(): Promise<void> {
     await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
     this.ending.signal.throwIfAborted();
@@ -62,7 +56,7 @@ export class WorkerProcesses {
     }
   }
 
-  /** Stops all workers. Each worker itself keeps serving for the shutdown delay, until load balancers have noticed. */
+  /** Stops all workers. Each worker first serves requests for the shutdown delay, until load balancers have noticed. */
   async stop(signals: StopSignals, delayMs: number): Promise<void> {
     this.ending.abort();
     const killLater = (ms: number) => setTimeout(() => this.signalWorkers('SIGKILL'), ms).unref();
