@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const workers = cluster.isPrimary && settings.workers > 1 ? settings.workers : 0;
   if (workers > 0 && settings.redisUrl === undefined) {
-    const expected = 'more than 1 only with REDIS_URL, where they share the limits';
+    const expected = '1 unless REDIS_URL is set (several workers share the limits in Redis)';
     throw new EnvironmentError('WORKERS', expected, String(workers));
   }
   const { openLog } = await import('./runtime/logging.js');

@@ -40,8 +40,8 @@ const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
   name: 'api',
   description: `${SUMMARY}
 
-Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is JSON is sent as such: \
-quantity=2 is a number, name=2 too, and name='"2"' is a text.`,
+Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is valid JSON is sent as JSON: \
+quantity=2 and name=2 are numbers, and name='"2"' is a text.`,
 })
 export class ApiCommand extends BaseCommand {
   readonly examples = [
@@ -56,8 +56,8 @@ export class ApiCommand extends BaseCommand {
   @Inject() private readonly service!: RunningService;
 
   declare(command: Commander): void {
-    const field = 'a field of the query or body; several: repeat it';
-    const header = 'a header field; several: repeat it';
+    const field = 'a field of the query or body; repeat the option for more';
+    const header = 'a header field; repeat the option for more';
     command
       .summary(SUMMARY)
       // Commander allows optional arguments only after required arguments, so the first argument is the path if there is
@@ -69,7 +69,7 @@ export class ApiCommand extends BaseCommand {
       .option(...URL_OPTION)
       .option('--paginate', 'print all pages of a list, one JSON array after the other')
       .option('-i, --include', 'print status and header fields as well')
-      .option('--json', 'on a terminal too, JSON in one line, and failures as JSON');
+      .option('--json', 'print JSON in one line on a terminal too, and failures as JSON');
   }
 
   protected async execute(first: string, second: string | undefined, options: ApiOptions): Promise<void> {
@@ -83,7 +83,7 @@ export class ApiCommand extends BaseCommand {
     const headers = new Headers(options.header);
     // If Content-Length differs from the length of the body, `fetch` fails or never ends.
     if (headers.has('Content-Length')) {
-      throw new UsageError('--header: Content-Length follows from the body.');
+      throw new UsageError('--header: Content-Length is computed from the body and cannot be set.');
     }
     headers.set('X-API-Key', keyInEnvironment(process.env));
     const url = new URL((options.url ?? (await this.service.address())) + path);

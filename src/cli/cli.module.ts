@@ -32,7 +32,7 @@ All settings: docs/operations/running.md`;
 
 @Command({
   name: 'serve',
-  description: 'run the service until SIGTERM or Ctrl-C; configured by the environment',
+  description: 'run the service until SIGTERM or Ctrl-C; configured by environment variables',
 })
 export class ServeCommand extends BaseCommand {
   readonly examples = ['serve', 'serve > petstore.log'];

@@ -71,12 +71,16 @@ export class DbCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'give a store that was made from a dump counts and bans of its own in Redis',
+    description:
+      'give a store that was restored from a dump its own identity, so that it shares no counts and bans in Redis with the original store',
     examples: ['db renew-identity', 'db renew-identity --yes'],
     takesYes: true,
   })
   async 'renew-identity'(options: ConfirmedOptions): Promise<void> {
-    await confirm('Leave the counts and bans in Redis to the original store?', options.yes);
+    await confirm(
+      'Give this store a new identity, and leave its counts and bans in Redis to the original store?',
+      options.yes,
+    );
     const id = await this.quotas.renewStoreIdentity();
     printDone(
       `The new identity is ${id}. If instances of the store are running, restart them.`,
@@ -86,7 +90,8 @@ export class DbCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'copy the store, while it is in use, to an empty PostgreSQL or a new folder, all or nothing',
+    description:
+      'copy the store, also while it is in use, to an empty PostgreSQL database or a new folder; a failed copy leaves nothing',
     examples: [
       'db copy --to /backups/2026-11-21',
       'db copy --to postgres://petstore@db.example:5432/petstore',
@@ -111,7 +116,7 @@ export class DbCommand extends CommandGroup {
     printMany(tables, options, 'There are no tables.');
     if (!options.json) {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-      const toRun = `To run it: DATA_DIR=${shellWord(to)} ${PETSTORE} serve`;
+      const toRun = `To run the copy: DATA_DIR=${shellWord(to)} ${PETSTORE} serve`;
       const next = url === undefined ? toRun : 'Set DATABASE_URL to the new database.';
       print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }
@@ -160,7 +165,7 @@ async function copyToFolder(
 ): Promise<CopiedTable[]> {
   const folder = await typedPath(typed);
   if (existsSync(folder)) {
-    throw new OperatorError(`${folder} is there already; name a new folder.`);
+    throw new OperatorError(`${folder} already exists; name a new folder.`);
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {

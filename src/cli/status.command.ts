@@ -55,7 +55,7 @@ function show({ database, instances }: StoreStatus, redis: RedisStatus | null): 
   // Operators wait for the sentence `No instance of the service runs.` before they move a store, so the sentence must be
   // certain.
   const none = 'No instance of the service runs.';
-  printMany(rows, {}, instances === null ? 'Whether an instance of the service runs is unknown.' : none);
+  printMany(rows, {}, instances === null ? 'It is unknown whether an instance of the service runs.' : none);
 }
 
 function inWords({ answers, version, bytes }: RedisStatus): string {
@@ -137,7 +137,7 @@ async function inspectRunning(
 function problemOf({ pid, host, state, degraded, secondsAgo }: Instance): string[] {
   const name = `process ${pid} on ${host}`;
   if (state === 'unknown') {
-    return [`Whether ${name} still runs is unknown: its last sign was ${secondsAgo} s ago.`];
+    return [`It is unknown whether ${name} still runs: the process last reported ${secondsAgo} s ago.`];
   }
-  return degraded ? [`${name} counts limits alone: Redis is unavailable to it.`] : [];
+  return degraded ? [`Redis is unavailable to ${name}, which therefore counts the limits alone.`] : [];
 }

@@ -42,7 +42,11 @@ export class ErrorFilter implements ExceptionFilter {
       await writeHeaders(this.limiter, request, reply, error.status);
       send(error, request, reply);
     } catch (later) {
-      this.logger.error({ reqId: request.id, err: later, msg: 'responding to a failure has failed' });
+      this.logger.error({
+        reqId: request.id,
+        err: later,
+        msg: 'A failed request could not be answered with its error.',
+      });
       send(new InternalError(), request, reply);
     }
   }

@@ -170,9 +170,10 @@ function watchRoutes(fastify: FastifyInstance): void {
 const QUIET_MS = 60_000;
 
 const REFUSALS: Record<Refusal, string> = {
-  memory: 'unanswered requests and unread responses take all the memory that they may take',
+  memory:
+    'unanswered requests and unread responses use all the memory that is reserved for requests and responses',
   address: 'one address has half of all connections that may be open',
-  total: 'no more connections may be open',
+  total: 'the maximum number of connections is open',
 };
 
 function refusalLog(logger: FastifyBaseLogger, clock: Clock): (reason: Refusal) => void {
@@ -204,7 +205,7 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
   };
   server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
   server.removeAllListeners('clientError').on('clientError', refuse);
-  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
+  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is not a proxy.'), socket));
 }
 
 /**

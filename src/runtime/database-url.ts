@@ -46,7 +46,7 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   const refusal: Refusal = (expected, given) =>
     new EnvironmentError(variable, expected, mayHavePassword ? '…' : given);
   if (address.includes(',') || parameters.get('host')?.includes(',')) {
-    const expected = 'one host; a proxy or a DNS name may lead to the primary of several';
+    const expected = 'one host (for several servers, a proxy or a DNS name that leads to the primary server)';
     throw new EnvironmentError(variable, expected, '…');
   }
   const url = `${scheme}${placed(parameters, user, address, database)}`;
@@ -57,7 +57,7 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   // which an error must not show.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
-    const schema = 'a schema is options=-csearch_path%3Dshop';
+    const schema = 'to choose a schema: options=-csearch_path%3Dshop';
     throw refusal(`only the parameters ${PARAMETERS.join(', ')} (${schema})`, unknown);
   }
   for (const [name, unit] of Object.entries(TIMES)) {

@@ -69,7 +69,7 @@ export const networks = taking('addresses or networks, such as 10.0.0.0/8', (tex
 });
 
 export const WELL_FORMED =
-  'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
+  'a URL whose port is at most 65535 and whose special characters are percent-encoded (%25 for %)';
 
 /**
  * True if the URL can be parsed and decoded. A password with a bare `%` can be parsed, but drivers would later fail to decode it.
@@ -111,7 +111,7 @@ export function secretIn(environment: Environment, variable: string): string | u
     return given;
   }
   if (given !== undefined) {
-    throw new EnvironmentError(ofFile, `a file only without ${variable}`, '…');
+    throw new EnvironmentError(ofFile, `a file only if ${variable} is not set (set one of the two)`, '…');
   }
   if (!isWrittenOut(file)) {
     throw new EnvironmentError(ofFile, WRITTEN_OUT, '…');
@@ -202,7 +202,7 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
     // Print line numbers instead of names: what looks like a name may be part of a secret with several lines.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
-    const message = `.env: ignored, because they set none of the settings: ${places.join(', ')}.`;
+    const message = `.env: lines that set no setting of the service are ignored: ${places.join(', ')}.`;
     process.stderr.write(formatError(message));
   }
   for (const name of known) {
@@ -219,9 +219,9 @@ function readTrusted(): string {
     // Use O_NONBLOCK, because opening a named pipe would otherwise block the start.
     const descriptor = openSync('.env', constants.O_RDONLY | constants.O_NONBLOCK);
     const [link, file] = [lstatSync('.env'), fstatSync(descriptor)];
-    if (!file.isFile()) throw new Error('it is not a file');
+    if (!file.isFile()) throw new Error('it is not a regular file');
     if (process.getuid?.() === 0 && (link.uid !== 0 || file.uid !== 0)) {
-      throw new Error('it belongs to another user, and root reads only its own');
+      throw new Error('the file belongs to another user, and root reads only a file of root');
     }
     const bytes = readFileSync(descriptor);
     closeSync(descriptor);

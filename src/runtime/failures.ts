@@ -93,9 +93,9 @@ export async function explainAddress<Opened>(
     const isMetrics = variables === 'METRICS_PORT';
     const remedies: Record<string, string> = {
       EADDRINUSE: isMetrics
-        ? 'it is in use by another process; set METRICS_PORT to another one, or to off for no metrics'
-        : 'it is in use by another process; set PORT to another one, and for a second store DATA_DIR and METRICS_PORT as well',
-      EACCES: `this user may not use such a port; set ${isMetrics ? variables : 'PORT'} to one above 1023`,
+        ? 'the port is in use by another process; set METRICS_PORT to another port, or to off for no metrics'
+        : 'the port is in use by another process; set PORT to another port, and for a second store DATA_DIR and METRICS_PORT as well',
+      EACCES: `this user may not use ports below 1024; set ${isMetrics ? variables : 'PORT'} to a port above 1023`,
     };
     const reason =
       remedies[code!] ?? `${message}; set ${variables.split(' ')[0]} to an address of this machine`;

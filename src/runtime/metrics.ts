@@ -49,7 +49,7 @@ const MAX_CONNECTIONS = 100;
 
 const MISSING_WORKERS = {
   name: 'petstore_workers_missing',
-  help: 'Workers that should run but do not answer; gauges lack theirs.',
+  help: 'Workers that should run but do not answer. The gauges leave out the values of these workers.',
 };
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -141,7 +141,7 @@ function measureState(app: NestFastifyApplication, connections: Connections, reg
   gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
   new Counter({
     name: 'petstore_http_connections_refused_total',
-    help: 'Connections that were closed for a limit: of memory, of the connections of an address, or of all connections.',
+    help: 'Connections that were closed because of a limit: for memory, for the connections of one address, or for all connections.',
     labelNames: ['reason'],
     registers,
     collect() {
@@ -235,7 +235,7 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   };
   // Answer malformed requests, an unknown `Expect` and CONNECT here, because Node would send no error in JSON.
   server.on('request', begin).on('checkExpectation', begin).on('clientError', refuse);
-  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is no proxy.'), socket));
+  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is not a proxy.'), socket));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 

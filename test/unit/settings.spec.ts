@@ -180,7 +180,7 @@ describe('a secret in a file', () => {
     expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
     expect(readSettings({ [`${name}_FILE`]: '', [name]: text })[setting]).toEqual(value);
     expect(failureOf({ [`${name}_FILE`]: file, [name]: text }).message).toMatch(
-      `_FILE takes a file only without ${name}`,
+      `_FILE takes a file only if ${name} is not set`,
     );
     expect(failureOf({ [`${name}_FILE`]: folder }).message).toMatch(unreadable);
     for (const bytes of [' \n', Buffer.from('p\xe4ss', 'latin1'), Buffer.from(text, 'utf16le')]) {
@@ -207,7 +207,7 @@ it("OpenTelemetry's own variables turn tracing off", () => {
 it('A path is written out, and text is UTF-8', () => {
   for (const path of ['~/store', '$HOME/store']) {
     for (const variable of ['DATA_DIR', 'DATABASE_URL_FILE']) {
-      expect(failureOf({ [variable]: path }).message).toMatch(`${variable} takes a path that is written out`);
+      expect(failureOf({ [variable]: path }).message).toMatch(`${variable} takes a plain path`);
     }
   }
   expect(failureOf({ HOST: 'm\ufffdnchen' }).message).toBe('HOST takes text in UTF-8, not "…".');

@@ -128,7 +128,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
  */
 function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   if (!apiKey) {
-    throw new TypeError('apiKey is missing. Is the variable that you read it from set?');
+    throw new TypeError('apiKey is missing. Check that the variable with the API key is set.');
   }
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be printable ASCII without spaces.');

@@ -71,11 +71,11 @@ function problemOf(response: Response | undefined, cause: unknown): string {
       : `the response is not JSON (${(cause as Error).message})`;
   }
   const { status, type, headers } = response;
-  if (status === 304) return 'nothing has changed (304)';
+  if (status === 304) return 'the resource has not changed (304)';
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     return `baseUrl leads to a redirect${headers.has('location') ? ` to ${headers.get('location')}` : ''}, which is not followed`;
   }
-  return `${status} ${headers.get('content-type') ?? 'without a type'}, which is no answer of the Pet Store service`;
+  return `the response ${status} (${headers.get('content-type') ?? 'no Content-Type'}) is not from the Pet Store service but from something else, such as a proxy`;
 }
 
 /**

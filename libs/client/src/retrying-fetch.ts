@@ -220,7 +220,7 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
   // Refer to `attempt` here, so that the timer keeps a reference to the request. Without the reference, Node may
   // discard the waiting request and its signal as garbage, and the timeout would have no effect.
   const abort = () =>
-    attempt.signal.aborted || silence.abort(new Error(`silence for ${timeoutMs / 1_000} s`));
+    attempt.signal.aborted || silence.abort(new Error(`timeout after ${timeoutMs / 1_000} s`));
   const timer = setTimeout(abort, timeoutMs);
   request.signal.addEventListener('abort', abort);
   try {

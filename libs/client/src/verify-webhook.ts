@@ -28,14 +28,16 @@ export function verifyWebhook(
 ): WebhookEvent {
   const key: unknown = typeof secret === 'string' ? secret.trim() : secret;
   if (typeof key !== 'string' || !SECRET.test(key)) {
-    const problem = key === undefined || key === '' ? 'is missing' : 'is not one of a webhook';
-    throw new TypeError(`The secret ${problem}: it is whsec_ and base64, as createWebhook has shown it.`);
+    const problem = key === undefined || key === '' ? 'is missing' : 'has the wrong form';
+    throw new TypeError(
+      `The secret ${problem}. Pass the secret that createWebhook returned: whsec_ and base64.`,
+    );
   }
   const text = textOf(body);
   const fields = fieldsOf(headers);
   if (text === '') {
     throw new WebhookVerificationError(
-      'The body is empty. If it was not when it came, something has read it before.',
+      'The body is empty. If the request had a body, your program has already read the body before this call.',
     );
   }
   return new Webhook(key).verify(text, fields) as WebhookEvent;

@@ -86,10 +86,10 @@ function complete(command: Commander, declaration: Declaration): void {
     return lines && `\nExamples:${lines}`;
   });
   if (takesJson) {
-    command.option('--json', 'print JSON, failures too');
+    command.option('--json', 'print JSON, also for failures');
   }
   if (takesYes) {
-    command.option('-y, --yes', 'do not ask');
+    command.option('-y, --yes', 'do not ask for confirmation');
   }
 }
 

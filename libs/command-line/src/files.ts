@@ -43,7 +43,7 @@ export async function* readInput(
   assertComplete(file);
   const isStandardInput = file === '-';
   if (isStandardInput && process.stdin.isTTY) {
-    throw new UsageError('a file is needed, or its content on standard input.');
+    throw new UsageError('name a file, or send its content to standard input.');
   }
   const name = isStandardInput ? 'standard input' : file;
   let done = 0;

@@ -72,7 +72,7 @@ export function duration(minMs: number, maxMs: number) {
 export function shortText(max: number) {
   return (text: string): string => {
     if (text.trim() === '' || text.length > max) {
-      throw new UsageError(`it has 1 to ${max} characters.`);
+      throw new UsageError(`the text must have 1 to ${max} characters.`);
     }
     return text;
   };

@@ -118,33 +118,35 @@ export function reasonIn(output: string): string {
     lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
     lines.at(-1);
   // Remove the time and the process id at the beginning of a line of the server log.
-  return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
+  return (
+    best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'the program wrote no error message'
+  );
 }
 
 const REMEDIES: [pattern: RegExp, remedy: string][] = [
-  [/invalid permissions/, 'run chmod 700 on it'],
-  [/wrong ownership/, 'run this as its owner'],
-  [/could not look up effective user ID/, 'run this as a user that is listed in /etc/passwd'],
+  [/invalid permissions/, 'run chmod 700 on that directory'],
+  [/wrong ownership/, 'run this program as the owner of that directory'],
+  [/could not look up effective user ID/, 'run this program as a user that is listed in /etc/passwd'],
   [
     /incompatible with server/,
     'use a new folder, and move the data with the version of PostgreSQL that wrote them',
   ],
-  [/No space left|ENOSPC|quota/i, 'free some space there'],
+  [/No space left|ENOSPC|quota/i, 'free some space on that disk'],
   [
     /Cannot allocate memory|out of memory|shared memory|ENOMEM/i,
-    'give it more memory, or stop other programs',
+    'give PostgreSQL more memory, or stop other programs',
   ],
   [/Too many open files|EMFILE|ENFILE/i, 'raise the limit of open files (ulimit -n)'],
   [/shared libraries/, 'install that library'],
   [
     /configuration (file|parameter)|syntax error in file|invalid value for/,
-    'mend postgresql.conf or postgresql.auto.conf there',
+    'correct postgresql.conf or postgresql.auto.conf in the data folder',
   ],
   [
     /\b(EACCES|EPERM|EROFS)\b|permission|permitted|read-only/i,
-    'let this user write there, or choose another folder',
+    'let this user write to that folder, or choose another folder',
   ],
-  [/ENOENT.*(realpath|l?stat)/, 'create the folder to which that link leads'],
+  [/ENOENT.*(realpath|l?stat)/, 'create the folder that the symbolic link points to'],
   [
     /could not (open|read|locate|find|access)|not a valid data directory|invalid (checkpoint|primary)|PANIC/i,
     'restore the folder from a backup',

@@ -49,7 +49,7 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
   fs.opendirSync(path).closeSync();
   const cluster = join(path, 'data');
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH_BYTES) {
-    throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter one`);
+    throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter path`);
   }
   const isRoot = process.geteuid!() === 0;
   const { uid, mode } = fs.statSync(path);

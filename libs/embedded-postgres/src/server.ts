@@ -134,7 +134,7 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
   }
   await connection.end();
   throw new ServerInUseError(
-    `another process runs PostgreSQL in ${folder.path}; stop it first, or choose another folder`,
+    `another process runs PostgreSQL in ${folder.path}; stop that process first, or choose another folder`,
   );
 }
 

@@ -134,7 +134,7 @@ export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
   everywhere: 'operations',
-  when: 'The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`.',
+  when: 'The resource has none of the ETags in `If-Match`, or the request would change a resource whose ETag is in `If-None-Match`.',
   message: (why: string) => why,
   example: ['The resource has none of the ETags in If-Match. Get it again and send its new ETag.'],
 });

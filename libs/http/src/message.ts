@@ -80,11 +80,11 @@ export function assertReadable(message: IncomingMessage): void {
   const hosts = headerValuesOf(message, 'host');
   const isMissing = hosts.length === 0 && !isOld;
   if (isMissing || hosts.length > 1 || !HOST.test(hosts[0] ?? '')) {
-    throw new BadRequestError('Host must be given once, with a name or an address and perhaps a port.');
+    throw new BadRequestError('Host must be sent once, with a name or an IP address and optionally a port.');
   }
   const coding = message.headers['transfer-encoding'];
   if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked')) {
-    throw new BadRequestError('Transfer-Encoding must be chunked, and nothing else, in HTTP/1.1.');
+    throw new BadRequestError('The only valid Transfer-Encoding is chunked, and only in HTTP/1.1.');
   }
 }
 

@@ -113,7 +113,7 @@ export function storedSchema(
   const required = Object.keys(properties);
   return {
     type: 'object',
-    description: `${name} as every response has it.`,
+    description: `${name} in a response, where the required fields are always present.`,
     allOf: [{ $ref: getSchemaPath(name) }, { type: 'object', required, properties }],
   };
 }

@@ -56,13 +56,13 @@ export class PageQuery {
     min: 1,
     max: MAX_PAGE_SIZE,
     times: 1,
-    description: `Maximum number of entries on a page. If it is left out, ${DEFAULT_PAGE_SIZE}, or ${MAX_PAGE_SIZE} in a list by \`id\`.`,
+    description: `Maximum number of entries on a page. Default: ${DEFAULT_PAGE_SIZE}, or ${MAX_PAGE_SIZE} if \`id\` is sent.`,
     example: 20,
   })
   limit?: number;
 
   @Cursor({
-    description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',
+    description: 'Where the page starts: the opaque cursor in the `Link` header of the previous page.',
     example: FIRST_PAGE,
   })
   cursor?: string;

@@ -173,13 +173,13 @@ function tagsOf(field: string): string[] {
 
 function mismatchOf(tags: string[], tag: string | null): string {
   if (tag === null) {
-    return 'The path has no ETag, so only * matches it in If-Match.';
+    return 'This path has no ETag. Send the request without If-Match, or with If-Match: *.';
   }
   if (tags.length === 0) {
-    return 'If-Match has no ETag in double quotes, and only such a one can match.';
+    return 'If-Match has no ETag in double quotes. Send the ETag of a response with its quotes.';
   }
   return tags.every((held) => held.startsWith('W/'))
-    ? 'A weak ETag (W/"…") never matches in If-Match. Send the one of a response that no proxy has compressed.'
+    ? 'A weak ETag (W/"…") never matches in If-Match. Send the strong ETag ("…") of a response that no proxy has compressed.'
     : 'The resource has none of the ETags in If-Match. Get it again and send its new ETag.';
 }
 
@@ -224,8 +224,8 @@ export function assertConditions(conditions: Conditions, resource: object | null
   if (isNotModified(conditions, resource && entityTag(JSON.stringify(resource)))) {
     throw new PreconditionFailedError(
       trimmed(ifNoneMatch!) === '*'
-        ? 'The resource exists, and If-None-Match: * asks that it does not.'
-        : 'The resource has an ETag that If-None-Match excludes.',
+        ? 'The resource exists, and If-None-Match: * allows a change only if the resource does not exist.'
+        : 'The resource was not changed, because its ETag is in If-None-Match.',
     );
   }
 }

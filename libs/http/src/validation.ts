@@ -74,7 +74,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
       return value;
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
+      throw new ValidationFailedError('The request needs a body, which must be a JSON object.');
     }
     return validated(metatype as Type<object>, value, type === 'query');
   }

@@ -24,7 +24,7 @@ export function printableJson(value: unknown, indentation = 0): string {
   return lines.map(printable).join('\n');
 }
 
-export const WRITTEN_OUT = 'a path that is written out: only a shell knows ~ and $';
+export const WRITTEN_OUT = 'a plain path (only a shell expands ~ and $)';
 
 export function isWrittenOut(path: string): boolean {
   return !/^[~$]/.test(path);

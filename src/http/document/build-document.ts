@@ -43,13 +43,13 @@ unsupported methods 405 \`method_not_allowed\`. HEAD works wherever GET does.
 | --- | --- | --- |
 ${plans.join('\n')}
 
-All keys of a client share its limits. Without a valid key, each address has 60 requests a minute. 429 does not count; 304 and 5xx are
-refunded, as many in a window as its limit. Who keeps sending after a 429 has the key [banned](${to('limits')}#bans), for two minutes at first.
+All keys of a client share its limits. Without a valid key, each IP address has 60 requests a minute. Requests that get 429 do not count; those that get 304 or 5xx are
+refunded, in each window at most as many as its limit. A key that keeps sending requests after a 429 is [banned](${to('limits')}#bans), at first for two minutes.
 
 **Stability.** Operations without \`x-stability\` do not break without a [deprecation](${to('deprecation')}). \`beta\`: meant to
 stay; breaking changes are announced 30 days ahead. \`experimental\`: may change or disappear with any release.
 
-**Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
+**Timestamps** are stored in UTC and cut to milliseconds. The timestamps of events have microseconds.`;
 }
 
 /**
@@ -135,7 +135,7 @@ type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject | ReferenceObject>;
 type Schemas = Record<string, SchemaObject>;
 
-const NOT_MODIFIED = 'Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`.';
+const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the resource, or is `*`.';
 
 /** Decorators leave notes on each operation. Turns these notes into parameters, responses and headers of the document. */
 function completeDocument({ paths, components = {} }: OpenAPIObject, features: Feature[]): void {

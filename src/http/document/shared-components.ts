@@ -17,13 +17,13 @@ const ANY_TEXT: SchemaObject = { type: 'string', pattern: '^[\\t\\x20-\\x7e\\x80
 export const REQUEST_HEADERS: Record<string, ParameterObject> = {
   'If-Match': requestHeader(
     'If-Match',
-    'The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.',
+    'The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.',
     ANY_TEXT,
     '*',
   ),
   'If-None-Match': requestHeader(
     'If-None-Match',
-    'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
+    'An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).',
     ANY_TEXT,
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
@@ -52,13 +52,13 @@ function always(...header: Parameters<typeof sometimes>): HeaderObject {
 
 const OF_EVERY_RESPONSE: Record<string, HeaderObject> = {
   'X-RateLimit-Limit': always(
-    'The request limit that applies to the caller: that of the window with the fewest requests left or, on a 429, of the exhausted window.',
+    'The request limit of one window: the window with the fewest requests left or, on a 429, the exhausted window.',
     INT32,
     60,
   ),
-  'X-RateLimit-Remaining': always('Requests left in that window.', INT32, 59),
+  'X-RateLimit-Remaining': always('Requests left in the window of `X-RateLimit-Limit`.', INT32, 59),
   'X-RateLimit-Reset': always(
-    'Unix timestamp at which that window resets; during a ban, when a request will be accepted.',
+    'Unix timestamp at which the window of `X-RateLimit-Limit` resets. During a ban: when the next request will be accepted.',
     TIME,
     1795253460,
   ),
@@ -73,12 +73,12 @@ const OF_EVERY_RESPONSE: Record<string, HeaderObject> = {
     '"minute";r=59;t=60, "day";r=999;t=40211',
   ),
   'X-Request-Id': always(
-    'The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated one. Quote it when you report a problem.',
+    'The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated id. Quote the id when you report a problem.',
     text('^[A-Za-z0-9._-]+$', 128),
     '0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11',
   ),
   'Cache-Control': always(
-    'Only the caller may cache the response, and must revalidate it before using it again.',
+    'Only the caller may cache the response, and must revalidate the response before using it again.',
     { type: 'string', enum: ['private, no-cache'] },
     'private, no-cache',
   ),
@@ -94,23 +94,23 @@ export const EVERY_RESPONSE = Object.keys(OF_EVERY_RESPONSE);
 export const HEADERS: Record<string, HeaderObject> = {
   ...OF_EVERY_RESPONSE,
   'Retry-After': sometimes(
-    'Seconds to wait before the next request. Every 429 and 503 has it, a 403 that reports a ban, and a 409 `idempotency_in_progress`.',
+    'Seconds to wait before the next request. Present on every 429 and 503, on a 403 that reports a ban, and on a 409 `idempotency_in_progress`.',
     { ...INT32, minimum: 1 },
     42,
   ),
   'WWW-Authenticate': sometimes(
-    'How to authenticate, and what is wrong with the key that was sent. Every 401 has it, and a 403 for a missing scope.',
+    'How to authenticate, and what is wrong with the key that was sent. Present on every 401, and on a 403 for a missing scope.',
     text('^Bearer realm="petstore"(, [a-z]+="[a-z_]+")*$', 100),
     'Bearer realm="petstore"',
   ),
   Accept: always('The media types that a body may have.', text('^[a-z+/, -]+$', 100), 'application/json'),
   'Accept-Encoding': always(
-    'The content codings that a body may have: none.',
+    'The content codings that a body may have: none (`identity`).',
     text('^identity$', 8),
     'identity',
   ),
   ETag: sometimes(
-    'Version of the resource, for `If-Match` and `If-None-Match`. A list has it only if it was requested with one `id` and nothing else.',
+    'Version of the resource, for `If-Match` and `If-None-Match`. Present on a list only if the request had one `id` and no other parameter.',
     text('^"[A-Za-z0-9_-]{22}"$', 24),
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
@@ -120,7 +120,7 @@ export const HEADERS: Record<string, HeaderObject> = {
     '/pets/1',
   ),
   Link: sometimes(
-    'Related pages (RFC 8288): of a list the next page, as `rel="next"`, absent on the last one (the feed of events always has a next one); of a deprecated operation what explains it, as `rel="deprecation"` (RFC 9745), and what replaces it, as `rel="successor-version"` (RFC 5829).',
+    'Links to related pages (RFC 8288). `rel="next"`: the next page of a list, absent on the last page; the event feed always has a next page. `rel="deprecation"`: a page about the deprecation of the operation (RFC 9745). `rel="successor-version"`: the operation that replaces the deprecated operation (RFC 5829).',
     text('^<[^<>]+>; rel="[a-z-]+"', 8192),
     '</pets?cursor=YWZ0ZXI6MjA>; rel="next"',
   ),
@@ -154,7 +154,7 @@ export function schemas(features: Feature[]): Record<string, SchemaObject> {
       code: {
         ...text('^[a-z_]+$', 64),
         'x-extensible-enum': errorCatalogue().map(({ code }) => code),
-        description: 'Machine-readable error code. There will be more.',
+        description: 'Machine-readable error code. New codes may be added.',
         example: 'pet_not_found',
       } as SchemaObject,
       message: {

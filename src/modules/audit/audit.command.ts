@@ -17,7 +17,7 @@ export class AuditCommand extends StoreCommand {
     command
       .option(
         '--client <name>',
-        'only changes to this client, also under other names, or before it was deleted',
+        'only changes to this client, including those under its former names and before its deletion',
       )
       .option('--limit <entries>', 'maximum number of entries', wholeNumber(1, 10_000), 50);
   }

@@ -18,7 +18,7 @@ const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
   everywhere: 'operations',
-  when: 'The request carries different keys, in `X-API-Key`, `Authorization` or both.',
+  when: 'The request carries different API keys.',
   message: 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
 });
 

@@ -9,7 +9,7 @@ export abstract class RunningService {
 
 export const URL_OPTION = [
   '--url <url>',
-  'address of the service (default: one that runs here on this store, or HOST and PORT)',
+  'address of the service (default: a running instance of this store on this machine, or HOST and PORT)',
   serviceUrl,
 ] as const;
 
@@ -19,14 +19,14 @@ function serviceUrl(text: string): string {
   }
   const { username, password } = new URL(text);
   if (username !== '' || password !== '') {
-    throw new UsageError('an address has no user and password here: the key is in PETSTORE_KEY.');
+    throw new UsageError('the address must have no user and password. The API key comes from PETSTORE_KEY.');
   }
   return text.replace(/\/$/, '');
 }
 
 export function noService(url: string, reason: string): OperatorError {
   return new OperatorError(
-    `No service answers at ${url} (${reason}). Start it with ${PETSTORE} serve, or name another with --url.`,
+    `No service answers at ${url} (${reason}). Start the service with ${PETSTORE} serve, or name another address with --url.`,
     'no_service',
   );
 }
@@ -35,7 +35,7 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
   const key = PETSTORE_KEY.trim();
   if (key === '') {
     throw new UsageError(
-      `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
+      `PETSTORE_KEY is not set. Set it to an API key: ${PETSTORE} keys issue --client <name>`,
     );
   }
   // If the key had other characters, `fetch` would fail with an error that shows the key.

@@ -27,7 +27,7 @@ export class CategoriesController {
     id: 'listCategories',
     summary: 'List categories',
     description:
-      'Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.',
+      'Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A page ends early before it grows past 256 KiB.',
     response: { description: 'One page of categories.', page: CategoryDto },
   })
   list(@Query() query: ListCategoriesQuery, @ClientId() clientId: number) {

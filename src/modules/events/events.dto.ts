@@ -103,7 +103,7 @@ export function eventSchema(event: {
         type: 'string',
         pattern: id,
         maxLength: 36,
-        description: 'Unique identifier. The same event has the same id wherever it is sent.',
+        description: 'Unique identifier, the same wherever the event is sent.',
       },
       type: { type: 'string', enum: [...types], description: TYPE, example: types[0] },
       timestamp: {
@@ -135,7 +135,7 @@ function ofResource({ types, data }: (typeof RESOURCES)[number]): SchemaObject {
     types,
     data: {
       allOf: [{ $ref: getSchemaPath(data) }],
-      description: 'The resource right after the event; right before, if it was deleted or cancelled.',
+      description: 'The resource after the event, or before its deletion or cancellation.',
     },
   });
 }

@@ -13,7 +13,7 @@ import { ApiError, type ErrorBody, defineError } from '#libs/http';
 export const IdempotencyInProgressError = defineError({
   code: 'idempotency_in_progress',
   status: 409,
-  when: 'The first request with this Idempotency-Key is still running. Try again shortly.',
+  when: 'The first request with this Idempotency-Key is still running.',
   message: 'The first request with this Idempotency-Key is still running. Try again shortly.',
   headers: () => ({ 'Retry-After': '1' }),
 });

@@ -30,8 +30,7 @@ export class InventoryController {
   @Operation({
     id: 'listInventory',
     summary: 'List stock counts',
-    description:
-      'Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.',
+    description: 'Returns a page of stock counts, sorted by petId. `Link` leads to the next page.',
     response: { description: 'One page of stock counts.', page: InventoryItemDto },
   })
   list(@Query() query: ListInventoryQuery, @ClientId() clientId: number) {
@@ -55,7 +54,7 @@ export class InventoryController {
     id: 'setInventory',
     summary: 'Set the stock count of a pet',
     description:
-      'Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
+      'Sets the stock count. If the count rises from 0, the pet becomes `available`. At 0, the pet becomes `pending` while an order is open, otherwise `sold`. A pet that a caller has held stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
     response: { description: 'The updated stock.', resource: InventoryItemDto, example: stockOf(3) },
     errors: [PetNotFoundError],
   })

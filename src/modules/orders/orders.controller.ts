@@ -34,7 +34,7 @@ export class OrdersController {
     id: 'listOrders',
     summary: 'List orders',
     description:
-      'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
+      'Returns a page of orders, sorted by id. `Link` leads to the next page. Cancelled orders are not included.',
     response: { description: 'One page of orders.', page: 'StoredOrder', example: [PLACED] },
     hideTryItPanel: true,
   })

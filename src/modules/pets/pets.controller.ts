@@ -38,7 +38,7 @@ export class PetsController {
     id: 'listPets',
     summary: 'List pets',
     description:
-      'Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.',
+      'Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although `Link` leads to more pets.',
     response: {
       description: 'One page of pets.',
       page: 'StoredPet',
@@ -89,7 +89,7 @@ export class PetsController {
     id: 'replacePet',
     summary: 'Replace a pet',
     description:
-      'Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
+      'Replaces all fields. Without a `status`, the pet keeps its status. A pet with stock can be held (`pending` or `sold`) and made `available` again. A pet without stock cannot become `available`, and a `sold` pet cannot become `pending`.',
     response: { description: 'The updated pet.', resource: 'StoredPet' },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
@@ -102,7 +102,7 @@ export class PetsController {
     id: 'updatePet',
     summary: 'Update a pet',
     description:
-      'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
+      'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. `status` can change as in a PUT.',
     response: {
       description: 'The updated pet.',
       resource: 'StoredPet',

@@ -31,7 +31,7 @@ class RateLimitBanDto {
 
   @Timestamp({
     description:
-      'When a request will be accepted: when the ban ends, or an exhausted window if that is later. Present only during a ban.',
+      'When the next request will be accepted: at the end of the ban, or of an exhausted window if that is later. Present only during a ban.',
     example: '2026-11-21T09:33:00.000Z',
     optional: true,
   })
@@ -40,7 +40,7 @@ class RateLimitBanDto {
   @Integer({
     ...COUNT,
     description:
-      'Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.',
+      'How many more refused requests lead to a ban. Counting starts with a 429 and starts over after 60 seconds, or earlier if the window ends. Refusals in the first two seconds do not count.',
     example: 31,
   })
   refusalsBeforeBan!: number;
@@ -128,7 +128,7 @@ export class AccountController {
     id: 'getRateLimit',
     summary: 'Get your rate limit status',
     description:
-      'Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.',
+      'Returns your plan, both windows and the bans of your key. Any valid key may send this request, whatever its scopes and even during a ban, and the request never counts. Without a valid key, the request counts towards the limit of the IP address, and is refused above that limit.',
     response: {
       description: 'Your rate limit status.',
       body: RateLimitStatusDto,

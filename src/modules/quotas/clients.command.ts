@@ -79,7 +79,7 @@ export class ClientsCommand extends CommandGroup {
     ],
     declare(command) {
       requireAsArgumentOrOption(command, 'name', '--name <name>', 'name of the client', clientName);
-      declarePlan(command, planOption(command, 'what it may do').default('free'));
+      declarePlan(command, planOption(command, 'plan, which sets the limits of the client').default('free'));
     },
   })
   async create(_name: unknown, options: PlanOptions & { name: string }): Promise<void> {
@@ -117,7 +117,10 @@ export class ClientsCommand extends CommandGroup {
     ],
     declare(command) {
       command.argument('<client>');
-      declarePlan(command, planOption(command, 'what it may do (required)').makeOptionMandatory());
+      declarePlan(
+        command,
+        planOption(command, 'plan, which sets the limits of the client (required)').makeOptionMandatory(),
+      );
     },
   })
   async 'set-plan'(name: string, options: PlanOptions): Promise<void> {
@@ -127,7 +130,8 @@ export class ClientsCommand extends CommandGroup {
   @Subcommand({
     description: 'give a client another name',
     examples: ['clients rename acme acme-inc'],
-    declare: (command) => command.argument('<client>').argument('<name>', 'its new name', clientName),
+    declare: (command) =>
+      command.argument('<client>').argument('<name>', 'new name of the client', clientName),
   })
   async rename(name: string, newName: string, options: OutputOptions): Promise<void> {
     printOne(describeClient(await this.clients.rename(name, newName)), options);
@@ -141,7 +145,7 @@ export class ClientsCommand extends CommandGroup {
   })
   async delete(name: string, options: ConfirmedOptions): Promise<void> {
     await this.clients.named(name);
-    await confirm(`Delete ${name}, revoke its keys and end its webhooks, for good?`, options.yes);
+    await confirm(`Delete ${name} for good, with its keys and webhooks?`, options.yes);
     const { id } = await this.clients.remove(name);
     printDone(`${name} has been deleted.`, { id, name, deleted: true }, options);
   }

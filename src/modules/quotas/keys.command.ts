@@ -70,7 +70,8 @@ function termsOf({ name, scopes, expires }: TermsOptions) {
 }
 
 function declareTerms(command: Commander, scopes: string): void {
-  const expires = 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z';
+  const expires =
+    'when the key expires: a time such as 2027-01-31T12:00:00Z, or a day, which means its end in UTC';
   command
     .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
     .addOption(someOfOption(command, '--scopes <scopes>', scopes, SCOPES))
@@ -82,11 +83,11 @@ function declareKey(command: Commander): Commander {
 }
 
 function declareUpdate(command: Commander): void {
-  declareTerms(declareKey(command), 'what it may be used for');
-  command.option('--no-expires', 'valid until it is revoked');
+  declareTerms(declareKey(command), 'what the key may be used for');
+  command.option('--no-expires', 'make the key valid until it is revoked');
   command.hook('preAction', () => {
     if (['name', 'scopes', 'expires'].every((option) => command.getOptionValue(option) === undefined)) {
-      throw new UsageError('name what to change: --name, --scopes or --expires.');
+      throw new UsageError('name a change: --name, --scopes, --expires or --no-expires.');
     }
   });
 }
@@ -101,7 +102,7 @@ export class KeysCommand extends CommandGroup {
     examples: ['keys issue acme', 'keys issue acme --name "price list" --scopes read --expires 2027-01-31'],
     declare(command) {
       requireAsArgumentOrOption(command, 'client', '--client <name>', 'client that the key is for');
-      declareTerms(command, 'what it may be used for, by default both');
+      declareTerms(command, 'what the key may be used for (default: both)');
     },
   })
   async issue(_client: unknown, options: TermsOptions & { client: string }): Promise<void> {
@@ -120,7 +121,7 @@ export class KeysCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'show a key and its client, for instance of a leaked key',
+    description: 'show a key and its client; accepts a whole key too, such as one that has leaked',
     examples: ['keys show 2', 'keys show psk_live_…'],
     declare: declareKey,
   })
@@ -180,7 +181,11 @@ export class KeysCommand extends CommandGroup {
     } catch (error) {
       // Only print the error: the key is revoked, so the command as a whole has succeeded.
       const { message } = failureOf(error);
-      process.stderr.write(formatError(`what ${key.client.name} still has cannot be listed: ${message}`));
+      process.stderr.write(
+        formatError(
+          `the key is revoked, but the webhooks that ${key.client.name} still has cannot be listed: ${message}`,
+        ),
+      );
     }
   }
 
@@ -188,7 +193,8 @@ export class KeysCommand extends CommandGroup {
     description: 'ban a key; applies on every instance within a second',
     examples: ['keys ban 1', 'keys ban 1 --for 2h --yes'],
     declare(command) {
-      const time = 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans';
+      const time =
+        'how long the ban lasts, such as 10m, 2h or 3d (default: the next level of the automatic bans)';
       declareKey(command).option('--for <time>', time, duration(1_000, 365 * DAY_MS));
     },
     takesYes: true,

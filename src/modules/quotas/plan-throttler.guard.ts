@@ -12,7 +12,8 @@ function warning(refusalsLeft: number, banMs: number): string {
 }
 
 /** Ends the message of a 429 while Redis is unavailable: refusals then lead to no ban, so the message does not warn of one. */
-const OF_SHARE = ' That is the share of one instance, which counts alone for the moment.';
+const OF_SHARE =
+  ' The limit is lower for the moment: each instance of the service counts alone and allows its share of your plan.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 

@@ -18,13 +18,14 @@ import { PETSTORE } from '../../program';
 import { ClientsService } from '../auth';
 import { QuotasService } from './quotas.service';
 
-@Command({ name: 'quotas', description: 'show and reset what clients have used' })
+@Command({ name: 'quotas', description: 'show and reset how many requests clients have used' })
 export class QuotasCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
 
   @Subcommand({
-    description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
+    description:
+      'show how many requests a client has used and has left, and the bans of its keys; changes nothing',
     examples: ['quotas show acme', 'quotas show acme --json'],
     declare: (command) => command.argument('<client>'),
   })
@@ -44,11 +45,11 @@ export class QuotasCommand extends CommandGroup {
     printMany(windows, options, '');
     print('');
     printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`);
-    print('\nWhat the running servers have saved, up to one second ago.');
+    print('\nThe running instances save these numbers every second.');
   }
 
   @Subcommand({
-    description: 'show the clients with the most requests, up to one second ago',
+    description: 'show the clients with the most requests, without those of the last second',
     examples: ['quotas top', 'quotas top --limit 3 --days 30'],
     declare(command) {
       const limit = wholeNumber(1, 1_000);
@@ -62,16 +63,16 @@ export class QuotasCommand extends CommandGroup {
 
   @Subcommand({
     description:
-      "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
+      'set the counted requests of a client to 0; applies on every instance within a second. Bans stay: see keys unban',
     examples: ['quotas reset acme', 'quotas reset acme --yes'],
     declare: (command) => command.argument('<client>'),
     takesYes: true,
   })
   async reset(name: string, options: ConfirmedOptions): Promise<void> {
     const client = await this.clients.named(name);
-    await confirm(`Give ${name} its full limits again?`, options.yes);
+    await confirm(`Set the counted requests of ${name} to 0?`, options.yes);
     await this.quotas.reset(client.id);
     const row = { id: client.id, client: client.name, reset: true };
-    printDone(`The windows of ${client.name} have been reset.`, row, options);
+    printDone(`The counted requests of ${client.name} have been set to 0.`, row, options);
   }
 }

@@ -6,7 +6,7 @@ import { type Values, integer, isWellFormedUrl, taking, variable } from '../../r
  */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =
-  'a redis:// or rediss:// URL with no path but the number of a database, or several without it, separated by commas';
+  'a redis:// or rediss:// URL, whose path may only be a database number, or several URLs without a path, separated by commas';
 
 const redisUrl = taking(
   REDIS_URLS,

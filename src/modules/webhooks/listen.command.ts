@@ -28,8 +28,8 @@ const TYPES = 'only events of these types, several with commas';
 export const LISTEN: SubcommandDeclaration = {
   description: `${SUMMARY}
 
-Events come from the feed, and are signed here with a secret that follows from the key and stays the same. No webhook is \
-created, and what the receiver does not accept is not sent again.`,
+Each event of the feed is signed with a secret that is derived from the key, so the secret stays the same. No webhook is \
+created, and an event that the receiver does not accept is not sent again.`,
   examples: [
     'webhooks listen --types order.placed',
     'webhooks listen --forward-to http://127.0.0.1:8080/hook',
@@ -38,7 +38,7 @@ created, and what the receiver does not accept is not sent again.`,
     command
       .summary(SUMMARY)
       .addOption(someOfOption(command, '--types <types>', TYPES, EVENT_TYPES))
-      .option('--forward-to <url>', 'send each event there, signed', receiverUrl)
+      .option('--forward-to <url>', 'URL to which each event is sent, signed', receiverUrl)
       .option('--json', 'one JSON object per event')
       .option(...URL_OPTION),
   takesJson: false,
@@ -69,7 +69,7 @@ export async function listen(
   const pages = follow({ ...options, apiKey, baseUrl }, signal);
   // Check the key and the connection before the secret is printed. The first page is empty.
   await pages.next();
-  process.stderr.write(`Listening until Ctrl-C. The secret of these webhooks is ${secret}\n`);
+  process.stderr.write(`Listening until Ctrl-C. The secret that signs the events is ${secret}\n`);
   for await (const page of pages) {
     for (const event of page) {
       const outcome = forwardTo === undefined ? undefined : await forward(event, forwardTo, signer, sender);
@@ -106,7 +106,9 @@ async function* follow(
         if (!(error instanceof PetStoreError && error.next !== undefined)) {
           throw error;
         }
-        warn('the service has lost events; those of the last minute before may follow again.');
+        warn(
+          'the service has lost events (a standby took over, or a backup was restored). Events of the last minute before may be printed again.',
+        );
         cursor = error.next;
       }
     }

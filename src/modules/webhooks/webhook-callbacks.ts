@@ -36,14 +36,14 @@ const RESPONSES = {
   '410': { description: 'The webhook is disabled.' },
   '429': {
     description:
-      'Retried later; nothing else is sent before `Retry-After`. The same applies to 502, 503 and 504.',
+      'Retried later. Before `Retry-After`, nothing else is sent to the webhook. The same applies to 502, 503 and 504.',
   },
   default: { description: 'Retried later. Redirects are not followed.' },
 };
 
 export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
   TestEvent: eventSchema({
-    description: 'The event that testWebhook sends. Nothing has happened.',
+    description: 'The event that testWebhook sends. Nothing has happened in the store.',
     id: '^evt_test_[0-9]+$',
     types: [TEST_TYPE],
     data: { $ref: getSchemaPath('TestEventData') },

@@ -25,8 +25,8 @@ export const MAX_SECRETS = 5;
 
 const KEY_FILE = 'webhook.key';
 const NO_KEY =
-  'WEBHOOK_KEY is not set. It seals the secrets of webhooks: without it none can be created, and no events are sent to them. ' +
-  'Set it to the same 32 bytes for all instances: openssl rand -base64 32';
+  'WEBHOOK_KEY is not set. Without this key, which encrypts the secrets of webhooks, no webhook can be created and no webhook gets events. ' +
+  'Set WEBHOOK_KEY to the same 32 random bytes on all instances: openssl rand -base64 32';
 
 export function validSecrets(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
@@ -117,7 +117,7 @@ export class WebhookKeyCheck implements OnModuleInit {
     } catch {
       throw new OperatorError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
-          'All instances need the same key; docs/operations/runbooks.md says what to do if it is lost.',
+          'All instances need the same key; docs/operations/runbooks.md says what to do if the key is lost.',
         'invalid_webhook_key',
       );
     }
@@ -134,7 +134,7 @@ export function webhookKeyFile({
   dataDirectory,
 }: WebhookSettings): CopiedFile | undefined {
   const path = join(dataDirectory, KEY_FILE);
-  const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to its text.`;
+  const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to the content of that file.`;
   return webhookKey === undefined && databaseUrl === undefined && existsSync(path)
     ? { path, hint }
     : undefined;

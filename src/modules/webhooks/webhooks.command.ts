@@ -23,7 +23,7 @@ import { shownUrl } from './webhook.entity';
 import type { DeliveryDto } from './webhooks.dto';
 import { type WebhookOverview, WebhooksService } from './webhooks.service';
 
-const BY_OPERATOR = 'The operator disabled it.';
+const BY_OPERATOR = 'The operator disabled the webhook.';
 /** How long the command waits for the result of a test event. A receiver may take up to 15 seconds. */
 const TEST_MS = 20_000;
 const TEST_POLL_MS = 200;
@@ -91,7 +91,7 @@ export class WebhooksCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'send events again; pending deliveries continue',
+    description: 'enable a webhook: new events are sent again, and pending deliveries continue',
     examples: ['webhooks enable 1'],
     declare: declareWebhook,
   })
@@ -101,10 +101,11 @@ export class WebhooksCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'send no more events; the client sees the reason, and can enable the webhook again',
+    description:
+      'disable a webhook: no more events are sent. The client sees the reason, and can enable the webhook again',
     examples: ['webhooks disable 1 --reason "Your receiver floods our proxy."'],
     declare: (command) =>
-      declareWebhook(command).option('--reason <text>', 'shown to the client', shortText(500)),
+      declareWebhook(command).option('--reason <text>', 'reason that is shown to the client', shortText(500)),
   })
   async disable(id: number, options: OutputOptions & { reason?: string }): Promise<void> {
     await this.webhooks.switch(id, false, options.reason ?? BY_OPERATOR);
@@ -113,7 +114,7 @@ export class WebhooksCommand extends CommandGroup {
 
   @Subcommand({
     description:
-      'send a test event, whatever types the webhook has; fails, with the reason, if it does not arrive',
+      'send a test event, whatever types the webhook has; fails with the reason if the event does not arrive',
     examples: ['webhooks test 1'],
     declare: declareWebhook,
   })
@@ -122,7 +123,7 @@ export class WebhooksCommand extends CommandGroup {
     const { id: deliveryId, eventId } = await this.webhooks.test(id, { owner: clientId });
     const attempt = await this.attemptOf(deliveryId);
     const { responseStatus: status, error } = attempt ?? {
-      error: `No service has sent it yet; see ${PETSTORE} status.`,
+      error: `No instance of the service has sent the event yet; see ${PETSTORE} status.`,
     };
     if (error !== null) {
       throw new OperatorError(`${eventId}: ${error}`, 'delivery_failed');
@@ -131,7 +132,7 @@ export class WebhooksCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description: 'show the last deliveries of a webhook, and when those that are pending are due',
+    description: 'show the last deliveries of a webhook, with the time of the next attempt of pending ones',
     examples: ['webhooks deliveries 1', 'webhooks deliveries 1 --limit 100 --json'],
     declare: (command) =>
       declareWebhook(command).option('--limit <deliveries>', 'maximum number', wholeNumber(1, 100), 20),

@@ -125,7 +125,7 @@ export class WebhooksController {
   @ExperimentalOperation({
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
-    description: 'Nothing more is sent to it, and its deliveries are deleted.',
+    description: 'Deletes a webhook and its deliveries. Nothing more is sent to its URL.',
     errors: [WebhookNotFoundError],
   })
   delete(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<void> {
@@ -137,7 +137,7 @@ export class WebhooksController {
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
-      'Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.',
+      'Creates a new secret, which only this response contains. For 24 hours, the old secret signs too, so that your receiver can switch. Five secrets may be valid at a time.',
     response: {
       description: 'The webhook with its new secret.',
       resource: WebhookWithSecretDto,
@@ -183,7 +183,8 @@ export class WebhooksController {
   @ExperimentalOperation({
     id: 'retryDelivery',
     summary: 'Retry a delivery',
-    description: 'Sends the event again now, even if it was delivered. If it fails, the retries start over.',
+    description:
+      'Sends the event again now, even if it was delivered. If the attempt fails, the retries start over.',
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
   })

@@ -36,7 +36,7 @@ const URL_FIELD = {
   min: 1,
   max: 2_000,
   description:
-    'Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.',
+    'Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.',
   example: 'https://shop.example/events',
 };
 const NOTE = { max: 2_000, description: 'Your own note about the webhook.', example: 'Packing list printer' };
@@ -47,7 +47,7 @@ export class NewWebhookDto {
   @Text(URL_FIELD)
   url!: string;
 
-  @Types({ description: 'Types of events to send; all if left out, null or empty.', nullable: true })
+  @Types({ description: 'Types of events to send. Absent, null or empty means all.', nullable: true })
   types?: string[] | null;
 
   @Text({ ...NOTE, optional: true })
@@ -55,7 +55,7 @@ export class NewWebhookDto {
 
   @TrueOrFalse({
     ...ENABLED,
-    description: 'Whether events are sent; true if it is left out.',
+    description: 'Whether events are sent. Default: true.',
     optional: true,
   })
   enabled?: boolean;
@@ -78,7 +78,7 @@ export class WebhookPatchDto {
   @TrueOrFalse({
     ...ENABLED,
     description:
-      'Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.',
+      'Whether events are sent. Events that happen while `enabled` is false are not sent later. Pending deliveries continue when `enabled` is true again.',
     optional: true,
   })
   enabled?: boolean;
@@ -92,7 +92,7 @@ export class WebhookDto {
   @Text(URL_FIELD)
   url!: string;
 
-  @Types({ description: 'Types of events that are sent; left out if all are.', optional: true })
+  @Types({ description: 'Types of events that are sent. Absent if all types are sent.', optional: true })
   types?: string[];
 
   @Text({ ...NOTE, optional: true })
@@ -103,13 +103,13 @@ export class WebhookDto {
 
   @Text({
     max: 500,
-    description: 'Why the service disabled the webhook; left out if it did not.',
+    description: 'Why the service or its operator disabled the webhook. Absent otherwise.',
     example: 'All deliveries failed for five days.',
     optional: true,
   })
   disabledReason?: string;
 
-  @Timestamp({ description: 'When it was created.', example: AT })
+  @Timestamp({ description: 'When the webhook was created.', example: AT })
   createdAt!: string;
 }
 
@@ -175,7 +175,7 @@ export class DeliveryDto {
 
   @OneOf(DELIVERY_STATUSES, {
     description:
-      'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
+      'Whether the delivery waits for an attempt (`pending`), has arrived (`delivered`) or was given up (`failed`).',
     example: 'delivered',
     enumName: 'DeliveryStatus',
   })
@@ -192,7 +192,7 @@ export class DeliveryDto {
 
   @Timestamp({
     description:
-      'When the next attempt is due. It may begin later: until its first success a webhook gets one delivery at a time, and 429, 502, 503 or 504 slow it down. Left out while the webhook is disabled.',
+      'When the next attempt is due. It may begin later, before the first success of the webhook or after a 429, 502, 503 or 504. Absent while the webhook is disabled.',
     optional: true,
   })
   nextAttemptAt?: string;
@@ -200,7 +200,7 @@ export class DeliveryDto {
   @Integer({
     min: 100,
     max: 999,
-    description: 'The status of the last response, if there was one.',
+    description: 'The HTTP status of the last response, if there was one.',
     example: 204,
     optional: true,
   })
@@ -254,7 +254,7 @@ export const WebhookNotFoundError = defineError({
 export const DeliveryNotFoundError = defineError({
   code: 'delivery_not_found',
   status: 404,
-  when: 'The webhook has no delivery with this id, or it is older than 30 days.',
+  when: 'The webhook has no delivery with this id, or the delivery is older than 30 days.',
   message: (deliveryId: number) => `The webhook has no delivery ${deliveryId}.`,
   example: [7],
 });

@@ -308,7 +308,7 @@ export class WebhooksService {
       return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
     } catch {
       throw new UnavailableError(
-        'A kept response has the secret of a webhook, sealed with another WEBHOOK_KEY.',
+        'The response that is stored for an Idempotency-Key contains a webhook secret that another WEBHOOK_KEY has encrypted. Set WEBHOOK_KEY to that key, or send the request with a new Idempotency-Key.',
       );
     }
   }
@@ -348,7 +348,7 @@ export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
     const where = { clientId: client.id, enabled: true };
     const enabled = await reader.find(Webhook, { where, order: { id: 'ASC' } });
     const named = enabled.map(({ id, url }) => `  ${id}  ${shownUrl(url)}`);
-    const title = `Events are still sent to these webhooks of ${client.name}. To end one: webhooks disable <id>`;
+    const title = `Events are still sent to these webhooks of ${client.name}. To stop one: webhooks disable <id>`;
     return enabled.length === 0 ? undefined : [title, ...named].join('\n');
   },
 };

@@ -132,7 +132,7 @@ describe('export', () => {
 it.each(['export ~/x', 'import $HOME/x', 'db copy --to ~/x'])(
   'a path that somebody types is written out: %s',
   async (command) => {
-    const refused = complaint(2, /"(~|\$HOME)\/x" is not a path that is written out/);
+    const refused = complaint(2, /"(~|\$HOME)\/x" is not a plain path/);
     expect(await run(...command.split(' '))).toEqual(refused);
   },
 );

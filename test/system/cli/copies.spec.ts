@@ -60,7 +60,7 @@ describe('a store with the embedded database, in use', () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(
-        /^The secrets [^\n]* the key in \S+\/webhook\.key: set WEBHOOK_KEY to its text\.\n$/,
+        /^The secrets [^\n]* the key in \S+\/webhook\.key: set WEBHOOK_KEY to the content of that file\.\n$/,
       ) as string,
     });
     expect(stdout).toMatch(/Copied [\d,]+ rows; the counts agree\. Set DATABASE_URL/);
@@ -101,7 +101,7 @@ describe('a store on a server', () => {
     mkdirSync(path('used'));
     writeFileSync(path('used', 'note'), 'mine');
     for (const [target, code, reason] of [
-      [path('used'), 1, /used is there already/],
+      [path('used'), 1, /used already exists/],
       ['postgres://user:not-to-be-seen@127.0.0.1:1/store', 1, /not changed: connect ECONNREFUSED/],
       ['mysql://user:not-to-be-seen@host/store', 2, /--to takes a URL/],
       ['postgres://user:not-to-be-seen@host/store?sslmode=prefer', 2, /--to takes sslmode disable, require/],

@@ -58,6 +58,8 @@ it('the audit log is shown as a table, the newest changes first', async () => {
 it('quotas are shown in tables that fit the terminal', async () => {
   const window = /window +limit +used +remaining +reset\nminute +60 +0 +60 +-\nday +1000 +\d+ +\d+ +in \d+ /;
   expect(await printed(`quotas show ${NAME}`, 60)).toMatch(window);
-  expect(await printed(`quotas show ${NAME}`)).toContain('\n\nWhat the running servers have saved');
-  expect(await printed(`quotas reset ${NAME} --yes`)).toBe(`The windows of ${NAME} have been reset.\n`);
+  expect(await printed(`quotas show ${NAME}`)).toContain('\n\nThe running instances save these numbers');
+  expect(await printed(`quotas reset ${NAME} --yes`)).toBe(
+    `The counted requests of ${NAME} have been set to 0.\n`,
+  );
 });

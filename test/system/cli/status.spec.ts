@@ -34,7 +34,7 @@ describe('status of an embedded store', () => {
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: null });
     expect((await runCommand(['status'], environment)).stdout).toContain(
-      '\nWhether an instance of the service runs is unknown.\n',
+      '\nIt is unknown whether an instance of the service runs.\n',
     );
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
@@ -110,8 +110,10 @@ describe('status of a store over DATABASE_URL', () => {
     expect(unsure.code).toBe(1);
     const states = unsure.status.instances!.map(({ state }) => state);
     expect(states.sort()).toEqual(expect.arrayContaining(['running', 'unknown']) as unknown);
-    expect(unsure.status.problems.join(' ')).toMatch(/still runs is unknown: its last sign was \d+ s ago/);
-    expect(unsure.status.problems.join(' ')).toMatch(/process 1 on here counts limits alone/);
+    expect(unsure.status.problems.join(' ')).toMatch(
+      /It is unknown whether .* still runs: the process last reported \d+ s ago/,
+    );
+    expect(unsure.status.problems.join(' ')).toMatch(/Redis is unavailable to process 1 on here/);
     await database.pool.query('DELETE FROM instances');
     const olderCollation = `UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`;
     await database.pool.query(olderCollation);

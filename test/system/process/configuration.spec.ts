@@ -13,7 +13,7 @@ import { runCommand } from '../cli/support/use-command-line';
 const { bench, database } = useProcesses();
 let redis: RedisServer;
 
-const SECOND_STORE = 'set PORT to another one, and for a second store DATA_DIR and METRICS_PORT as well';
+const SECOND_STORE = 'set PORT to another port, and for a second store DATA_DIR and METRICS_PORT as well';
 
 beforeAll(async () => void (redis = await RedisServer.start()));
 afterAll(() => redis.close());
@@ -22,7 +22,7 @@ it('a start that is not possible ends with one line, which shows no password', a
   const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store', LOG_LEVEL: 'fatal' };
   for (const [environment, line] of [
     [nowhere, /DATABASE_URL cannot be reached/],
-    [{ ...nowhere, WORKERS: '2' }, /WORKERS takes more than 1 only with REDIS_URL, .*not "2"/],
+    [{ ...nowhere, WORKERS: '2' }, /WORKERS takes 1 unless REDIS_URL is set .*not "2"/],
   ] as const) {
     const outcome = await petstore(['serve'], environment);
     expect(outcome).toEqual(complaint(1, line));
@@ -50,7 +50,7 @@ it('a port that is taken is reported in one line, also by workers, before a data
   const taken = createServer();
   const port = String(await listen(taken));
   for (const [variable, more, remedy] of [
-    ['METRICS_PORT', {}, 'set METRICS_PORT to another one, or to off for no metrics'],
+    ['METRICS_PORT', {}, 'set METRICS_PORT to another port, or to off for no metrics'],
     ['PORT', { WORKERS: '2', REDIS_URL: redis.url }, SECOND_STORE],
   ] as const) {
     const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port, ...more });
@@ -155,7 +155,7 @@ describe('.env', () => {
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe(
-      'petstore: .env: ignored, because they set none of the settings: line 1, line 4.\n',
+      'petstore: .env: lines that set no setting of the service are ignored: line 1, line 4.\n',
     );
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
     // What the driver of Redis prints is in the log.
@@ -202,7 +202,8 @@ describe('.env', () => {
       writeFileSync(join(own, '.env'), 'TEST_SETTING=read\n');
       symlinkSync(join(own, '.env'), join(shared, '.env'));
       expect(read(shared)).toBe('read');
-      const refused = '.env cannot be read: it belongs to another user, and root reads only its own';
+      const refused =
+        '.env cannot be read: the file belongs to another user, and root reads only a file of root';
       lchownSync(join(shared, '.env'), 65_534, 65_534);
       expect(() => read(shared)).toThrow(refused);
       chownSync(join(own, '.env'), 65_534, 65_534);
@@ -213,7 +214,7 @@ describe('.env', () => {
   it('that is no file, leads to none, or has a setting that is not read is refused', () => {
     const [folder, unread, lost] = [bench.folder('odd'), bench.folder('unread'), bench.folder('lost')];
     execFileSync('mkfifo', [join(folder, '.env')]);
-    expect(() => read(folder)).toThrow('.env cannot be read: it is not a file');
+    expect(() => read(folder)).toThrow('.env cannot be read: it is not a regular file');
     symlinkSync(join(lost, 'nowhere'), join(lost, '.env'));
     expect(() => read(lost)).toThrow('.env cannot be read: ENOENT');
     for (const line of ['TEST_SETTING: ä', ' export   TEST_SETTING=ä', 'TEST_SETTING ä']) {

@@ -2,7 +2,7 @@
 export const OPERATIONS = {
   /**
    * List pets.
-   * Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.
+   * Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although `Link` leads to more pets.
    */
   listPets: ['get', '/pets', false],
   /**
@@ -17,12 +17,12 @@ export const OPERATIONS = {
   getPet: ['get', '/pets/{petId}', false],
   /**
    * Replace a pet.
-   * Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
+   * Replaces all fields. Without a `status`, the pet keeps its status. A pet with stock can be held (`pending` or `sold`) and made `available` again. A pet without stock cannot become `available`, and a `sold` pet cannot become `pending`.
    */
   replacePet: ['put', '/pets/{petId}', true],
   /**
    * Update a pet.
-   * Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
+   * Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. `status` can change as in a PUT.
    */
   updatePet: ['patch', '/pets/{petId}', true],
   /**
@@ -32,7 +32,7 @@ export const OPERATIONS = {
   deletePet: ['delete', '/pets/{petId}', false],
   /**
    * List categories.
-   * Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
+   * Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A page ends early before it grows past 256 KiB.
    */
   listCategories: ['get', '/categories', false],
   /**
@@ -57,7 +57,7 @@ export const OPERATIONS = {
   deleteCategory: ['delete', '/categories/{categoryId}', false],
   /**
    * List orders.
-   * Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.
+   * Returns a page of orders, sorted by id. `Link` leads to the next page. Cancelled orders are not included.
    */
   listOrders: ['get', '/store/orders', false],
   /**
@@ -82,7 +82,7 @@ export const OPERATIONS = {
   cancelOrder: ['delete', '/store/orders/{orderId}', false],
   /**
    * List stock counts.
-   * Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.
+   * Returns a page of stock counts, sorted by petId. `Link` leads to the next page.
    */
   listInventory: ['get', '/store/inventory', false],
   /**
@@ -92,7 +92,7 @@ export const OPERATIONS = {
   getInventory: ['get', '/store/inventory/{petId}', false],
   /**
    * Set the stock count of a pet.
-   * Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+   * Sets the stock count. If the count rises from 0, the pet becomes `available`. At 0, the pet becomes `pending` while an order is open, otherwise `sold`. A pet that a caller has held stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
    */
   setInventory: ['put', '/store/inventory/{petId}', true],
   /**
@@ -102,7 +102,7 @@ export const OPERATIONS = {
   adjustInventory: ['post', '/store/inventory/{petId}/adjustments', true],
   /**
    * List events.
-   * Returns a page of events, oldest first, in one order for everybody; those of a pet, an order or a category are in the order in which they happened. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.
+   * Returns a page of events, oldest first, in one order for all callers. The events of a pet, an order or a category are in the order in which they happened. Follow the link to the next page, which every page has, to read each event once. `wait` keeps an empty response open until an event comes, and counts as one request. `cursor=now` starts with the next event instead of the oldest one. With a filter, a page may be short or empty although more events follow. At the end of the feed, the link stays the same. Events are kept for 30 days.
    */
   listEvents: ['get', '/events', false],
   /**
@@ -127,12 +127,12 @@ export const OPERATIONS = {
   updateWebhook: ['patch', '/webhooks/{webhookId}', true],
   /**
    * Delete a webhook.
-   * Nothing more is sent to it, and its deliveries are deleted.
+   * Deletes a webhook and its deliveries. Nothing more is sent to its URL.
    */
   deleteWebhook: ['delete', '/webhooks/{webhookId}', false],
   /**
    * Rotate the secret.
-   * Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
+   * Creates a new secret, which only this response contains. For 24 hours, the old secret signs too, so that your receiver can switch. Five secrets may be valid at a time.
    */
   rotateWebhookSecret: ['post', '/webhooks/{webhookId}/secret', false],
   /**
@@ -147,7 +147,7 @@ export const OPERATIONS = {
   listDeliveries: ['get', '/webhooks/{webhookId}/deliveries', false],
   /**
    * Retry a delivery.
-   * Sends the event again now, even if it was delivered. If it fails, the retries start over.
+   * Sends the event again now, even if it was delivered. If the attempt fails, the retries start over.
    */
   retryDelivery: ['post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', false],
   /**
@@ -157,7 +157,7 @@ export const OPERATIONS = {
   getKey: ['get', '/key', false],
   /**
    * Get your rate limit status.
-   * Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.
+   * Returns your plan, both windows and the bans of your key. Any valid key may send this request, whatever its scopes and even during a ban, and the request never counts. Without a valid key, the request counts towards the limit of the IP address, and is refused above that limit.
    */
   getRateLimit: ['get', '/rate-limit', false],
   /**

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List pets
-         * @description Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although more follow: `Link` goes on.
+         * @description Returns a page of pets, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A pet must match all filters. With a `name` and a rare `status` or `categoryId`, a page may be short or empty although `Link` leads to more pets.
          */
         get: operations["listPets"];
         put?: never;
@@ -40,7 +40,7 @@ export interface paths {
         get: operations["getPet"];
         /**
          * Replace a pet
-         * @description Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
+         * @description Replaces all fields. Without a `status`, the pet keeps its status. A pet with stock can be held (`pending` or `sold`) and made `available` again. A pet without stock cannot become `available`, and a `sold` pet cannot become `pending`.
          */
         put: operations["replacePet"];
         post?: never;
@@ -53,7 +53,7 @@ export interface paths {
         head?: never;
         /**
          * Update a pet
-         * @description Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
+         * @description Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. `status` can change as in a PUT.
          */
         patch: operations["updatePet"];
         trace?: never;
@@ -67,7 +67,7 @@ export interface paths {
         };
         /**
          * List categories
-         * @description Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. Follow `Link` with `rel="next"` for the next page. A page ends early before it grows past 256 KiB.
+         * @description Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A page ends early before it grows past 256 KiB.
          */
         get: operations["listCategories"];
         put?: never;
@@ -119,7 +119,7 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.
+         * @description Returns a page of orders, sorted by id. `Link` leads to the next page. Cancelled orders are not included.
          */
         get: operations["listOrders"];
         put?: never;
@@ -171,7 +171,7 @@ export interface paths {
         };
         /**
          * List stock counts
-         * @description Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.
+         * @description Returns a page of stock counts, sorted by petId. `Link` leads to the next page.
          */
         get: operations["listInventory"];
         put?: never;
@@ -196,7 +196,7 @@ export interface paths {
         get: operations["getInventory"];
         /**
          * Set the stock count of a pet
-         * @description Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that is held by hand stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+         * @description Sets the stock count. If the count rises from 0, the pet becomes `available`. At 0, the pet becomes `pending` while an order is open, otherwise `sold`. A pet that a caller has held stays held until its stock is 0. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
          */
         put: operations["setInventory"];
         post?: never;
@@ -235,7 +235,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Returns a page of events, oldest first, in one order for everybody; those of a pet, an order or a category are in the order in which they happened. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one; without `wait` its page is empty, and the link says where the feed stands. With a filter, a page may be short or empty although more events follow; at the end of the feed, the link stays the same. Events are kept for 30 days.
+         * @description Returns a page of events, oldest first, in one order for all callers. The events of a pet, an order or a category are in the order in which they happened. Follow the link to the next page, which every page has, to read each event once. `wait` keeps an empty response open until an event comes, and counts as one request. `cursor=now` starts with the next event instead of the oldest one. With a filter, a page may be short or empty although more events follow. At the end of the feed, the link stays the same. Events are kept for 30 days.
          */
         get: operations["listEvents"];
         put?: never;
@@ -286,7 +286,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing more is sent to it, and its deliveries are deleted.
+         * @description Deletes a webhook and its deliveries. Nothing more is sent to its URL.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -309,7 +309,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch; five may be valid at a time.
+         * @description Creates a new secret, which only this response contains. For 24 hours, the old secret signs too, so that your receiver can switch. Five secrets may be valid at a time.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -369,7 +369,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Sends the event again now, even if it was delivered. If it fails, the retries start over.
+         * @description Sends the event again now, even if it was delivered. If the attempt fails, the retries start over.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -407,7 +407,7 @@ export interface paths {
         };
         /**
          * Get your rate limit status
-         * @description Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.
+         * @description Returns your plan, both windows and the bans of your key. Any valid key may send this request, whatever its scopes and even during a ban, and the request never counts. Without a valid key, the request counts towards the limit of the IP address, and is refused above that limit.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -442,7 +442,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     responses: {
-        /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+        /** @description Not modified: `If-None-Match` has the current ETag of the resource, or is `*`. */
         NotModified: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -462,7 +462,7 @@ export interface components {
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *     `conflicting_credentials`: The request carries different API keys.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
@@ -539,7 +539,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
+        /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or the request would change a resource whose ETag is in `If-None-Match`. */
         PreconditionFailed: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -693,7 +693,7 @@ export interface components {
          *
          *     `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *     `conflicting_credentials`: The request carries different API keys.
          *
          *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
          */
@@ -716,7 +716,7 @@ export interface components {
         /**
          * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
          *
-         *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+         *     `conflicting_credentials`: The request carries different API keys.
          *
          *     `malformed_json`: The body is not valid JSON in UTF-8.
          *
@@ -738,7 +738,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly. */
+        /** @description `idempotency_in_progress`: The first request with this Idempotency-Key is still running. */
         IdempotencyInProgress: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -944,7 +944,7 @@ export interface components {
          *
          *     `stock_limit_exceeded`: The stock of a pet would exceed its maximum, 2147483647.
          *
-         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running.
          */
         InsufficientStockOrStockLimitExceededOrIdempotencyInProgress: {
             headers: {
@@ -969,7 +969,7 @@ export interface components {
          *
          *     `insufficient_stock`: There are not enough units in stock.
          *
-         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running.
          */
         PetNotAvailableOrInsufficientStockOrIdempotencyInProgress: {
             headers: {
@@ -1090,7 +1090,7 @@ export interface components {
         /**
          * @description `too_many_webhooks`: Your client already has 10 webhooks.
          *
-         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running.
          */
         TooManyWebhooksOrIdempotencyInProgress: {
             headers: {
@@ -1171,7 +1171,7 @@ export interface components {
         /**
          * @description `too_many_secrets`: 5 secrets of the webhook are valid already.
          *
-         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running.
          */
         TooManySecretsOrIdempotencyInProgress: {
             headers: {
@@ -1194,7 +1194,7 @@ export interface components {
         /**
          * @description `webhook_disabled`: The webhook is disabled, so nothing is sent to it.
          *
-         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running. Try again shortly.
+         *     `idempotency_in_progress`: The first request with this Idempotency-Key is still running.
          */
         WebhookDisabledOrIdempotencyInProgress: {
             headers: {
@@ -1217,7 +1217,7 @@ export interface components {
         /**
          * @description `webhook_not_found`: Your client has no webhook with this id.
          *
-         *     `delivery_not_found`: The webhook has no delivery with this id, or it is older than 30 days.
+         *     `delivery_not_found`: The webhook has no delivery with this id, or the delivery is older than 30 days.
          */
         WebhookNotFoundOrDeliveryNotFound: {
             headers: {
@@ -1239,12 +1239,12 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+         * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
          * @example *
          */
         "If-Match": string;
         /**
-         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+         * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         "If-None-Match": string;
@@ -1252,9 +1252,9 @@ export interface components {
         "Idempotency-Key": string;
         /** @description Number of days, including today. */
         days: number;
-        /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+        /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
         limit: number;
-        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+        /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
         cursor: string;
         /** @description Only categories whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
         name: string;
@@ -1282,17 +1282,17 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The request limit that applies to the caller: that of the window with the fewest requests left or, on a 429, of the exhausted window.
+         * @description The request limit of one window: the window with the fewest requests left or, on a 429, the exhausted window.
          * @example 60
          */
         "X-RateLimit-Limit": number;
         /**
-         * @description Requests left in that window.
+         * @description Requests left in the window of `X-RateLimit-Limit`.
          * @example 59
          */
         "X-RateLimit-Remaining": number;
         /**
-         * @description Unix timestamp at which that window resets; during a ban, when a request will be accepted.
+         * @description Unix timestamp at which the window of `X-RateLimit-Limit` resets. During a ban: when the next request will be accepted.
          * @example 1795253460
          */
         "X-RateLimit-Reset": number;
@@ -1307,12 +1307,12 @@ export interface components {
          */
         RateLimit: string;
         /**
-         * @description The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated one. Quote it when you report a problem.
+         * @description The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated id. Quote the id when you report a problem.
          * @example 0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11
          */
         "X-Request-Id": string;
         /**
-         * @description Only the caller may cache the response, and must revalidate it before using it again.
+         * @description Only the caller may cache the response, and must revalidate the response before using it again.
          * @example private, no-cache
          */
         "Cache-Control": "private, no-cache";
@@ -1322,12 +1322,12 @@ export interface components {
          */
         "Access-Control-Allow-Origin": string;
         /**
-         * @description Seconds to wait before the next request. Every 429 and 503 has it, a 403 that reports a ban, and a 409 `idempotency_in_progress`.
+         * @description Seconds to wait before the next request. Present on every 429 and 503, on a 403 that reports a ban, and on a 409 `idempotency_in_progress`.
          * @example 42
          */
         "Retry-After": number;
         /**
-         * @description How to authenticate, and what is wrong with the key that was sent. Every 401 has it, and a 403 for a missing scope.
+         * @description How to authenticate, and what is wrong with the key that was sent. Present on every 401, and on a 403 for a missing scope.
          * @example Bearer realm="petstore"
          */
         "WWW-Authenticate": string;
@@ -1337,12 +1337,12 @@ export interface components {
          */
         Accept: string;
         /**
-         * @description The content codings that a body may have: none.
+         * @description The content codings that a body may have: none (`identity`).
          * @example identity
          */
         "Accept-Encoding": string;
         /**
-         * @description Version of the resource, for `If-Match` and `If-None-Match`. A list has it only if it was requested with one `id` and nothing else.
+         * @description Version of the resource, for `If-Match` and `If-None-Match`. Present on a list only if the request had one `id` and no other parameter.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         ETag: string;
@@ -1352,7 +1352,7 @@ export interface components {
          */
         Location: string;
         /**
-         * @description Related pages (RFC 8288): of a list the next page, as `rel="next"`, absent on the last one (the feed of events always has a next one); of a deprecated operation what explains it, as `rel="deprecation"` (RFC 9745), and what replaces it, as `rel="successor-version"` (RFC 5829).
+         * @description Links to related pages (RFC 8288). `rel="next"`: the next page of a list, absent on the last page; the event feed always has a next page. `rel="deprecation"`: a page about the deprecation of the operation (RFC 9745). `rel="successor-version"`: the operation that replaces the deprecated operation (RFC 5829).
          * @example </pets?cursor=YWZ0ZXI6MjA>; rel="next"
          */
         Link: string;
@@ -1379,9 +1379,9 @@ export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+                /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only pets with one of these statuses. */
                 status?: components["parameters"]["status"];
@@ -1394,7 +1394,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
                  * @example "0SgU8bLYz3tEJ7_M5bIqkw"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1500,7 +1500,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
                  * @example "0SgU8bLYz3tEJ7_M5bIqkw"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1534,7 +1534,7 @@ export interface operations {
                     "application/json": types.Pet;
                 };
             };
-            /** @description Not modified: `If-None-Match` has the ETag that the resource still has, or is `*`. */
+            /** @description Not modified: `If-None-Match` has the current ETag of the resource, or is `*`. */
             304: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1556,7 +1556,7 @@ export interface operations {
             /**
              * @description `bad_request`: The request is not valid HTTP, or a header has an invalid value.
              *
-             *     `conflicting_credentials`: The request carries different keys, in `X-API-Key`, `Authorization` or both.
+             *     `conflicting_credentials`: The request carries different API keys.
              *
              *     `validation_failed`: A value in the request is invalid. The message names it and says what is valid.
              */
@@ -1691,7 +1691,7 @@ export interface operations {
                     "application/json": types.ErrorBody;
                 };
             };
-            /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or a change finds one of those in `If-None-Match`. */
+            /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or the request would change a resource whose ETag is in `If-None-Match`. */
             412: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1824,7 +1824,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -1880,7 +1880,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -1914,7 +1914,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -1976,9 +1976,9 @@ export interface operations {
     listCategories: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+                /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only categories whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
                 name?: components["parameters"]["name"];
@@ -2083,7 +2083,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
                  * @example "0SgU8bLYz3tEJ7_M5bIqkw"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -2133,7 +2133,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2187,7 +2187,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2219,9 +2219,9 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+                /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only orders for this pet. */
                 petId?: number;
@@ -2331,7 +2331,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
                  * @example "0SgU8bLYz3tEJ7_M5bIqkw"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -2389,7 +2389,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2423,7 +2423,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2476,9 +2476,9 @@ export interface operations {
     listInventory: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+                /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only entries of pets with one of these statuses. */
                 status?: types.PetStatus[];
@@ -2525,7 +2525,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
                  * @example "0SgU8bLYz3tEJ7_M5bIqkw"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -2575,7 +2575,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2636,7 +2636,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2693,7 +2693,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
                 cursor?: string;
@@ -2760,9 +2760,9 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+                /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -2887,7 +2887,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+                 * @description An ETag from an earlier response. If the resource still has this ETag, the response is 304 and the request is refunded (in each window, at most as many requests as its limit).
                  * @example "0SgU8bLYz3tEJ7_M5bIqkw"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -2950,7 +2950,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -2983,7 +2983,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the resource must still have, with its quotes; `*` is any. Otherwise the response is 412.
+                 * @description The ETag that the resource must still have, with its quotes, or `*` for any ETag. If the resource has another ETag, the response is 412.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -3173,9 +3173,9 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. If it is left out, 20, or 100 in a list by `id`. */
+                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+                /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only deliveries with this status. */
                 status?: types.DeliveryStatus;

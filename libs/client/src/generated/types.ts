@@ -88,13 +88,13 @@ export interface RateLimitBan {
     banned: boolean;
     /**
      * Format: date-time
-     * @description When a request will be accepted: when the ban ends, or an exhausted window if that is later. Present only during a ban.
+     * @description When the next request will be accepted: at the end of the ban, or of an exhausted window if that is later. Present only during a ban.
      * @example 2026-11-21T09:33:00.000Z
      */
     until?: string;
     /**
      * Format: int32
-     * @description Refused requests left before the next ban. They are counted in series that begin with a 429 and end after 60 seconds or with the window, without those of the first two seconds.
+     * @description How many more refused requests lead to a ban. Counting starts with a 429 and starts over after 60 seconds, or earlier if the window ends. Refusals in the first two seconds do not count.
      * @example 31
      */
     refusalsBeforeBan: number;
@@ -301,12 +301,12 @@ export interface Webhook {
      */
     id: number;
     /**
-     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url: string;
     /**
-     * @description Types of events that are sent; left out if all are.
+     * @description Types of events that are sent. Absent if all types are sent.
      * @example [
      *       "order.placed",
      *       "order.completed"
@@ -324,13 +324,13 @@ export interface Webhook {
      */
     enabled: boolean;
     /**
-     * @description Why the service disabled the webhook; left out if it did not.
+     * @description Why the service or its operator disabled the webhook. Absent otherwise.
      * @example All deliveries failed for five days.
      */
     disabledReason?: string;
     /**
      * Format: date-time
-     * @description When it was created.
+     * @description When the webhook was created.
      * @example 2026-11-21T09:30:00.000Z
      */
     createdAt: string;
@@ -344,12 +344,12 @@ export interface WebhookWithSecret {
      */
     id: number;
     /**
-     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url: string;
     /**
-     * @description Types of events that are sent; left out if all are.
+     * @description Types of events that are sent. Absent if all types are sent.
      * @example [
      *       "order.placed",
      *       "order.completed"
@@ -367,13 +367,13 @@ export interface WebhookWithSecret {
      */
     enabled: boolean;
     /**
-     * @description Why the service disabled the webhook; left out if it did not.
+     * @description Why the service or its operator disabled the webhook. Absent otherwise.
      * @example All deliveries failed for five days.
      */
     disabledReason?: string;
     /**
      * Format: date-time
-     * @description When it was created.
+     * @description When the webhook was created.
      * @example 2026-11-21T09:30:00.000Z
      */
     createdAt: string;
@@ -386,12 +386,12 @@ export interface WebhookWithSecret {
 /** @description The body to create a webhook. */
 export interface NewWebhook {
     /**
-     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url: string;
     /**
-     * @description Types of events to send; all if left out, null or empty.
+     * @description Types of events to send. Absent, null or empty means all.
      * @example [
      *       "order.placed",
      *       "order.completed"
@@ -404,7 +404,7 @@ export interface NewWebhook {
      */
     description?: string;
     /**
-     * @description Whether events are sent; true if it is left out.
+     * @description Whether events are sent. Default: true.
      * @example true
      */
     enabled?: boolean;
@@ -412,7 +412,7 @@ export interface NewWebhook {
 /** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
 export interface WebhookPatch {
     /**
-     * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url?: string;
@@ -430,13 +430,13 @@ export interface WebhookPatch {
      */
     description?: string | null;
     /**
-     * @description Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.
+     * @description Whether events are sent. Events that happen while `enabled` is false are not sent later. Pending deliveries continue when `enabled` is true again.
      * @example true
      */
     enabled?: boolean;
 }
 /**
- * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+ * @description Whether the delivery waits for an attempt (`pending`), has arrived (`delivered`) or was given up (`failed`).
  * @enum {string}
  */
 export type DeliveryStatus = "pending" | "delivered" | "failed";
@@ -459,7 +459,7 @@ export interface Delivery {
      */
     type: string;
     /**
-     * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+     * @description Whether the delivery waits for an attempt (`pending`), has arrived (`delivered`) or was given up (`failed`).
      * @example delivered
      */
     status: string & DeliveryStatus;
@@ -483,12 +483,12 @@ export interface Delivery {
     lastAttemptAt?: string;
     /**
      * Format: date-time
-     * @description When the next attempt is due. It may begin later: until its first success a webhook gets one delivery at a time, and 429, 502, 503 or 504 slow it down. Left out while the webhook is disabled.
+     * @description When the next attempt is due. It may begin later, before the first success of the webhook or after a 429, 502, 503 or 504. Absent while the webhook is disabled.
      */
     nextAttemptAt?: string;
     /**
      * Format: int32
-     * @description The status of the last response, if there was one.
+     * @description The HTTP status of the last response, if there was one.
      * @example 204
      */
     responseStatus?: number;
@@ -498,7 +498,7 @@ export interface Delivery {
 /** @description The body of every error response. Rely on the code; the message is for people. */
 export interface ErrorBody {
     /**
-     * @description Machine-readable error code. There will be more.
+     * @description Machine-readable error code. New codes may be added.
      * @example pet_not_found
      * @enum {string}
      */
@@ -588,7 +588,7 @@ export type EventName = "pet.created" | "pet.updated" | "pet.deleted" | "categor
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
 /** @description An event whose type begins with `pet.`. */
 export interface PetEvent {
-    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    /** @description Unique identifier, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -601,12 +601,12 @@ export interface PetEvent {
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
-    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    /** @description The resource after the event, or before its deletion or cancellation. */
     data: Pet;
 }
 /** @description An event whose type begins with `category.`. */
 export interface CategoryEvent {
-    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    /** @description Unique identifier, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -619,12 +619,12 @@ export interface CategoryEvent {
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
-    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    /** @description The resource after the event, or before its deletion or cancellation. */
     data: Category;
 }
 /** @description An event whose type begins with `order.`. */
 export interface OrderEvent {
-    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    /** @description Unique identifier, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -637,12 +637,12 @@ export interface OrderEvent {
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
-    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    /** @description The resource after the event, or before its deletion or cancellation. */
     data: Order;
 }
 /** @description An event whose type begins with `inventory.`. */
 export interface InventoryEvent {
-    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    /** @description Unique identifier, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -655,12 +655,12 @@ export interface InventoryEvent {
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
-    /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+    /** @description The resource after the event, or before its deletion or cancellation. */
     data: InventoryItem;
 }
-/** @description The event that testWebhook sends. Nothing has happened. */
+/** @description The event that testWebhook sends. Nothing has happened in the store. */
 export interface TestEvent {
-    /** @description Unique identifier. The same event has the same id wherever it is sent. */
+    /** @description Unique identifier, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)

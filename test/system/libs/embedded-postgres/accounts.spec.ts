@@ -162,17 +162,17 @@ asRoot(
     );
     fs.mkdirSync(bench.path('of-root'));
     expect(await failure(options('of-root'), USER)).toMatch(
-      /EACCES: permission denied.*; let this user write there/,
+      /EACCES: permission denied.*; let this user write to that folder/,
     );
     const cluster = bench.path('plain', '.data', 'data');
     fs.chmodSync(cluster, 0o770);
     expect(await failure(options('plain', '.data'), USER)).toContain(
-      `data directory "${cluster}" has invalid permissions; run chmod 700 on it; see `,
+      `data directory "${cluster}" has invalid permissions; run chmod 700 on that directory; see `,
     );
     const nameless = { uid: 12_345, gid: 12_345 };
     homeOf(nameless, 'nameless');
     expect(await failure(options('nameless', '.data'), nameless)).toMatch(
-      /could not look up effective user ID 12345.*; run this as a user that is listed in \/etc\/passwd/,
+      /could not look up effective user ID 12345.*; run this program as a user that is listed in \/etc\/passwd/,
     );
   },
 );

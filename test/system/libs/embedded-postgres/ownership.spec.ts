@@ -12,7 +12,7 @@ import {
 import { query } from '../../../support/query';
 import { until } from '../../../support/eventually';
 
-const IN_USE = /^another process runs PostgreSQL in .*; stop it first, or choose another folder$/;
+const IN_USE = /^another process runs PostgreSQL in .*; stop that process first, or choose another folder$/;
 
 const bench = new Bench();
 const checkout = makeCheckout(bench.path('checkout'));

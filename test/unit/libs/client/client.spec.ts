@@ -150,7 +150,7 @@ describe('A call', () => {
     ['during a ban', failure(403, 'api_key_banned', { 'Retry-After': '1' }), 'api_key_banned', 'It is'],
     ['after a conflict', failure(409, 'insufficient_stock'), 'insufficient_stock', 'It is'],
     ['after an internal error', failure(500, 'internal_error'), 'internal_error', 'It is'],
-    ['if nothing has changed', new Response(null, { status: 304 }), 'not_modified', 'has changed (304).'],
+    ['if nothing has changed', new Response(null, { status: 304 }), 'not_modified', 'has not changed (304).'],
     ['after a redirect', new Response(null, toElsewhere), foreign, 'a redirect to https://x.test/, which is'],
     ['after a page instead of JSON', new Response('<html>'), foreign, 'the response is not JSON ('],
     ['after JSON that ends early', new Response('[', json([])), foreign, 'the response is not JSON ('],
@@ -158,10 +158,10 @@ describe('A call', () => {
       'after the error page of a proxy',
       new Response('', { ...html, status: 403 }),
       foreign,
-      '403 text/html, ',
+      '403 (text/html)',
     ],
-    ['after the error of another service', json({ error: 'no' }, {}, 400), foreign, '400 application/json'],
-    ['after JSON null', json(null, {}, 404), foreign, '404 application/json'],
+    ['after the error of another service', json({ error: 'no' }, {}, 400), foreign, '400 (application/json'],
+    ['after JSON null', json(null, {}, 404), foreign, '404 (application/json'],
   ])('is not repeated, and fails with a message that says why, %s', async (_when, reply, code, message) => {
     const { client, sent } = scriptedClient([reply]);
     const expected = { code, message: expect.stringContaining(message) as string };
@@ -192,7 +192,7 @@ describe('The options of one call', () => {
   it('win over those of the client: the timeout of an attempt', async () => {
     const { client, sent } = scriptedClient([silent], { maxAttempts: 1 });
     const error = await failureOf(client.listPets({ attemptTimeoutSeconds: 0.01 }));
-    expect(error).toMatchObject({ message: 'GET /pets: no answer (silence for 0.01 s).' });
+    expect(error).toMatchObject({ message: 'GET /pets: no answer (timeout after 0.01 s).' });
     expect(new URL(sent[0]!.url).search).toBe('');
   });
 });
@@ -266,8 +266,8 @@ describe('The key', () => {
 describe('A mistake of set-up', () => {
   it.each([
     ['apiKey must be printable ASCII without spaces.', { apiKey: 'psk_live_a\nb' }],
-    ['apiKey is missing. Is the variable that you read it from set?', { apiKey: ' ' }],
-    ['apiKey is missing. Is the variable that you read it from set?', { apiKey: undefined }],
+    ['apiKey is missing. Check that the variable with the API key is set.', { apiKey: ' ' }],
+    ['apiKey is missing. Check that the variable with the API key is set.', { apiKey: undefined }],
     [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: undefined }],
     [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: 'store.test' }],
     [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: 'http://me:psk_live_b@store.test' }],

@@ -55,11 +55,11 @@ it.each([` ${SECRET}\r\n`, SECRET.slice('whsec_'.length)])('Takes the secret %j'
 });
 
 it.each<[RegExp, unknown, unknown, unknown]>([
-  [/^The secret is missing: .*whsec_/, signed(), BODY, undefined],
+  [/^The secret is missing\. .*whsec_/, signed(), BODY, undefined],
   [/^The secret is missing/, signed(), BODY, ' '],
-  [/^The secret is not one/, signed(), BODY, `"${SECRET}"`],
-  [/^The secret is not one/, signed(), BODY, `v1,${SECRET}`],
-  [/^The secret is not one/, signed(), BODY, 'psk_live_0123456789abcdefghijklmnopqrstuvwxyz'],
+  [/^The secret has the wrong form/, signed(), BODY, `"${SECRET}"`],
+  [/^The secret has the wrong form/, signed(), BODY, `v1,${SECRET}`],
+  [/^The secret has the wrong form/, signed(), BODY, 'psk_live_0123456789abcdefghijklmnopqrstuvwxyz'],
   [/unparsed body/, signed(), undefined, SECRET],
   [/unparsed body/, signed(), null, SECRET],
   [/unparsed body/, signed(), JSON.parse(BODY), SECRET],

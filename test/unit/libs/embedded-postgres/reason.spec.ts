@@ -16,7 +16,7 @@ it('finds the line that says why a program failed', () => {
   expect(reasonIn('initdb: error: could not write\ninitdb: removing data directory\n')).toBe(
     'initdb: error: could not write',
   );
-  expect(reasonIn('')).toBe('it gave no reason');
+  expect(reasonIn('')).toBe('the program wrote no error message');
 });
 
 it.each([
@@ -28,10 +28,10 @@ it.each([
   ['database files are incompatible with server', /the version of PostgreSQL that wrote them/],
   ['could not write to file "pg_wal/xlogtemp.1": No space left on device', /free some space/],
   ['could not map anonymous shared memory: Cannot allocate memory', /more memory/],
-  ['configuration file "/x/data/postgresql.conf" contains errors', /mend postgresql\.conf/],
+  ['configuration file "/x/data/postgresql.conf" contains errors', /correct postgresql\.conf/],
   ['could not open file "global/pg_control": No such file or directory', /from a backup/],
-  ["EROFS: read-only file system, mkdir '/x'", /let this user write there/],
-  ["ENOENT: no such file or directory, stat '/x'", /to which that link leads/],
+  ["EROFS: read-only file system, mkdir '/x'", /let this user write to that folder/],
+  ["ENOENT: no such file or directory, stat '/x'", /the symbolic link points to/],
   ['whatever else', /choose another folder/],
 ])('says what to do about: %s', (reason, remedy) => {
   expect(withRemedy(reason)).toMatch(new RegExp(`; .*${remedy.source}`));
