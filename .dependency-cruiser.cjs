@@ -168,7 +168,7 @@ module.exports = {
       from: { path: '^src/modules/quotas/stores/' },
       to: {
         path: '^src/modules/quotas/',
-        pathNot: '^src/modules/quotas/((rules|stores)/|quotas\\.entity)',
+        pathNot: '^src/modules/quotas/((rules|stores)/|[^/]+\\.entity)',
       },
     },
     {

@@ -5,7 +5,7 @@ import { Integer, OneOf, Operation, Tag, Timestamp, TrueOrFalse } from '#libs/ht
 import { ClientId, keyOf, ScopeByMethod } from '../auth';
 import { newBanState, nextBanMs, type QuotaStatus } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
-import { USAGE_DAYS } from './stores/quota-records';
+import { USAGE_DAYS } from './usage-day.entity';
 import { PLANS } from './rules/limits';
 import { QuotaStore } from './stores/quota-store';
 import { QuotasService } from './quotas.service';

@@ -13,11 +13,12 @@ import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import type { QuotaSettings } from './settings';
 import { MemoryStore } from './stores/memory-store';
-import { QuotaRecords, StoreIdentity, USAGE_DAYS, UsageDay } from './stores/quota-records';
+import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
 import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
 import { RedisStore } from './stores/redis-store';
+import { StoreIdentity, USAGE_DAYS, UsageDay } from './usage-day.entity';
 
 export { QuotasService } from './quotas.service';
 export { AGREED_PLANS, PLANS, PLAN_LIMITS, agreedPlan, limitsOf, type Plan } from './rules/limits';

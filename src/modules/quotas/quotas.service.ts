@@ -7,7 +7,8 @@ import { AuditTrail } from '../audit';
 import { banEndOf, ClientsService, describeKey, type IssuedKey } from '../auth';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
-import { QuotaRecords, UsageDay, writeBan } from './stores/quota-records';
+import { QuotaRecords, writeBan } from './stores/quota-records';
+import { UsageDay } from './usage-day.entity';
 
 /** Bans keys, resets limits and reports usage. Every instance applies a change within a second. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Check, Column, Entity, Index, LessThanOrEqual, PrimaryColumn, Repository } from 'typeorm';
+import { LessThanOrEqual, Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
@@ -8,57 +8,7 @@ import { AuditTrail } from '../../audit';
 import type { ClientKey } from '../../auth';
 import type { BanState, StoredBan } from '../rules/decision';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
-
-export const USAGE_DAYS = 90;
-
-/**
- * Requests of a client on one UTC day, without refunded requests. There is no foreign key to the client, because one missing
- * client would make the whole batch of counts fail. A failover can lose a client.
- */
-@Entity('usage_days')
-@Index('usage_days_by_day', ['day', 'clientId'])
-export class UsageDay {
-  @PrimaryColumn({ name: 'client_id', type: 'bigint' })
-  clientId!: number;
-
-  @PrimaryColumn('date')
-  day!: string;
-
-  @Column({ type: 'bigint' })
-  requests!: number;
-
-  /** Number of refunds on this day, which is limited. */
-  @Column('bigint', { default: 0 })
-  refunds!: number;
-
-  /** Number of requests before an operator's last reset of this day. These do not count against the limit. */
-  @Column('bigint', { default: 0 })
-  forgiven!: number;
-
-  /** Start of the last minute in which requests were counted; null after a reset. */
-  @Column('timestamptz', { name: 'minute_start', nullable: true })
-  minuteStart!: Date | null;
-
-  @Column('int', { name: 'minute_requests', default: 0 })
-  minuteRequests!: number;
-
-  @Column('int', { name: 'minute_refunds', default: 0 })
-  minuteRefunds!: number;
-}
-
-/**
- * A table with one row: the pet store's identity. The identity is part of every key in Redis, so that several stores can use the
- * same Redis.
- */
-@Entity('store_identity')
-@Check('store_identity_one_check', 'one')
-export class StoreIdentity {
-  @PrimaryColumn('boolean', { default: true })
-  one!: true;
-
-  @Column('uuid')
-  id!: string;
-}
+import { StoreIdentity, UsageDay } from '../usage-day.entity';
 
 const INTERVAL_MS = 1_000;
 

@@ -1,0 +1,52 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+export const USAGE_DAYS = 90;
+
+/**
+ * Requests of a client on one UTC day, without refunded requests. There is no foreign key to the client, because one missing
+ * client would make the whole batch of counts fail. A failover can lose a client.
+ */
+@Entity('usage_days')
+@Index('usage_days_by_day', ['day', 'clientId'])
+export class UsageDay {
+  @PrimaryColumn({ name: 'client_id', type: 'bigint' })
+  clientId!: number;
+
+  @PrimaryColumn('date')
+  day!: string;
+
+  @Column({ type: 'bigint' })
+  requests!: number;
+
+  /** Number of refunds on this day, which is limited. */
+  @Column('bigint', { default: 0 })
+  refunds!: number;
+
+  /** Number of requests before an operator's last reset of this day. These do not count against the limit. */
+  @Column('bigint', { default: 0 })
+  forgiven!: number;
+
+  /** Start of the last minute in which requests were counted; null after a reset. */
+  @Column('timestamptz', { name: 'minute_start', nullable: true })
+  minuteStart!: Date | null;
+
+  @Column('int', { name: 'minute_requests', default: 0 })
+  minuteRequests!: number;
+
+  @Column('int', { name: 'minute_refunds', default: 0 })
+  minuteRefunds!: number;
+}
+
+/**
+ * A table with one row: the pet store's identity. The identity is part of every key in Redis, so that several stores can use the
+ * same Redis.
+ */
+@Entity('store_identity')
+@Check('store_identity_one_check', 'one')
+export class StoreIdentity {
+  @PrimaryColumn('boolean', { default: true })
+  one!: true;
+
+  @Column('uuid')
+  id!: string;
+}
