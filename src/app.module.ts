@@ -20,9 +20,9 @@ import { SeedService } from './runtime/seed';
 import { SETTINGS } from './settings';
 
 /**
- * The steps of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). A request that
- * fails before the guards goes straight to `ErrorFilter`, for example because of an unknown path (404), a wrong method
- * (405) or an unreadable body (400, 413, 415).
+ * The steps of every request, from top to bottom. Operations add further steps (ETag, idempotency, pages). A request that fails
+ * before the guards goes straight to `ErrorFilter`: an unknown path (404), an unsupported method (405) or an unreadable body
+ * (400, 413, 415).
  */
 const PIPELINE = [
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and counts the request; refuses banned keys (403) and requests over a limit (429)
@@ -63,7 +63,7 @@ function commonProviders(features: Feature[], settings: AllSettings, actor: Acto
 @Global()
 @Module({ exports: [SETTINGS, FEATURES, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
-  /** @param databaseUrl the URL of the opened database; the settings have no URL if the database is embedded */
+  /** @param databaseUrl the URL of the open database, which the settings do not contain if the database is embedded */
   static async forService(settings: AllSettings, databaseUrl: string): Promise<DynamicModule> {
     const features = await loadFeatures();
     const options = dataSourceOptions(databaseUrl, settings.databasePool);
@@ -76,10 +76,7 @@ export class AppModule {
     };
   }
 
-  /**
-   * Returns the module with the services that commands use. The database is opened later, and only if a command needs the
-   * database.
-   */
+  /** Returns the module with the services for commands. The database is opened later, and only if a command needs it. */
   static async forCommands(settings: AllSettings, actor: Actor): Promise<DynamicModule> {
     const features = await loadFeatures();
     const options = { ...commandOptions(''), manualInitialization: true };

@@ -7,26 +7,23 @@ import type { Entity, ExpiredRows, State, Transaction } from '#libs/database';
 import type { Settings } from './settings';
 
 /**
- * Everything that a folder of `src/modules` adds to the application. The folder's `index.ts` exports one Feature, so
- * deleting a feature means deleting its folder and its line in `features.ts`.
+ * Everything that a folder of `src/modules` adds to the application. Each folder exports one Feature in its `index.ts`, so a
+ * feature can be removed with its folder and its line in `features.ts`.
  */
 export interface Feature {
   module: Type;
-  /** The module that a command loads, if commands need less than a service. The default is `module`. */
+  /** The module to load for commands, without parts that only a service needs. The default is `module`. */
   commandModule?: Type;
-  /** Loads the feature's commands for operators, in the order of the help. A service never calls this function. */
+  /** Loads the commands for operators, in the order of the help. Not called by a service. */
   commands?: () => Promise<Type<CommandRunner>[]>;
-  /** The tables that requests of callers change, parents before children, with the events that report the changes. */
+  /** Tables that requests can change, parents before children, with the events that report the changes. */
   tables?: readonly ReportedTable[];
-  /** Completes the settings of a service. Called when the database of the service is open. */
+  /** Completes the settings of a service, after its database was opened. */
   prepare?(settings: Settings): Settings;
-  /**
-   * Returns the file that a copy of the store needs besides the database, for example the key that encrypts webhook
-   * secrets.
-   */
+  /** Returns a file that a copy of the store needs besides the database, for example the key for webhook secrets. */
   copiedFile?(settings: Settings): CopiedFile | undefined;
   expired?: readonly ExpiredRows[];
-  /** The data that the feature keeps for a client, and that ends when an operator deletes the client. */
+  /** The feature's data of a client, which is deleted with the client. */
   ofClient?: ClientDependent;
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
@@ -34,7 +31,7 @@ export interface Feature {
 
 export interface ReportedTable {
   readonly entity: Entity;
-  /** Returns the events that report a write. `state` contains the rows as they are after the write. */
+  /** Returns events for the changes of a command. `state` contains the rows after the changes. */
   eventsOf?(state: State): ReportedEvent[];
 }
 
@@ -46,15 +43,12 @@ export interface ReportedEvent {
 
 export interface ClientDependent {
   end(transaction: Transaction, clientId: number): Promise<void>;
-  /**
-   * Returns a text for the operator about what still works for the client after one of its keys was revoked, for example
-   * webhooks.
-   */
+  /** Describes to the operator what still works for a client after one of its keys was revoked, for example webhooks. */
   describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
 
 /**
- * A file in the folder of an embedded database. The operator gets the hint if the store is copied to a database without a
- * folder.
+ * A file in the folder of an embedded database. If the store is copied to an external database, the file cannot be copied, and
+ * `hint` tells the operator what to do.
  */
 export type CopiedFile = Record<'path' | 'hint', string>;

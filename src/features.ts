@@ -14,7 +14,7 @@ const VARIABLES = {
 
 export type AllSettings = Values<typeof VARIABLES>;
 
-/** @throws EnvironmentError with one line that names the invalid variable and its valid values */
+/** @throws EnvironmentError for the first invalid variable, with its valid values */
 export function readSettings(environment: Environment): AllSettings {
   return completed(valuesIn(VARIABLES, environment), environment);
 }
@@ -24,10 +24,11 @@ export function settingNames(): ReadonlySet<string> {
 }
 
 /**
- * All features. Writes lock rows in this order, parents before children, and report events in the reverse order. The help
- * lists the commands of the features in this order, too.
+ * All features. Commands lock rows in this order, parents before children, and report events in the reverse order. The help lists
+ * commands in this order, too.
  *
- * A feature is loaded later than its settings: a setting may be invalid, and tracing starts before the drivers are loaded.
+ * Features are imported only after the settings were read: an invalid setting should be reported first, and tracing must start
+ * before the drivers are loaded.
  */
 const LOADERS: readonly (() => Promise<Feature>)[] = [
   async () => (await import('./modules/auth/index.js')).AUTH,
@@ -44,7 +45,6 @@ const LOADERS: readonly (() => Promise<Feature>)[] = [
   async () => (await import('./modules/idempotency/index.js')).IDEMPOTENCY,
 ];
 
-/** Injects the loaded features. */
 export const FEATURES = Symbol('features');
 
 export function loadFeatures(): Promise<Feature[]> {

@@ -4,8 +4,7 @@ import { shellWord } from '#libs/messages';
 export const VERSION = '1.0.0';
 
 /**
- * The command to type, as hints show it, for example `npx petstore`. Hints repeat how the program was called, so that they
- * work when copied.
+ * The program as the operator has called it, for example `npx petstore`. Hints contain this text, so that they work when copied.
  */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 

@@ -20,13 +20,13 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_PORT = 65_535;
-/** The ports above 1023 that browsers and Node's `fetch` refuse ("bad port" in the Fetch standard). */
+/** Ports above 1023 that browsers and Node's `fetch` refuse to call ("bad port" in the Fetch standard). */
 const REFUSED_PORTS = new Set([
   ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566],
   ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
 ]);
 const MAX_WORKERS = 256;
-/** True for an origin in the form that browsers and the web views of packaged apps (`capacitor://localhost`) send. */
+/** True for an origin that browsers or the web views of packaged apps send, for example `capacitor://localhost`. */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z\d+.-]*:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/.test(text) || !URL.canParse(text)) {
     return false;
@@ -51,7 +51,6 @@ const servicePort: Reader<number> = (text, variable) => {
   return port;
 };
 
-/** Removes the brackets around an IPv6 address. */
 const plainHost = (host: string): string => host.replace(/^\[(.+)\]$/, '$1');
 
 const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
@@ -72,11 +71,11 @@ const tracesUrl = taking(
 const workerCount: Reader<number> = (text, variable) =>
   text === 'auto' ? availableParallelism() : integer(1, MAX_WORKERS, ', or auto')(text, variable);
 
-/** The settings that belong to no feature. docs/operations/running.md explains all settings to operators. */
+/** Settings that belong to no feature. docs/operations/running.md describes all settings. */
 export const COMMON_VARIABLES = {
   host: variable('HOST', plainHost, '127.0.0.1'),
   port: variable('PORT', servicePort, 3000),
-  /** If absent, the service uses an embedded PostgreSQL in `dataDirectory`. */
+  /** If undefined, the service uses an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: variable('DATABASE_URL', databaseUrl, undefined, { secret: true }),
   dataDirectory: variable('DATA_DIR', path, '.petstore'),
   databasePool: variable('DATABASE_POOL', integer(2, 1_000), 10),
@@ -86,15 +85,15 @@ export const COMMON_VARIABLES = {
   logLevel: variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
   shutdownDelaySeconds: variable('SHUTDOWN_DELAY', integer(0, 300), 0),
   workers: variable('WORKERS', workerCount, 1),
-  /** Where traces are sent, by OTLP over HTTP. If absent, tracing is off. */
+  /** Where traces are sent (OTLP over HTTP). If undefined, there is no tracing. */
   tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', tracesUrl, undefined),
 };
 
 export type Settings = Values<typeof COMMON_VARIABLES>;
 
 /**
- * Checks settings against each other, and turns tracing off if a variable of OpenTelemetry does.
- * @throws EnvironmentError with one line that names the invalid variable and its valid values
+ * Checks settings that depend on each other. Turns tracing off if OpenTelemetry's own variables do.
+ * @throws EnvironmentError for the first invalid variable, with its valid values
  */
 export function completed<Read extends Settings>(settings: Read, environment: Environment): Read {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
@@ -108,5 +107,4 @@ function isTracingOff(environment: Environment): boolean {
   return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';
 }
 
-/** Injects the settings: the common ones, and those of the features. */
 export const SETTINGS = Symbol('settings');

@@ -7,8 +7,8 @@ import { RunningService, URL_OPTION, keyInEnvironment, noService } from '../modu
 type Field = [name: string, text: string];
 
 /**
- * Returns a parser for an option that may be repeated, which collects all fields.
- * @param pattern the first group is the name of the field, the second group its text
+ * Returns a parser for an option that may be repeated. The parser collects all fields.
+ * @param pattern its first group is the name of a field, its second group the value
  */
 function fieldsAs(pattern: RegExp, form: string) {
   return (given: string, before: Field[] = []): Field[] => {
@@ -60,8 +60,8 @@ export class ApiCommand extends BaseCommand {
     const header = 'a header field; repeat the option for more';
     command
       .summary(SUMMARY)
-      // Commander allows optional arguments only after required arguments, so the first argument is the path if there is
-      // only one.
+      // The first argument is the path if there is only one, because Commander does not allow an optional argument before a
+      // required one.
       .argument('<method-or-path>', 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE')
       .argument('[path]', 'path of an operation, such as /pets/1')
       .option('-f, --field <name=value>', field, fieldIn)
@@ -81,7 +81,7 @@ export class ApiCommand extends BaseCommand {
       throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
     }
     const headers = new Headers(options.header);
-    // If Content-Length differs from the length of the body, `fetch` fails or never ends.
+    // Refuse Content-Length: if it differs from the length of the body, `fetch` fails or never ends.
     if (headers.has('Content-Length')) {
       throw new UsageError('--header: Content-Length is computed from the body and cannot be set.');
     }
@@ -107,7 +107,7 @@ export class ApiCommand extends BaseCommand {
   }
 }
 
-/** Error codes of Node's `fetch` for header fields that only `fetch` itself may set. */
+/** Error codes of Node's `fetch` for headers that only `fetch` itself may set. */
 const NOT_SENT = ['UND_ERR_NOT_SUPPORTED', 'UND_ERR_INVALID_ARG'];
 const TIMEOUT_MS = 60_000;
 
@@ -146,8 +146,8 @@ function jsonOrText(text: string): unknown {
 }
 
 /**
- * Returns the URL of the next page. Returns undefined after the last page, at the end of the event feed, which links to the
- * same page again, and for another server, which must not get the API key.
+ * Returns the URL of the next page. Returns undefined after the last page, at the end of the event feed (which links to the same
+ * page again), and if the link leads to another server, which must not receive the API key.
  */
 function nextPage({ headers }: Response, url: URL): URL | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];

@@ -20,7 +20,6 @@ import { StatusCommand } from './status.command';
 import { OpenedStore } from './store';
 import { ApiCommand } from './api.command';
 
-/** The end of the help. The table of all settings is in docs/operations/running.md. */
 export const SETTINGS_HELP = `
 Settings are environment variables, or lines of a .env file:
   HOST          address to listen on (default: 127.0.0.1)
@@ -42,10 +41,7 @@ export class ServeCommand extends BaseCommand {
     command.addHelpText('after', SETTINGS_HELP);
   }
 
-  /**
-   * The launcher starts the server without the command line. This command only exists for the help and runs only if `serve`
-   * has arguments.
-   */
+  /** The launcher starts the service without this class, which is used for the help and if `serve` is called with arguments. */
   protected execute(): Promise<never> {
     return Promise.reject(new UsageError('serve takes no arguments.'));
   }
@@ -100,7 +96,7 @@ export class HelpCommand extends BaseCommand {
   }
 }
 
-/** The commands that belong to no feature. The help lists them after the commands of the features. */
+/** Commands that belong to no feature. The help lists these after the commands of the features. */
 const COMMANDS = [
   ApiCommand,
   DbCommand,
@@ -118,7 +114,7 @@ const RUNNING_SERVICE: Provider = {
 
 @Module({})
 export class CliModule {
-  /** @param name the operator, whom the audit log names as the author of all changes */
+  /** @param name the operator's name, which the audit log shows as the author of changes */
   static async forOperator(name: string): Promise<DynamicModule> {
     const features = await loadFeatures();
     const ofFeatures = await Promise.all(features.map(async ({ commands }) => (await commands?.()) ?? []));
@@ -132,8 +128,8 @@ export class CliModule {
 }
 
 /**
- * Returns the default settings if a setting is invalid, because the help must work anyway. A command that needs settings
- * reads them again and reports the invalid setting.
+ * Returns the default settings if a setting is invalid, because the help must work nevertheless. A command that needs settings
+ * reads them again and then reports the invalid setting.
  */
 function settingsOrDefaults(): AllSettings {
   try {

@@ -24,12 +24,12 @@ const CLOSE_MS = 1_000;
 export async function runCommandLine(signals: StopSignals): Promise<void> {
   Object.assign(program, { name: 'petstore', explain });
   listenForInterruption(signals);
-  // Drop warnings that libraries print, for example of ioredis about a superfluous password: they do not belong to a
-  // command's output.
+  // Drop warnings that libraries such as ioredis print with `console.warn`, because they would mix with the command's output.
   Object.assign(console, { warn: () => undefined });
-  // Node's own report would show all fields of an error, and some fields of a database error contain data of rows.
+  // Report the error without its other fields, which Node would print: some fields of a database error contain data of rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
-  // Node emits `beforeExit` if nothing is left to wait for. If the command has not finished by then, it has failed.
+  // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then never will, so report a
+  // failure.
   process.once('beforeExit', () => process.exit(1));
   const code = await executeCommand().then(() => 0, reportFailure);
   await outputIsWritten().then(
@@ -47,13 +47,13 @@ async function executeCommand(): Promise<void> {
     await CliModule.forOperator(operatorName(process.env)),
     COMMANDER_OPTIONS,
   );
-  // Name the program in the help as it has to be typed, for example `npx petstore`.
+  // Name the program in the help as the operator has called it, for example `npx petstore`.
   const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
   commander.name(PETSTORE).version(VERSION, '-v, --version').addHelpText('after', SETTINGS_HELP);
   try {
     await finishUnlessInterrupted(CommandFactory.runApplication(application));
   } finally {
-    // An interrupted statement may keep its connection busy, so do not wait longer than CLOSE_MS.
+    // Wait at most CLOSE_MS, because an interrupted statement may keep its connection busy.
     await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
     await closeStores();
   }

@@ -1,13 +1,13 @@
 import { Command } from 'nest-commander';
 import { BaseCommand, type Commander, print } from '#libs/command-line';
 
-/** The first words of a command line, for example ` clients create --plan`, and the words that may follow. */
+/** The beginning of a command line, for example ` clients create --plan`, and the words that may follow. */
 type Place = [words: string, next: readonly string[]];
 
-/** Stands for the names of all clients among the words that may follow. The scripts ask the store for the names. */
+/** Placeholder for the names of all clients, which the completion scripts request from the store. */
 const CLIENT_NAMES = '@clients';
 
-/** A command of the shell that prints the names of all clients. */
+/** Shell command that prints the names of all clients. */
 const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4`;
 
 function placesOf(command: Commander, words = ''): Place[] {
@@ -26,9 +26,8 @@ function placesOf(command: Commander, words = ''): Place[] {
 }
 
 /**
- * Returns the completion script for bash. The script skips the values of arguments, so that options are also offered after
- * arguments. Lengths use `$((…))`, because zsh, which also runs this script, would take a letter after a colon for a
- * modifier.
+ * Returns the completion script for bash, which zsh runs as well. The script skips arguments, so that options are also offered
+ * after arguments. Lengths are written as `$((…))`, because zsh would interpret a letter after a colon as a modifier.
  */
 function bash(places: Place[]): string {
   return `_petstore_next() {

@@ -31,7 +31,7 @@ import { databaseUrl } from '../runtime/database-url';
 import { SeedService } from '../runtime/seed';
 import { openStore } from './store';
 
-/** Tables that are not copied. The instances in `instances` run on the source, and the copy gets an identity of its own. */
+/** Tables that are not copied: the instances in `instances` use the source, and the copy has an identity of its own. */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 
@@ -146,7 +146,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
       }),
     );
   } catch (error) {
-    // If a host has several addresses, the error of a failed connection has a code but no message.
+    // Fall back to the code: if a host has several addresses, a failed connection has an error without a message.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = (message || (code ?? String(error))).replace(/\.$/, '');
     throw new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
@@ -154,8 +154,8 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
 }
 
 /**
- * Copies the store to a new folder. The folder gets its name when the copy is complete. If the process is killed, a folder
- * whose name ends in `.partial` is left.
+ * Copies the store to a new folder. The copy is made in a folder with the suffix `.partial`, which stays behind if the process is
+ * killed. The suffix is removed when the copy is complete.
  */
 async function copyToFolder(
   typed: string,

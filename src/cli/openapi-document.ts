@@ -4,10 +4,7 @@ import { AppModule } from '../app.module';
 import { readSettings } from '../features';
 import { buildDocument, documentText } from '../http/document/build-document';
 
-/**
- * Returns the OpenAPI document as text. The application is assembled for this purpose but not started, so no database is
- * needed.
- */
+/** Returns the OpenAPI document as text. The application is created but not started, so no database is needed. */
 export async function openapiDocument(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
   const root = AppModule.forService(settings, 'postgres://nowhere');

@@ -21,7 +21,7 @@ type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 export class StatusCommand extends BaseCommand {
   readonly examples = ['status', 'status --json'];
 
-  /** Prints the status. If there is a problem, the command then ends with exit code 1, for scripts. */
+  /** Prints the status. Ends with exit code 1 if there is a problem, so that scripts notice. */
   protected async execute(options: OutputOptions): Promise<void> {
     const settings = readSettings(process.env);
     const { redisUrl } = settings;
@@ -52,8 +52,7 @@ function show({ database, instances }: StoreStatus, redis: RedisStatus | null): 
     ...instance,
     lastSeen: new Date(Date.now() - secondsAgo * 1_000),
   }));
-  // Operators wait for the sentence `No instance of the service runs.` before they move a store, so the sentence must be
-  // certain.
+  // Print this sentence only if it is certainly true, because operators wait for it before they move a store.
   const none = 'No instance of the service runs.';
   printMany(rows, {}, instances === null ? 'It is unknown whether an instance of the service runs.' : none);
 }
@@ -97,7 +96,7 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
     return await withConnection(url, (dataSource) => inspectRunning(running, dataSource));
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    // No server listens on the socket of the embedded database.
+    // The server of the embedded database is not running.
     if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
       return { database: { ...database, state: 'stopped' }, instances: [], problems: [NONE_RUNS] };
     }
@@ -109,7 +108,6 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
 
 const NONE_RUNS = 'No instance of the service runs on this database.';
 
-/** Plain SQL, because PostgreSQL's own tables and functions have no entities. */
 const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
     pg_database_size(current_database()) AS bytes,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,

@@ -18,7 +18,7 @@ export function openStore(
   return opening;
 }
 
-/** Stops the embedded PostgreSQL servers that this process has started, however the command has ended. */
+/** Stops the embedded PostgreSQL servers that this process has started. Called even if the command has failed. */
 export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }
@@ -30,9 +30,9 @@ export class OpenedStore extends StoreConnection {
   }
 
   /**
-   * Opens the database and connects the services that the command injects. Migrates an embedded database; only `db migrate`
-   * and a starting service migrate any other database.
-   * @throws OperatorError if a database that is not embedded lacks a migration
+   * Opens the database for the services of a command. Only an embedded database is migrated here; for any other database, `db
+   * migrate` and the start of the service do that.
+   * @throws OperatorError if migrations are missing in another database
    */
   async open(): Promise<void> {
     const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);

@@ -39,7 +39,10 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
  */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
-/** Explains errors of the libraries and of the database to the operator. `main.ts` sets this function as `program.explain`. */
+/**
+ * Explains errors of the libraries and of the database to the operator. The service and the command line set this function as
+ * `program.explain`.
+ */
 export function explain(error: unknown): Failure {
   if (error instanceof ApiError) {
     return { code: error.code, message: error.message };

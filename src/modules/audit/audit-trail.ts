@@ -7,27 +7,24 @@ import { GeneratedId, type Transaction } from '#libs/database';
 
 type ActorKind = 'cli' | 'key' | 'service';
 
-/** The author of a change in the audit log: the operator at the command line, an API key, or the service itself. */
+/** Who made a change: the operator at the command line, an API key, or the service itself. */
 export abstract class Actor {
   abstract readonly kind: ActorKind;
   abstract readonly name: string;
 }
 
-/** What was changed and how, for example `key.revoked`. */
+/** The kind of object and what happened to it, for example `key.revoked`. */
 type Action = `${string}.${string}`;
 
 interface AuditEntry {
   action: Action;
   clientId?: number;
   keyId?: number;
-  /** Write times as RFC 3339. Never include a key, not even a part of one: refer to a key by its id. */
+  /** Times in RFC 3339 format. Must not contain a key or a part of it: name a key by its id. */
   details?: object;
 }
 
-/**
- * Returns the properties that the new values change, each with its value before and after, as details of an audit entry. Returns
- * undefined if nothing changes.
- */
+/** Returns each changed property with its value before and after, for `details`. Returns undefined if nothing has changed. */
 export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
     .map(([name, after]) => [name, { before: subject[name as keyof Subject], after }] as const)
@@ -35,7 +32,7 @@ export function changesOf<Subject extends object>(subject: Subject, values: Part
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** A stored entry of the audit log. The table has no foreign keys, so that later changes of a client or a key do not affect the entry. */
+/** An entry of the audit log. There are no foreign keys, so that changes of a client or key do not change the entry. */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
@@ -68,15 +65,15 @@ export class AuditRecord {
   details!: Record<string, unknown>;
 }
 
-/** The author and the time of a change, for an entry that is written later than the change. The time is in unix milliseconds. */
+/** Who made a change and when (unix milliseconds), for an entry that is written later than the change. */
 interface Circumstances {
   actor: Actor;
   at: number;
 }
 
 /**
- * Inserts an entry. The client's name is copied, so that the entry stays correct after the client is renamed or deleted. Uses
- * plain SQL, because the same statement finds the client of a key.
+ * Inserts an entry with a copy of the client's name, which stays correct after the client is renamed or deleted. The same
+ * statement finds the client of a key.
  */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
@@ -95,8 +92,8 @@ export class AuditTrail {
   ) {}
 
   /**
-   * Returns entries, the newest first.
-   * @param clientName only entries about clients that have this name or once had it, including entries under their other names
+   * Returns entries, newest first.
+   * @param clientName returns only entries about clients that have or once had this name, with their entries under other names
    */
   newest(limit: number, clientName?: string): Promise<AuditRecord[]> {
     const query = this.entries
@@ -111,7 +108,7 @@ export class AuditTrail {
     return query.getMany();
   }
 
-  /** Writes an entry in the transaction of the change. By default, the author is this process and the time is now. */
+  /** Writes an entry in the transaction of the change. By default, the change was made now by this process. */
   async record(
     transaction: Transaction,
     entry: AuditEntry,

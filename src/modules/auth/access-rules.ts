@@ -1,4 +1,3 @@
-// Access control: reads the API key from a request, and declares which key or scope an operation requires.
 import type { IncomingMessage } from 'node:http';
 import { applyDecorators, RequestMethod } from '@nestjs/common';
 import {
@@ -57,8 +56,8 @@ export const INVALID = new InvalidApiKeyError();
 const SCHEME_AND_VALUE = /^(?:(\S+) )?(.*)$/;
 
 /**
- * Returns the keys with the scheme Bearer in an Authorization field. Proxies may join repeated fields with commas: a part without
- * a scheme has the same scheme as the part before.
+ * Returns the bearer tokens in an Authorization header. Proxies may join repeated headers with commas: a part without a scheme
+ * then has the scheme of the part before.
  */
 function bearersIn(field: string): string[] {
   let scheme = '';
@@ -70,8 +69,8 @@ function bearersIn(field: string): string[] {
 }
 
 /**
- * Returns the API key in a request: X-API-Key, or Authorization with the scheme Bearer. Returns an error instead if the request
- * has no key, a malformed key, or two different keys.
+ * Returns the API key of a request, from X-API-Key or from Authorization with the scheme Bearer. Returns an error if there is no
+ * key, a malformed key, or two different keys.
  */
 export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): string | ApiError {
   const fields = headerValuesOf(request, 'x-api-key');
@@ -104,8 +103,8 @@ export const API_KEY_SCHEME = 'apiKey';
 export const BEARER_SCHEME = 'bearer';
 
 /**
- * Class decorator: every operation requires a key with the scope `read` (GET, HEAD) or `write` (other methods), unless the
- * operation declares its own rule with `@Access`.
+ * Class decorator: GET and HEAD require a key with the scope `read`, other methods the scope `write`. An operation can declare
+ * another rule with `@Access`.
  */
 export function ScopeByMethod(): ClassDecorator {
   return EachOperation((method, handler) => {
@@ -117,8 +116,7 @@ export function ScopeByMethod(): ClassDecorator {
 }
 
 /**
- * Method decorator: `any key` is for an operation that requires a valid key but no scope. `public` is for a route outside the
- * API, which requires no key.
+ * Method decorator. `any key` means a valid key with any scope. `public` means that no key is needed, for routes outside the API.
  */
 export function Access(access: 'any key' | 'public'): MethodDecorator {
   return AddRouteConfig({ access });

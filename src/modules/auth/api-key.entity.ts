@@ -14,7 +14,7 @@ import { BYTEWISE_TEXT, GeneratedId } from '#libs/database';
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** An application that uses the API and has keys. `perMinute` and `perDay` are set only if the client's plan has no fixed limits. */
+/** An application that uses the API. `perMinute` and `perDay` are null if the plan has fixed limits. */
 @Entity('clients')
 @Index('clients_name_key', ['name'], { unique: true, where: 'deleted_at IS NULL' })
 @Check('clients_name_check', 'char_length(name) BETWEEN 1 AND 100')
@@ -42,12 +42,12 @@ export class Client {
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt!: Date | null;
 
-  /** When an operator last reset the client's rate limits. Requests before this time no longer count. */
+  /** When an operator last reset the client's limits. Requests before this time do not count. */
   @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
   resetAt!: Date | null;
 }
 
-/** An API key of a client. Only a digest and the last four characters of the key are stored, never the key itself. */
+/** An API key. Only a digest and the last four characters are stored, never the key itself. */
 @Entity('api_keys')
 @Unique(['digest'])
 @Index('api_keys_by_client', ['clientId', 'id'])
@@ -81,7 +81,7 @@ export class ApiKey {
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
 
-  /** When a key that a rotation has replaced stops working. Null for a key that was not rotated. */
+  /** The end of the overlap after a rotation: the old key stops working at this time. Null for a key that was not rotated. */
   @Column({ name: 'overlap_ends_at', type: 'timestamptz', nullable: true })
   overlapEndsAt!: Date | null;
 
@@ -91,7 +91,7 @@ export class ApiKey {
   @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
   lastUsedAt!: Date | null;
 
-  /** The level of the key's last ban. Kept after the ban has ended, because the next ban depends on the level. */
+  /** The level of the last ban. Kept after the ban, because the duration of the next ban depends on it. */
   @Column('int', { name: 'ban_level', default: 0 })
   banLevel!: number;
 

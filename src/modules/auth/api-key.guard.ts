@@ -19,13 +19,13 @@ import { ApiKey } from './api-key.entity';
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 /**
- * The caller id for reads of API keys. Database reads are served round-robin by caller, so the reads of a busy client do not
- * delay the key lookups of other clients.
+ * Caller id of database reads that look up keys. Reads are scheduled round-robin by caller, so that many reads of one client do
+ * not delay the look-up of other clients' keys.
  */
 const KEY_LOOK_UPS = -1;
 /**
- * Milliseconds after which a cached key is read again. A changed key must take effect within one second, which includes the time
- * to respond.
+ * How long a key is cached, in milliseconds. Shorter than a second, because a changed key must take effect within a second,
+ * including the time to respond.
  */
 const FRESH_MS = 850;
 const LAST_USE_INTERVAL_MS = 5_000;
@@ -33,9 +33,9 @@ const LAST_USE_INTERVAL_MS = 5_000;
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
- * Reads keys and their clients by digest. The statement is not prepared, because a plan that was made while the table was small
- * may scan the whole table later. OFFSET 0 makes PostgreSQL look up each client by id: until the table is analyzed, the planner
- * would walk the index of all clients instead.
+ * Reads keys and their clients by digest. Not prepared, because a plan that was made while the table was small may scan the whole
+ * table later. OFFSET 0 makes PostgreSQL look up each client by id, instead of walking through all clients while the table has no
+ * statistics.
  */
 const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
@@ -53,7 +53,10 @@ interface KnownKey {
   key: ClientKey | null;
 }
 
-/** Looks up the keys of all waiting requests with one statement, because every forged key costs a lookup. */
+/**
+ * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys, each of which costs a look-up,
+ * does not keep the database busy.
+ */
 const KEYS: SharedRead<string, KnownKey> = {
   maxBatch: MAX_BATCH,
   callFor: (digests) => ({ statement: KEYS_BY_DIGEST, values: [digests] }),
@@ -64,8 +67,8 @@ const KEYS: SharedRead<string, KnownKey> = {
 };
 
 /**
- * Identifies the API key of each request, and saves in batches when each key was last used. A request without a valid key is not
- * rejected here, because the limiter must count the request first.
+ * Identifies the API key of each request, and saves in batches when each key was last used. Does not reject a request without a
+ * valid key, because the limiter must count the request first.
  */
 @Injectable()
 export class Authenticator implements BeforeApplicationShutdown {
@@ -75,7 +78,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     merge: Math.max,
     write: (batch) => this.writeLastUse(batch),
   });
-  /** Caches keys by digest. Outdated entries are kept for `lastKnown`, which needs them while the database is unavailable. */
+  /** Caches keys by digest. Outdated entries stay for `lastKnown`, for times when the database is unavailable. */
   private readonly known = new LRUCache<string, KnownKey>({
     max: MAX_KNOWN,
     ttl: FRESH_MS,
@@ -85,7 +88,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
       const read = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
-      // Count the age of an entry from the start of the read. The TTL is at least 1 ms, because 0 would keep the entry forever.
+      // The age counts from the start of the read. The TTL must be at least 1 ms, because 0 means no expiry.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;
     },
@@ -97,7 +100,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the valid key of a request, or an error that explains why the request has none. Rejects if the database cannot be read. */
+  /** Returns the valid key of a request, or the error that a request without one gets. Rejects if the database cannot be read. */
   async identify(request: FastifyRequest): Promise<Identity> {
     const text = presentedKey(request.raw);
     if (typeof text !== 'string') {
@@ -114,8 +117,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the key of a request from the cache, however old the entry is. Used when the key cannot be read from the database, so
-   * that the error response can still report the rate limits of the client.
+   * Returns the key of a request from the cache, even an outdated one. While the database cannot be read, the error response can
+   * thus report the client's limits.
    */
   lastKnown(request: FastifyRequest): Identity {
     const text = presentedKey(request.raw);
@@ -125,8 +128,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Reads the key of a request again, past the cache: the key may have been revoked while the request waited.
-   * @throws ApiError 401 if the key is no longer valid
+   * Reads the key of a request again instead of using the cache, because the key may have been revoked while the request waited.
+   * @throws ApiError 401 if the key is not valid any more
    */
   async confirm(request: FastifyRequest): Promise<void> {
     const text = presentedKey(request.raw);
@@ -144,8 +147,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Saves the last uses in this phase of the shutdown: all requests have ended, and the database is still open. In the next phase
-   * Nest closes the global modules in any order.
+   * Saves the last uses in this phase of the shutdown, when all requests have ended and the database is still open. In the next
+   * phase, Nest may close the database first.
    */
   async beforeApplicationShutdown(): Promise<void> {
     await this.lastUse.close();
@@ -153,8 +156,8 @@ export class Authenticator implements BeforeApplicationShutdown {
 
   private async writeLastUse(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    // Use plain SQL, because TypeORM cannot write a different value to each row. Lock the rows in ascending order of id, so that
-    // two instances that save the same keys cannot deadlock.
+    // Plain SQL, because TypeORM cannot write different values to several rows. Rows are locked in the order of their ids, so
+    // that instances cannot deadlock.
     await this.keys.query(
       `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
        UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
@@ -165,8 +168,7 @@ export class Authenticator implements BeforeApplicationShutdown {
 }
 
 /**
- * Rejects requests without a valid key, and requests whose key lacks the scope that the operation requires. A test checks that
- * every handler declares its access rule.
+ * Rejects requests without a valid key or without the required scope. A test checks that every handler declares an access rule.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -179,8 +181,8 @@ export class ApiKeyGuard implements CanActivate {
 
 /**
  * Checks that the key of a request may call the route.
- * @param undeclared the rule for a route that declares no rule, such as a documentation page or an unknown path
- * @throws ApiError that says why the request is rejected
+ * @param undeclared the rule for routes that declare none, such as pages and unknown paths
+ * @throws ApiError if not
  */
 export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
   const rule = routeOptions.config.access ?? undeclared;
@@ -195,7 +197,7 @@ export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclar
   }
 }
 
-/** Returns the valid key of a request. Only for operations that require a key: throws an Error if the request has none. */
+/** Returns the valid key of a request. @throws Error if there is none, because the operation requires no key */
 export function keyOf({ client }: FastifyRequest): ClientKey {
   if (!client?.key) {
     throw new Error('The request has no valid key, so it has no client.');

@@ -13,23 +13,20 @@ export interface ClientKey {
   perDay: number | null;
   scopes: readonly Scope[];
   last4: string;
-  /** In unix milliseconds, like all times of this interface. */
+  /** Unix milliseconds, as all times of this interface. */
   createdAt: number;
   expiresAt: number | null;
   overlapEndsAt: number | null;
-  /**
-   * The key's last ban, even if the ban has ended. `changedAt` increases with each change, so that an older state never replaces
-   * a newer state.
-   */
+  /** The last ban, which may have ended. `changedAt` increases with each change, by which older copies are recognized. */
   ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
-  /** When an operator last reset the client's rate limits; 0 if the limits were never reset. */
+  /** When an operator last reset the client's limits; 0 if never. */
   resetAt: number;
 }
 
 export type Identity = { key: ClientKey; refusal: null } | { key: null; refusal: ApiError };
 
-// The format of an API key: `psk_live_`, 30 random base62 characters (178 bits), and 6 base62 characters with the CRC32 of the
-// random characters. The checksum detects a mistyped key without a database lookup.
+// An API key is `psk_live_`, 30 random base62 characters (178 bits), and a checksum: their CRC32 in 6 base62 characters. The
+// checksum detects a mistyped key without the database.
 const PREFIX = 'psk_live_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -51,15 +48,15 @@ export function newApiKey(): string {
   return `${PREFIX}${random}${checksumOf(random)}`;
 }
 
-/** Checks the format and the checksum of a key, but not whether the key was ever issued. */
+/** Checks the format and checksum of a key, but not whether the key exists. */
 export function isWellFormedKey(text: string): boolean {
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
   return KEY_SHAPE.test(text) && checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
 }
 
 /**
- * Returns the SHA-256 of a key in base64url, which is stored instead of the key. Keys are random, so a slow password hash is not
- * needed.
+ * Returns the SHA-256 of a key in base64url, which is stored instead of the key. A fast hash is safe here, because keys are
+ * random and cannot be guessed.
  */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
@@ -76,7 +73,7 @@ export function describeKey(key: ApiKey, now = Date.now()) {
     state: stateOf(key, now),
     scopes: key.scopes,
     createdAt: key.createdAt,
-    // Show no expiry for a revoked key: the key has already ended.
+    // A revoked key has already ended, so show no expiry.
     expiresAt: key.revokedAt === null ? key.expiresAt : null,
     lastUsedAt: key.lastUsedAt,
   };

@@ -11,13 +11,10 @@ import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/**
- * Injection token: the `ClientDependent` of every feature. Deleting a client also deletes what features keep for the client, for
- * example its webhooks.
- */
+/** Injection token for the `ClientDependent` of each feature, such as webhooks, which are deleted with their client. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
-/** The id of a key, or the key itself: an operator may have found a leaked key without knowing its id. */
+/** The id of a key, or the key itself, in case an operator has found a leaked key. */
 export type KeyReference = number | string;
 
 interface KeyTerms {
@@ -26,16 +23,16 @@ interface KeyTerms {
   expiresAt?: Date | null;
 }
 
-/** A new key. `key` is the only copy of the key in plain text, because the store keeps only a digest. */
+/** A new key. `key` is its only copy in plain text: the store keeps a digest. */
 export interface IssuedKey {
   key: string;
   record: ApiKey;
 }
 
-/** Loads a key's client even if the client is deleted: an operator may look up a leaked key of a deleted client. */
+/** Also load clients that are deleted, because an operator may look up a leaked key of a deleted client. */
 const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
 
-/** Creates and changes clients and their keys for operators. Every change applies on all instances within a second. */
+/** Creates and changes clients and keys, for operators. Every instance applies a change within a second. */
 @Injectable()
 export class ClientsService {
   constructor(
@@ -76,8 +73,8 @@ export class ClientsService {
   }
 
   /**
-   * Finds a client and locks its row until the end of the transaction. The lock also blocks other transactions that add a key to
-   * the client.
+   * Finds a client and locks its row until the end of the transaction. Other transactions cannot add a key to the client in the
+   * meantime.
    */
   locked(name: string, transaction: Transaction): Promise<Client> {
     return this.named(name, transaction, { mode: 'pessimistic_write' });
@@ -91,7 +88,7 @@ export class ClientsService {
     return this.change(name, 'client.renamed', { name: newName }).catch((error) => rethrow(error, newName));
   }
 
-  /** Deletes a client: revokes its keys, and frees its name for another client. The client's row is kept for the records. */
+  /** Deletes a client: revokes its keys and frees its name for another client. The row stays for the records. */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);
@@ -113,7 +110,6 @@ export class ClientsService {
     });
   }
 
-  /** Tells the operator what continues to work for a client after one of its keys was revoked, for example its webhooks. */
   async describeRemaining(client: Client): Promise<string[]> {
     const reader = this.clients.manager;
     const texts = this.dependents.map((dependent) => dependent.describeRemaining(reader, client));
@@ -137,12 +133,12 @@ export class ClientsService {
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
-    // `where` excludes keys of deleted clients. `WITH_CLIENT` is still needed: without it, TypeORM would return these keys with
-    // `client` set to null.
+    // Load deleted clients as well, so that `where` can exclude their keys: TypeORM would otherwise return such keys with null as
+    // the client.
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
-  /** Revokes a key. Does nothing if the key is already revoked. */
+  /** Revokes a key, unless it is already revoked. */
   revokeKey(reference: KeyReference): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lockedKey(reference, transaction);
@@ -155,7 +151,7 @@ export class ClientsService {
     });
   }
 
-  /** @param terms the new values; a property that is undefined keeps its present value */
+  /** @param terms the new values; undefined keeps the present value */
   updateKey(reference: KeyReference, terms: KeyTerms): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lockedKey(reference, transaction);
@@ -177,8 +173,8 @@ export class ClientsService {
   }
 
   /**
-   * Issues a new key with the name, scopes, expiry and ban of the old key. The old key stops working after the overlap, or at its
-   * own expiry if the expiry comes first.
+   * Issues a new key with the name, scopes, expiry and ban of the old key. The old key works until the end of the overlap, or
+   * until its own expiry if that is earlier.
    */
   rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
@@ -188,7 +184,8 @@ export class ClientsService {
       if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
-      // A key can be rotated only once: its expiry is now the end of the overlap, and a second new key would inherit that expiry.
+      // Refuse a second rotation: after the first one, the key's expiry is the end of the overlap, which the new key would
+      // inherit.
       if (old.overlapEndsAt !== null) {
         const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
         throw new OperatorError(message, 'key_rotated');
@@ -206,7 +203,7 @@ export class ClientsService {
     });
   }
 
-  /** @throws OperatorError if no key matches; the error message does not contain the key */
+  /** @throws OperatorError if there is no such key; the message does not contain the key itself */
   async findKey(
     reference: KeyReference,
     reader = this.clients.manager,
@@ -242,7 +239,7 @@ export class ClientsService {
 }
 
 export const ClientOperations = {
-  /** Locks a client's row. While the row is locked, no other command can change the number of the client's webhooks. */
+  /** Locks a client's row, so that no other command changes the number of its webhooks. */
   lock: (id: number): Need => ({ row: Client, id, lock: 'FOR NO KEY UPDATE' }),
 
   exists: (state: State, id: number): boolean => state.find(Client, id)?.deletedAt === null,

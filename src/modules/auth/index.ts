@@ -19,7 +19,7 @@ export {
 } from './clients.service';
 export { keyInEnvironment, noService, RunningService, URL_OPTION } from './running-service';
 
-/** The part of authentication that operators' commands need: clients and keys, without the guard and the key cache. */
+/** Clients and keys, for commands of operators. Without the guard and the cache of keys, which only a service needs. */
 @Module({
   imports: [TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [ClientsService],
@@ -39,7 +39,7 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // Commands may lock the row of a client but never change it, so there are no events about clients.
+  // Requests lock rows of clients but do not change them, so `eventsOf` is missing.
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

@@ -32,7 +32,7 @@ class KeyDto {
   })
   client!: string;
 
-  // Refer to the schema `Plan` by name: the quotas module defines it and depends on this module, so this module cannot import it.
+  // Refer to the schema `Plan` by name instead of importing it: it belongs to the quotas module, which depends on this module.
   @ApiProperty({
     allOf: [{ $ref: '#/components/schemas/Plan' }],
     description: 'The plan of the client.',

@@ -1,8 +1,7 @@
-// For commands that call the service, with a key, as any other caller does.
 import { OperatorError, UsageError } from '#libs/messages';
 import { PETSTORE } from '../../program';
 
-/** Finds the service that a command calls if its option `--url` is absent. The command line provides this class. */
+/** Finds the service that a command calls unless `--url` is given. The command line implements this class. */
 export abstract class RunningService {
   abstract address(): Promise<string>;
 }
@@ -38,7 +37,7 @@ export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): stri
       `PETSTORE_KEY is not set. Set it to an API key: ${PETSTORE} keys issue --client <name>`,
     );
   }
-  // If the key had other characters, `fetch` would fail with an error that shows the key.
+  // Check the characters here, because `fetch` would show an invalid key in its error message.
   if (!/^[!-~]+$/.test(key)) {
     throw new UsageError('PETSTORE_KEY takes an API key, which is printable ASCII without spaces.');
   }

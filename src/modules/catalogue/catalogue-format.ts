@@ -1,4 +1,4 @@
-// Each line of a catalogue file is a JSON object: a category, or a pet that refers to a category on an earlier line.
+// The lines of a catalogue file are JSON objects. Each is a category, or a pet of a category on an earlier line.
 import { exampleOf, Id, Integer, OneOf, ValidationFailedError, parseJson, validated } from '#libs/http';
 import { NewCategoryDto } from '../categories';
 import { STOCK_COUNT } from '../inventory';
@@ -16,7 +16,7 @@ export class CategoryLine extends NewCategoryDto {
   @OneOf(KINDS, KIND)
   kind!: 'category';
 
-  /** The category's id within the file, by which pets refer to the category. The store assigns a new id. */
+  /** The category's id in the file, which pets refer to. The store assigns a new id. */
   @Id({ description: 'Its id in the file.' })
   id!: number;
 }
@@ -28,7 +28,7 @@ export class PetLine extends NewPetDto {
   @OneOf(KINDS, KIND)
   kind!: 'pet';
 
-  /** The pet's id in the store that exported the file. The import ignores this id, and the store assigns a new one. */
+  /** The pet's id in the store from which it was exported. The import ignores this id, and the store assigns a new one. */
   @Id({ description: 'Its id in the file.', optional: true })
   id?: number;
 }
@@ -41,10 +41,7 @@ export function exampleLines(): string[] {
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-/**
- * Parses a line by the same rules as the body of a request.
- * @throws ApiError if the line is not a JSON object
- */
+/** Parses a line as strictly as the body of a request. @throws ApiError if the line is not a JSON object */
 export function parseObject(bytes: Buffer): object {
   const line = parseJson(bytes);
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {

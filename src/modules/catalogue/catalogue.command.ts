@@ -110,7 +110,7 @@ export class ImportCommand extends StoreCommand {
             if (checkOnly) {
               return;
             }
-            // Stop the progress bar while the operator is asked, because the bar would be drawn over the question.
+            // Stop the progress bar, which would otherwise overwrite the question.
             bar.stop();
             await confirm(questionOf(names, example), yes);
             bar.start(bar.getTotal(), 0, {});
@@ -178,7 +178,7 @@ export class ExportCommand extends StoreCommand {
             const pets = lines.filter(({ kind }) => kind === 'pet').length;
             counts.pets += pets;
             counts.categories += lines.length - pets;
-            // Show no progress bar if the catalogue itself is printed on the terminal: the two would mix.
+            // Show no progress bar if the catalogue itself goes to the terminal, because the two would mix.
             if (!toTerminal) {
               bar.update({ count: counts.categories + counts.pets });
             }
@@ -188,7 +188,7 @@ export class ExportCommand extends StoreCommand {
     );
     const sentence = `Exported ${inWords(counts)}.`;
     if (toStandardOutput) {
-      // Write the summary to standard error, because standard output carries the catalogue.
+      // Use standard error, because the catalogue is on standard output.
       process.stderr.write(`${options.json ? JSON.stringify(counts) : sentence}\n`);
     } else {
       printDone(sentence, counts, options);

@@ -4,7 +4,7 @@ import { CategoriesService } from '../categories';
 import { InventoryService } from '../inventory';
 import { PetsService } from '../pets';
 
-/** Exports the whole catalogue as lines that the import reads: first categories, then pets, each sorted by id. */
+/** Exports the catalogue in the format of the import: first categories, then pets, each sorted by id. */
 @Injectable()
 export class ExportCatalogue {
   constructor(
@@ -26,7 +26,7 @@ export class ExportCatalogue {
       const stockOf = new Map(stock.map(({ petId, ...count }) => [petId, count]));
       const ids = [...stockOf.keys()];
       const pets = ids.length === 0 ? [] : (await this.pets.list({ id: ids })).entries;
-      // A pet's category may have been created after the categories were listed. Export such a category here, before the pet.
+      // If a pet's category is newer than the list of categories, export the category here, before the pet.
       const missing = new Set(pets.map((pet) => pet.categoryId).filter((id) => !exported.has(id)));
       yield linesOf(await Promise.all([...missing].map((id) => this.categories.get(id))));
       yield pets.map((pet) => ({ kind: 'pet', ...pet, ...stockOf.get(pet.id) }));

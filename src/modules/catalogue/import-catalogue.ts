@@ -10,20 +10,20 @@ import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
-/** Maximum number of lines that are sent to the store together. These lines share a transaction, unless the database rejects a line. */
+/** Maximum number of lines that are sent to the store together, usually as one transaction. */
 const GROUP_LINES = 50;
-/** The same limit as for the body of a request. */
+/** As for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/** How often a line is sent again while the database is unavailable, with a pause of `PAUSE_MS` before each attempt. */
+/** How many times a line is sent again if the database is unavailable, each time after PAUSE_MS. */
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
 /**
- * For each of these names, reads the newest category and the number of categories with the name. Uses plain SQL, because
- * TypeORM's repositories cannot group rows.
+ * Reads the newest category with each name, and the number of categories with this name. Plain SQL, because TypeORM's
+ * repositories cannot group rows.
  */
 const CATEGORIES_BY_NAME = {
   text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
@@ -34,16 +34,17 @@ const CATEGORIES_BY_NAME = {
 
 export interface ImportOptions {
   /**
-   * The first line to import. Pets on earlier lines are skipped, and categories on earlier lines are looked up in the store by
+   * The first line to import. Earlier lines are only read: pets are skipped, and the store's ids of categories are looked up by
    * name.
    */
   fromLine?: number;
-  /** The `run` of an interrupted import, which this import continues. No line is written twice within 24 hours. */
+  /** The `run` of an interrupted import that continues. A line is then not imported twice within 24 hours. */
   run?: string;
   checkOnly?: boolean;
   signal?: AbortSignal;
   /**
-   * Called once, before the import creates categories whose names the store already has. If the callback throws, the import ends.
+   * Called once, before the import creates a category with a name that the store already has. The callback can prevent this by
+   * throwing an error.
    */
   onRepeated?(names: number, example: string): Promise<void>;
   onLines?(lines: number): void;
@@ -51,21 +52,21 @@ export interface ImportOptions {
 
 export interface ImportOutcome {
   created: CatalogueCounts;
-  /** The line at which an interrupted import can continue. All earlier lines are in the store, except bad lines. */
+  /** The line at which an interrupted import can continue. All earlier lines are in the store, except those with errors. */
   nextLine: number;
   badLines: number;
   problems: { line: number; problem: string }[];
   isNdjson: boolean;
-  /** The random part of every line's idempotency key. A line that is sent again with the same key is created only once. */
+  /** A random id of the import. It is part of each line's idempotency key, so that a line that is sent twice is created once. */
   run: string;
-  /** Set if the database failed: the lines from `nextLine` to this line may or may not be in the store. */
+  /** Set if the database failed: it is not known whether the lines from `nextLine` to this one are in the store. */
   unknownTo?: number;
   error?: Error;
 }
 
 /**
- * Imports an NDJSON catalogue with the same commands as POST requests. After the first bad line, the remaining lines are only
- * checked.
+ * Imports a catalogue in NDJSON with the same commands as POST requests. After the first line with an error, the remaining lines
+ * are only checked.
  */
 @Injectable()
 export class ImportCatalogue {
@@ -84,7 +85,7 @@ export class ImportCatalogue {
     } catch (error) {
       outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
-    // Record the import in the audit log. If the import and the recording both fail, report the error of the import.
+    // Record the import in the audit log. An error of the import takes precedence over an error of the audit log.
     if (!options.checkOnly) {
       await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
     }
@@ -126,14 +127,11 @@ class ImportRun {
     isNdjson: false,
     run: this.options.run ?? randomUUID(),
   };
-  /**
-   * Maps category ids of the file to category ids of the store. The store's id is undefined until the category is created or
-   * found.
-   */
+  /** Maps ids of categories in the file to ids in the store, or to undefined until the category is created or found. */
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
-  /** A continued import finds names that it has written itself, so the operator is not asked again. */
+  /** Do not ask the operator again if an import continues, because the repeated names are then its own. */
   private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 
   constructor(
@@ -160,17 +158,15 @@ class ImportRun {
       }
     }
     await this.importGroup(group);
-    // `fromLine` may be one more than the number of lines: an import that was interrupted after its last line resumes there and
-    // has nothing left to do.
+    // Only a later `fromLine` is an error: an import that was interrupted after the last line continues at the line after it,
+    // with nothing left to do.
     if (this.fromLine > number + 1) {
       const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
       throw new OperatorError(message, 'no_such_line');
     }
   }
 
-  /**
-   * Parses a line. Returns undefined for a bad line, which is reported, and for a pet that an earlier run has already imported.
-   */
+  /** Parses a line. Returns undefined for a line with errors, which is reported, and for a pet before `fromLine`. */
   private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
@@ -218,13 +214,13 @@ class ImportRun {
     const since = performance.now();
     await this.createAll(lines);
     this.outcome.nextLine = Math.max(this.outcome.nextLine, (group.at(-1)?.number ?? 0) + 1);
-    // Pause for as long as the group took, so that the database and the processors are free for requests half of the time.
+    // Pause for as long as the group took, so that the import uses at most half of the database's time.
     await pause(performance.now() - since, undefined, { signal: this.options.signal });
   }
 
   /**
-   * Returns the lines to create. Looks up the ids of categories that an earlier run has imported, and asks the operator before
-   * the import creates a category whose name the store already has.
+   * Returns the lines to create, without categories before `fromLine`, whose ids are looked up. Asks the operator before a
+   * category is created whose name the store already has.
    */
   private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
@@ -251,8 +247,8 @@ class ImportRun {
   }
 
   /**
-   * Finds the newest category of each name in the store. Leaves out categories that this import has created, because a file may
-   * use a name twice.
+   * Finds the newest category with each name. Leaves out categories that this import has created, because a file may contain a
+   * name twice.
    */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
@@ -260,16 +256,16 @@ class ImportRun {
   }
 
   /**
-   * Creates the categories and pets of these lines. If the store's rules or the database reject a line, that line is reported as
-   * bad, and the others are still created.
+   * Creates the categories and pets of these lines. If the store's rules or the database reject a line, reports it as bad and
+   * still creates the others.
    */
   private async createAll(lines: NumberedLine[]): Promise<void> {
     const outcomes = await Promise.allSettled(lines.map((line) => this.create(line)));
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database may or may not have created this line and the lines after it. Send this line alone: if it fails again, the
-        // import ends here.
+        // The database failed during these lines, so it is not known whether it created them. Send them again, one at a time.
+        // `createAgain` throws if the database still fails, and the import ends with this outcome.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -281,8 +277,8 @@ class ImportRun {
   }
 
   /**
-   * Sends a line again after the database failed. The idempotency key ensures that the line is created only once. While the first
-   * attempt is still running, waits for its end.
+   * Sends a line again after the database failed. Thanks to the idempotency key, the line is created only once. Waits if the
+   * first attempt is still running.
    */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
@@ -300,8 +296,8 @@ class ImportRun {
   }
 
   /**
-   * Names the service as the sender of a line, because the operator is no client. The idempotency key contains the line number,
-   * so that each line is created once.
+   * Returns the sender of a line's command: the service, because an operator is no client. Each line has an idempotency key of
+   * its own, and is thus created once.
    */
   private originOf({ number }: NumberedLine): Origin {
     const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.outcome.run} ${number}`, String(number), 201);
@@ -324,7 +320,7 @@ class ImportRun {
     if (categoryId === undefined) {
       throw new UnknownCategoryError(body.categoryId);
     }
-    // A pet with no stock and no open order is `sold`, as if a request had set its stock to 0.
+    // Without stock, a new pet is `sold`, as after a request that sets the stock to 0.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
     if (!checkOnly) {
       await pets.create({ ...body, categoryId, ...held }, this.originOf(line), quantity);
@@ -334,8 +330,8 @@ class ImportRun {
 }
 
 /**
- * Splits a file into lines without their line ends. Each byte becomes one character, because a chunk may end within a UTF-8
- * character. A line that is too long is cut just above the limit: it is still reported as too long, but does not fill the memory.
+ * Splits a file into lines. Bytes are read as single characters (latin1), because a chunk may end within a UTF-8 character. A
+ * long line is cut just above the limit, so that it is still reported as too long but does not fill the memory.
  */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';

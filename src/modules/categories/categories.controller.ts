@@ -44,7 +44,7 @@ export class CategoriesController {
       status: 201,
       description: 'The category was created.',
       resource: CategoryDto,
-      // The id of the next new category, if the store contains the sample catalogue.
+      // The next id if the store contains the sample catalogue.
       example: { ...exampleOf(NewCategoryDto), id: 7 },
     },
   })

@@ -64,8 +64,8 @@ export class CategoriesService {
   }
 
   /**
-   * Deletes a category that no pet belongs to. While the category is locked, only another command of the same batch can add a pet
-   * to the category, and the foreign key then rejects the deletion.
+   * Deletes a category without pets. The lock excludes other transactions. If another command in the same batch adds a pet, the
+   * foreign key rejects the deletion.
    */
   delete(id: number, origin: Origin): Promise<void> {
     const { isReferenced } = this.database.table(Category);

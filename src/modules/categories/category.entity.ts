@@ -4,7 +4,7 @@ import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
 @Entity('categories')
 @Check('categories_name_check', 'char_length(name) BETWEEN 1 AND 200')
 @Check('categories_description_check', 'char_length(description) <= 2000')
-// This index is defined in a migration, because TypeORM's decorators cannot describe an index on an expression.
+// A migration creates this index on an expression, which TypeORM's decorators cannot describe.
 @Index('categories_by_name', { synchronize: false })
 export class Category {
   @GeneratedId()

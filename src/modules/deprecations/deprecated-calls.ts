@@ -17,8 +17,8 @@ import { SETTINGS } from '../../settings';
 import type { DeprecationSettings } from './settings';
 
 /**
- * Calls of one deprecated operation with one key on one UTC day. The table has no foreign key to the API key, so that calls can
- * be saved even if a failover has lost the key.
+ * Calls of a deprecated operation with one API key on one UTC day. There is no foreign key to the API key, so that calls can be
+ * saved even if a failover has lost it.
  */
 @Entity('deprecated_calls')
 @Index('deprecated_calls_by_day', ['day'])
@@ -29,7 +29,6 @@ export class DeprecatedCall {
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   operation!: string;
 
-  /** The UTC day, as `YYYY-MM-DD`. */
   @PrimaryColumn('date')
   day!: string;
 
@@ -43,11 +42,11 @@ export class DeprecatedCall {
 const INTERVAL_MS = 5_000;
 
 /**
- * Calls of one day that are not saved yet. `lastCallAt` stays a number until then, because creating a `Date` would take longer
- * than everything else that counting a call does.
+ * Calls that are not saved yet. `lastCallAt` is a number, because creating a `Date` for each call would take longer than counting
+ * it.
  */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
-  /** When the last call arrived, in unix milliseconds. */
+  /** In unix milliseconds. */
   lastCallAt: number;
 }
 
@@ -58,8 +57,8 @@ function rowOf({ lastCallAt, ...call }: Calls): DeprecatedCall {
 type DeprecatedUse = Omit<DeprecatedCall, 'day'> & { client: string; endsWith: string };
 
 /**
- * Adds new calls to the saved counts. Uses plain SQL, because TypeORM cannot increase a stored number. Sorts the rows, so that
- * two instances that save calls with the same keys cannot deadlock.
+ * Adds calls to the saved counts. Plain SQL, because an upsert of TypeORM cannot add to stored numbers. Rows are written in
+ * sorted order, because instances that write the same rows in different orders could deadlock.
  */
 const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
   SELECT * FROM jsonb_to_recordset($1) AS called ("keyId" bigint, operation text, day date, calls bigint, "lastCallAt" timestamptz)
@@ -67,14 +66,14 @@ const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_c
   ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
     last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`;
 
-/** Sums up the calls of each operation and key. The command line prints the columns in the order of this SELECT. */
+/** Sums up the calls by operation and key. The command line prints the columns in this order. */
 const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId", last4 AS "endsWith", sum(calls)::bigint AS calls,
     max(last_call_at) AS "lastCallAt"
     FROM deprecated_calls JOIN api_keys ON api_keys.id = key_id JOIN clients ON clients.id = client_id
     WHERE day >= $1 AND clients.deleted_at IS NULL AND ($2::text IS NULL OR clients.name = $2)
     GROUP BY operation, clients.id, api_keys.id ORDER BY operation, sum(calls) DESC, api_keys.id`;
 
-/** Counts calls of deprecated operations by key, operation and UTC day, and writes the counts in batches. */
+/** Counts calls of deprecated operations by key, operation and UTC day. Saves the counts in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
   private readonly calls = new WriteBehind<Calls>({
@@ -96,10 +95,10 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 
   /**
-   * Returns which keys still call deprecated operations, sorted by operation and number of calls. Calls of the last few seconds
-   * may be missing.
-   * @param days the number of UTC days, including today
-   * @param client the name of a client; by default, all clients
+   * Returns the keys that still call deprecated operations, sorted by operation and number of calls. Calls of the last few
+   * seconds may be missing.
+   * @param days number of UTC days, including today
+   * @param client name of a client; by default, all clients
    */
   report(days: number, client?: string): Promise<DeprecatedUse[]> {
     const since = utcDate(this.clock.now() - (days - 1) * DAY_MS);
@@ -111,7 +110,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 }
 
-/** Records calls of deprecated operations. If AFTER_SUNSET is `gone`, rejects calls after the sunset of an operation. */
+/** Counts calls of deprecated operations. If AFTER_SUNSET is `gone`, rejects calls after the operation's sunset. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   constructor(

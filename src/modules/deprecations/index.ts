@@ -6,7 +6,7 @@ import { DeprecatedCall, DeprecatedCalls, SunsetGuard } from './deprecated-calls
 
 export { SunsetGuard } from './deprecated-calls';
 
-/** How many UTC days of recorded calls are kept, including today. */
+/** Number of UTC days for which calls are kept, including today. */
 const KEPT_DAYS = 90;
 
 @Module({

@@ -9,7 +9,7 @@ import { INVENTORY_TABLE, InventoryService, PET_STOCK } from './inventory.servic
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { InventoryOperations, InventoryService, stockAfter } from './inventory.service';
 
-/** Provides the stock to the pets module. This module is global, because pets do not import inventory. */
+/** Global, because the pets module needs the stock but cannot import this module, which depends on pets. */
 @Global()
 @Module({ providers: [{ provide: PetStock, useValue: PET_STOCK }], exports: [PetStock] })
 class PetStockModule {}

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
 import type { PetStatus } from '../pets';
 
-/** The stock of a pet. Every pet has one row, also a deleted pet. The lock on the pet's row protects this row. */
+/** The stock of a pet. Every pet has one row, even after its deletion. Commands lock the pet's row instead of this row. */
 @Entity('inventory')
 @Check('inventory_stock_check', 'stock >= 0')
 @Check('inventory_open_orders_check', 'open_orders >= 0')
@@ -18,8 +18,8 @@ export class InventoryItem {
 }
 
 /**
- * The stock of a pet with the pet's status, read in one statement so that both are of the same moment. The subquery reads
- * the stock by primary key after the page of pets is known, whatever the planner estimates.
+ * The stock of a pet with its status, read in one statement so that both belong together. With a subquery, PostgreSQL first finds
+ * the page of pets and then reads each stock by primary key, whatever the planner estimates.
  */
 @ViewEntity('inventory_items', {
   synchronize: false,

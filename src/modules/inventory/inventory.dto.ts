@@ -2,7 +2,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { defineError, Id, Integer, OneOf, PageQuery } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
 
-/** The largest value of an `integer` column in PostgreSQL. */
+/** Maximum of an `integer` column in PostgreSQL. */
 export const MAX_QUANTITY = 2_147_483_647;
 
 export const STOCK_COUNT = { min: 0, max: MAX_QUANTITY };

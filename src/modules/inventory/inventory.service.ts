@@ -70,12 +70,12 @@ export class InventoryService {
 }
 
 export const InventoryOperations = {
-  /** Locks a pet, and loads the stock of the pet. */
+  /** Locks a pet and loads its stock. */
   lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.load(petId)],
 
   of: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
 
-  /** Changes the stock or the number of open orders, and the pet's status, which follows from both. */
+  /** Changes the stock or the number of open orders. The pet's status changes accordingly. */
   change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
     const before = InventoryOperations.of(state, petId);
     const after = { ...before, ...change };
@@ -99,7 +99,7 @@ function toDto({ petId, stock, status }: ListedItem): InventoryItemDto {
 }
 
 /**
- * Returns the number of units in stock after adding units; a negative number removes units.
+ * Returns the stock after adding units, or after removing units if `added` is negative.
  * @throws ApiError 409 `insufficient_stock` or `stock_limit_exceeded`
  */
 export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: number): number {
@@ -118,7 +118,7 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
   return { conditions: [], within: parameters && { column: 'status', sorted: 'ASC', parameters } };
 }
 
-/** How commands write the stock. A change of a pet's stock and a change of its status are reported as one event, `inventory.updated`. */
+/** A command that changes both the stock and the status of a pet reports one event, `inventory.updated`. */
 export const INVENTORY_TABLE: ReportedTable = {
   entity: InventoryItem,
   eventsOf: (state) => {
@@ -136,7 +136,7 @@ export const INVENTORY_TABLE: ReportedTable = {
   },
 };
 
-/** True if the stock has changed. A new pet is reported only if its stock differs from the initial stock of other new pets. */
+/** True if the stock has changed, or if a new pet has another stock than new pets usually have. */
 function isReported(state: State, { before, after }: RowChange<InventoryItem>): boolean {
   const { petId, stock } = after!;
   return stock !== (before?.stock ?? INITIAL_STOCK[PetOperations.get(state, petId).status]);

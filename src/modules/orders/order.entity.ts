@@ -5,7 +5,7 @@ import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
 @Check('orders_quantity_check', 'quantity >= 1')
 @Check('orders_check', 'NOT (complete AND cancelled_at IS NOT NULL)')
 @Index('orders_by_complete', ['complete', 'id'], { where: 'cancelled_at IS NULL' })
-// This index is defined in a migration, because TypeORM's decorators cannot describe a descending column.
+// A migration creates this index with a descending column, which TypeORM's decorators cannot describe.
 @Index('orders_by_pet', { synchronize: false })
 export class Order {
   @GeneratedId()

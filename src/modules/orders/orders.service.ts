@@ -45,7 +45,6 @@ export class OrdersService {
     return toOrderDto(existing(await this.database.find(Order, id, clientId), id));
   }
 
-  /** Places an order, and takes its units from the stock at once. */
   place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
     return this.commands.execute(origin, {
@@ -64,10 +63,7 @@ export class OrdersService {
     });
   }
 
-  /**
-   * Reschedules or completes an order. Locks the pet only if the order is to be completed, because only then the pet has one open
-   * order less.
-   */
+  /** Reschedules or completes an order. Locks the pet only for a completion, which changes the pet's number of open orders. */
   async update(id: number, patch: OrderPatchDto, origin: Origin): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
     return this.commands.execute(origin, {
@@ -108,8 +104,8 @@ export class OrdersService {
   }
 
   /**
-   * Reads an order's pet before the command, because the command must lock the pet. Reading early is safe: an order never changes
-   * its pet.
+   * Finds the pet that a command has to lock before it reads the order. This early read is safe, because the pet of an order
+   * never changes.
    */
   private async petOf(id: number, origin: Origin): Promise<number> {
     return (await this.get(id, origin.owner)).petId;
@@ -156,13 +152,13 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
   };
 }
 
-/** How commands write orders, and which events report the changes. The row of a cancelled order is kept, so `after` is never null. */
+/** The row of a cancelled order stays, so `after` is never null. */
 export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),
 };
 
-/** One request can place or reschedule an order and also complete the order: this function then returns two events. */
+/** Returns two events if one request places or reschedules an order and completes it as well. */
 function eventsOf(before: Order | null, after: Order): NewEvent[] {
   const { petId, shipDate, complete, cancelledAt } = after;
   if (cancelledAt !== null) {

@@ -8,7 +8,7 @@ import type { PetStatus } from './pet-status';
 @Check('pets_check', '(deleted_at IS NULL) = (category_id IS NOT NULL)')
 @Index('pets_in_order', ['id'], { where: 'deleted_at IS NULL' })
 @Index('pets_by_status', ['status', 'id'], { where: 'deleted_at IS NULL' })
-// These indexes are defined in a migration, because TypeORM's decorators cannot describe a descending column or an expression.
+// Migrations create these indexes, because TypeORM's decorators cannot describe a descending column or an expression.
 @Index('pets_by_category', { synchronize: false })
 @Index('pets_by_name', { synchronize: false })
 export class Pet {
@@ -18,7 +18,7 @@ export class Pet {
   @Column('text')
   name!: string;
 
-  /** Null only for a deleted pet; `formerCategoryId` then has the category. */
+  /** Null after the pet was deleted, when `formerCategoryId` has the category. */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', nullable: true })
   categoryId!: number | null;

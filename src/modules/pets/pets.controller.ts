@@ -61,7 +61,7 @@ export class PetsController {
       description: 'The pet was created.',
       resource: 'StoredPet',
       deprecatedRead: GET_PET,
-      // The id of the next new pet, if the store contains the sample catalogue.
+      // The next id if the store contains the sample catalogue.
       example: { ...exampleOf(NewPetDto), id: 23 },
     },
     errors: [UnknownCategoryError],

@@ -30,15 +30,15 @@ import {
   UnknownCategoryError,
 } from './pets.dto';
 
-/** The properties of a pet that other modules may read. */
+/** The columns of a pet that other modules may read. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
- * The stock of pets, for the rules of pets that depend on it. The inventory module provides the implementation, because
- * inventory depends on pets.
+ * What this module needs to know about stock. The inventory module implements this class, because inventory depends on pets and
+ * not the other way round.
  */
 export abstract class PetStock {
-  /** The need to load the stock of a pet. A command with this need also locks the pet. */
+  /** Makes a command load the stock of a pet, after locking the pet. */
   abstract load(petId: number): Need;
   abstract of(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */
@@ -59,17 +59,16 @@ export class PetsService {
     return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
   }
 
-  /** If the query has ids but no limit, the page contains all pets with these ids. */
+  /** With ids but without a limit, the page contains all pets with these ids. */
   async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
-    // Read pages by name with SQL, because only the database decides which names match, ignoring case.
+    // Search names in the database, which compares names without regard to case.
     return id === undefined || name !== undefined
       ? this.pages.read(range, query, clientId)
       : this.listById(id, range, query, clientId);
   }
 
-  /** @param stock units in stock; by default the initial stock of a pet with this status */
   create(body: NewPetDto, origin: Origin, stock?: number): Promise<PetDto> {
     const { categoryId, status = 'available' } = body;
     return this.commands.execute(origin, {
@@ -85,7 +84,7 @@ export class PetsService {
     });
   }
 
-  /** Changes the fields that are given, for PUT and PATCH alike: a PUT without `status` leaves the status as it is. */
+  /** Changes the given fields, for PUT and PATCH: a PUT without `status` keeps the status. */
   update(id: number, changes: PetPatchDto, origin: Origin): Promise<PetDto> {
     const { categoryId, status } = changes;
     return this.commands.execute(origin, {
@@ -113,8 +112,8 @@ export class PetsService {
   }
 
   /**
-   * Marks the pet as deleted, and keeps its row for the records. The row no longer refers to the category, so that the category
-   * can be deleted.
+   * Marks a pet as deleted, but keeps its row for the records. The row does not refer to its category any more, so that the
+   * category can be deleted.
    */
   delete(id: number, origin: Origin): Promise<void> {
     return this.commands.execute(origin, {
@@ -130,7 +129,7 @@ export class PetsService {
     });
   }
 
-  /** Finds each pet by its id, because all concurrent reads by id share one statement. */
+  /** Finds each pet by id, because the database reads of concurrent requests by id share one statement. */
   private async listById(
     ids: number[],
     { after, limit }: PageRange,
@@ -149,10 +148,10 @@ export class PetsService {
 }
 
 export const PetOperations = {
-  /** Locks a pet, so that no other command changes its status, stock or open orders at the same time. */
+  /** Locks a pet, so that no other command changes the pet, its stock or its open orders in the meantime. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
-  /** The need to load a row that is a part of a pet and has the id of the pet as its primary key. */
+  /** Makes a command load a row that belongs to a pet and has the pet's id as its primary key. */
   loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),
 
   get: (state: State, id: number): KnownPet => existing(state.find(Pet, id), id),
@@ -162,7 +161,7 @@ export const PetOperations = {
     return pet?.deletedAt === null ? pet : null;
   },
 
-  /** Sets the status that follows from a change of the stock or the number of open orders. */
+  /** Updates the status after a change of the stock or of the number of open orders. */
   followStock(state: State, id: number, before: Stock, after: Stock): PetStatus {
     const pet = state.find(Pet, id)!;
     const status = statusAfter({ ...before, status: pet.status }, after);
@@ -170,7 +169,7 @@ export const PetOperations = {
     return status;
   },
 
-  /** Returns the ids of the pets whose status the command has changed. */
+  /** Returns the ids of pets whose status the command has changed. */
   withNewStatus: (state: State): number[] =>
     state
       .changesOf(Pet)
@@ -196,7 +195,7 @@ function assertCategory(state: State, categoryId: number): void {
   }
 }
 
-/** How commands write pets, and which events report the changes. The row of a deleted pet is kept, so `after` is never null. */
+/** The row of a deleted pet stays, so `after` is never null. */
 export const PETS_TABLE: ReportedTable = {
   entity: Pet,
   eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOf(before, after!)),
@@ -211,7 +210,7 @@ function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
   if (deletedAt !== null) {
     return [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
   }
-  // A change of stock alone is no `pet.updated`: the inventory module reports the stock.
+  // If only the stock has changed, the inventory module reports an event instead.
   return isDeepStrictEqual(data, toPetDto(before)) ? [] : [{ type: 'pet.updated', petId, data }];
 }
 
@@ -219,8 +218,8 @@ const IS_THERE = 'deleted_at IS NULL';
 
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // The index `pets_by_category` has the status before the id. For a list of one category, name every status, so that the index
-  // returns the ids of each status in order.
+  // In the index `pets_by_category`, ids are sorted only within a status. For a list of one category, name every status, so that
+  // the index can return the ids of each in order.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {

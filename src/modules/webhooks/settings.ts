@@ -15,8 +15,8 @@ const webhookKey = taking(
 export const WEBHOOK_VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
   /**
-   * Encrypts the secrets of webhooks. If absent, an embedded database has a key of its own in `dataDirectory`. With any
-   * other database, webhooks then cannot be created.
+   * Key that encrypts the secrets of webhooks. If undefined, an embedded database has its own key in `dataDirectory`; with an
+   * external database, no webhook can be created.
    */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
 };
