@@ -56,7 +56,7 @@ it('the audit log is shown as a table, the newest changes first', async () => {
 });
 
 it('quotas are shown in tables that fit the terminal', async () => {
-  const window = /window +limit +used +remaining +reset\nminute +60 +0 +60 +-\nday +1000 +\d+ +\d+ +in \d+ /;
+  const window = /window +limit +used +remaining +reset\nminute +60 +0 +60 +-\nday +1000 +\d+ +\d+ +in \d/;
   expect(await printed(`quotas show ${NAME}`, 60)).toMatch(window);
   expect(await printed(`quotas show ${NAME}`)).toContain('\n\nThe running instances save these numbers');
   expect(await printed(`quotas reset ${NAME} --yes`)).toBe(
