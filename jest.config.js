@@ -33,6 +33,7 @@ module.exports = {
   randomize: true,
   // Only for tests that hang: no test measures time.
   testTimeout: 300_000,
-  maxWorkers: 3,
-  workerIdleMemoryLimit: '1500MB',
+  // On two cores: tests of processes wait for about half of their time.
+  maxWorkers: 4,
+  workerIdleMemoryLimit: '1GB',
 };
