@@ -23,7 +23,7 @@ export interface Feature {
   /** Returns a file that a copy of the store needs besides the database, for example the key for webhook secrets. */
   copiedFile?(settings: Settings): CopiedFile | undefined;
   expired?: readonly ExpiredRows[];
-  /** The feature's data of a client, which is deleted with the client. */
+  /** What the feature does when a client is deleted or one of its keys is revoked. */
   ofClient?: ClientDependent;
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;

@@ -14,7 +14,6 @@ const VARIABLES = {
 
 export type AllSettings = Values<typeof VARIABLES>;
 
-/** @throws EnvironmentError for the first invalid variable, with its valid values */
 export function readSettings(environment: Environment): AllSettings {
   return completed(valuesIn(VARIABLES, environment), environment);
 }

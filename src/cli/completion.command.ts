@@ -7,7 +7,6 @@ type Place = [words: string, next: readonly string[]];
 /** Placeholder for the names of all clients, which the completion scripts request from the store. */
 const CLIENT_NAMES = '@clients';
 
-/** Shell command that prints the names of all clients. */
 const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4`;
 
 function placesOf(command: Commander, words = ''): Place[] {

@@ -103,7 +103,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Set these headers with `setOnRequestHook`, whose hook runs before Nest's hooks: Nest's hooks send some responses themselves.
+  // Use `setOnRequestHook` for the common headers: its hook runs before Nest's own hooks, which send some responses themselves.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();

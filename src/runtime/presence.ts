@@ -9,8 +9,7 @@ import { VERSION } from '../program';
 import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
 
-/** How often an instance updates its row in the table `instances`, in milliseconds. */
-const RENEWED_MS = 5_000;
+const RENEW_INTERVAL_MS = 5_000;
 /** After this many seconds without an update, the state of an instance is `unknown`: its machine or network may be down. */
 const RUNNING_SECONDS = 20;
 /** After this many seconds without an update, an instance is not listed any more, and its row is deleted. */
@@ -61,7 +60,11 @@ export class Presence implements OnModuleDestroy {
   async begin({ address, port }: Pick<Instance, 'address' | 'port'>): Promise<void> {
     const instance = [this.id, VERSION, hostname(), process.pid, address, port];
     const work = () => this.database.query({ text: RENEW }, [...instance, this.quotas.isDegraded]);
-    this.task = new RepeatingTask({ name: 'Showing that this instance runs', work, everyMs: RENEWED_MS });
+    this.task = new RepeatingTask({
+      name: 'Showing that this instance runs',
+      work,
+      everyMs: RENEW_INTERVAL_MS,
+    });
     await this.task.start().runNow();
   }
 

@@ -58,8 +58,8 @@ export class SeedService {
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      // Create the client before the catalogue, so that an interrupted seeding continues: a store with a catalogue is not seeded
-      // again.
+      // Create the client first: a store with a catalogue is not seeded again, so an interruption after the catalogue would leave
+      // the store without the client.
       const key = await this.seedClient(withKey);
       return { ...(await this.seedCatalogue()), key };
     });

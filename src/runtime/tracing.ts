@@ -84,7 +84,6 @@ export function startTracing(logger: Logger) {
   };
 }
 
-/** Logs problems that OpenTelemetry reports, such as an invalid variable or traces that cannot be sent. */
 function reportProblems(logger: Logger): void {
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPEAT_MS });
   const report = (text: string): void => {

@@ -42,7 +42,6 @@ export function samplesOf(
 
 const isKeyed = ({ method }: SampleRequest): boolean => method === 'POST';
 
-/** Formats JSON on one line if at most 60 characters result, otherwise on several lines. */
 function json(value: unknown, indent: number, margin: string): string {
   const lines = JSON.stringify(value, null, indent);
   const line = lines.replace(/([{[])\n +|\n *([}\]])|\n +/g, (_all, open?: string, close?: string) => {
@@ -51,7 +50,6 @@ function json(value: unknown, indent: number, margin: string): string {
   return line.length <= 60 ? line : lines.replaceAll('\n', `\n${margin}`);
 }
 
-/** Formats a JavaScript literal: like JSON, but without quotes around names. */
 function javaScriptLiteral(value: unknown, margin: string): string {
   return json(value, 2, margin).replace(/"(\w+)":/g, '$1:');
 }

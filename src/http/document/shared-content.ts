@@ -120,7 +120,6 @@ export interface PageFile {
   digestPath(): Promise<string>;
 }
 
-/** Example: `/docs/guide.css` becomes `/docs/guide.<digest>.css`. */
 function withDigest(path: string, digest: string): string {
   return path.replace(/(?=\.\w+$)/, `.${digest}`);
 }

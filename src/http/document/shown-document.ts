@@ -65,7 +65,6 @@ function exampleOf({ components }: OpenAPIObject, { requestBody }: OperationObje
   return Object.fromEntries(fields.map(([name, { example }]) => [name, example]));
 }
 
-/** Describes the stability and other markers of an operation, and links to its guides. */
 function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
   const { 'x-stability': stability, 'x-hideTryItPanel': isHidden } = operation;
   const isList = operation.parameters!.some((one) => '$ref' in one && one.$ref.endsWith('/cursor'));
@@ -90,7 +89,6 @@ function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
 const NOT_TRIED =
   'This page has no form to try this operation: its response has the orders of all callers. Run a sample instead.';
 
-/** Statuses that rarely occur, for the same reasons in every operation. */
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
 /** Moves the rare errors to the end, into one section that is collapsed at first. */

@@ -13,7 +13,6 @@ export abstract class Actor {
   abstract readonly name: string;
 }
 
-/** The kind of object and what happened to it, for example `key.revoked`. */
 type Action = `${string}.${string}`;
 
 interface AuditEntry {

@@ -182,7 +182,7 @@ export class ApiKeyGuard implements CanActivate {
 /**
  * Checks that the key of a request may call the route.
  * @param undeclared the rule for routes that declare none, such as pages and unknown paths
- * @throws ApiError if not
+ * @throws ApiError if the key may not call the route
  */
 export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
   const rule = routeOptions.config.access ?? undeclared;
@@ -197,7 +197,7 @@ export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclar
   }
 }
 
-/** Returns the valid key of a request. @throws Error if there is none, because the operation requires no key */
+/** @throws Error if the request has no valid key: call this function only in operations that require a key */
 export function keyOf({ client }: FastifyRequest): ClientKey {
   if (!client?.key) {
     throw new Error('The request has no valid key, so it has no client.');

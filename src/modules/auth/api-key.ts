@@ -48,7 +48,6 @@ export function newApiKey(): string {
   return `${PREFIX}${random}${checksumOf(random)}`;
 }
 
-/** Checks the format and checksum of a key, but not whether the key exists. */
 export function isWellFormedKey(text: string): boolean {
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
   return KEY_SHAPE.test(text) && checksumOf(random) === text.slice(-CHECKSUM_LENGTH);

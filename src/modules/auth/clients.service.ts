@@ -14,7 +14,7 @@ type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 /** Injection token for the `ClientDependent` of each feature, such as webhooks, which are deleted with their client. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
-/** The id of a key, or the key itself, in case an operator has found a leaked key. */
+/** The id of a key, or the key itself, because an operator who has found a leaked key may not know its id. */
 export type KeyReference = number | string;
 
 interface KeyTerms {
@@ -138,7 +138,6 @@ export class ClientsService {
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
-  /** Revokes a key, unless it is already revoked. */
   revokeKey(reference: KeyReference): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lockedKey(reference, transaction);

@@ -19,7 +19,6 @@ export {
 } from './clients.service';
 export { keyInEnvironment, noService, RunningService, URL_OPTION } from './running-service';
 
-/** Clients and keys, for commands of operators. Without the guard and the cache of keys, which only a service needs. */
 @Module({
   imports: [TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [ClientsService],
@@ -39,7 +38,7 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // Requests lock rows of clients but do not change them, so `eventsOf` is missing.
+  // No `eventsOf`: requests lock rows of clients, but do not change them.
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

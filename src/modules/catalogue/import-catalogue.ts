@@ -131,7 +131,7 @@ class ImportRun {
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
-  /** Do not ask the operator again if an import continues, because the repeated names are then its own. */
+  /** If an import continues, do not ask the operator: the names that exist already may be those of this import. */
   private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 
   constructor(

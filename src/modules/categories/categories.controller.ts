@@ -44,7 +44,6 @@ export class CategoriesController {
       status: 201,
       description: 'The category was created.',
       resource: CategoryDto,
-      // The next id if the store contains the sample catalogue.
       example: { ...exampleOf(NewCategoryDto), id: 7 },
     },
   })

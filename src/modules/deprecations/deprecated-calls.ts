@@ -73,7 +73,6 @@ const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId"
     WHERE day >= $1 AND clients.deleted_at IS NULL AND ($2::text IS NULL OR clients.name = $2)
     GROUP BY operation, clients.id, api_keys.id ORDER BY operation, sum(calls) DESC, api_keys.id`;
 
-/** Counts calls of deprecated operations by key, operation and UTC day. Saves the counts in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
   private readonly calls = new WriteBehind<Calls>({

@@ -6,7 +6,6 @@ import { DeprecatedCall, DeprecatedCalls, SunsetGuard } from './deprecated-calls
 
 export { SunsetGuard } from './deprecated-calls';
 
-/** Number of UTC days for which calls are kept, including today. */
 const KEPT_DAYS = 90;
 
 @Module({

@@ -62,8 +62,8 @@ const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * Reads the end of the feed: no event can later appear at or before this position. The events have to be read by a separate,
- * later statement, because the snapshot of this one may be too old to see all of them.
+ * Reads the end of the feed: no event can later appear at or before this position. A separate, later statement has to read the
+ * events, because the snapshot of this statement may be too old to see all of them.
  */
 const END: SharedRead<null, number> = {
   callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),

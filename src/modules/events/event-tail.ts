@@ -6,9 +6,8 @@ import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
 const POLL_MS = 200;
 const BATCH = 500;
-/** Maximum number of requests that wait at the same time. MAX_OF_CLIENT is the maximum for each client. */
 const MAX_WAITS = 2_000;
-const MAX_OF_CLIENT = 50;
+const MAX_WAITS_OF_CLIENT = 50;
 
 interface Wait {
   client: number;
@@ -57,7 +56,7 @@ export class EventTail implements OnModuleDestroy {
    */
   async next(waiting: Omit<Wait, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
-    if (ofClient >= MAX_OF_CLIENT || this.waits.size >= MAX_WAITS) {
+    if (ofClient >= MAX_WAITS_OF_CLIENT || this.waits.size >= MAX_WAITS) {
       throw new ServiceUnavailableError();
     }
     const wait: Wait = { ...waiting, end: () => undefined };

@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** Value of `cursor` for callers who want only events that are newer than the newest one. */
+/** Value of `cursor` for callers who want only events that happen from now on. */
 const NOW = 'now';
 
 @Tag({ place: 5, name: 'Events', description: 'What happens in the store.', group: 'Notifications' })

@@ -20,7 +20,10 @@ class EventLogModule {}
 @Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
 class EventsModule {}
 
-/** Keep events two days longer than promised, because webhook deliveries, which last almost as long, still need the events. */
+/**
+ * Keep events two days longer than promised, because webhook deliveries, which are kept for up to 31 days and can be retried,
+ * need the events.
+ */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;
 

@@ -117,7 +117,7 @@ const RECORDS: Journal<StoredResponse & { name: string }> = {
 };
 
 export class KeyedRequest {
-  /** True after the command was sent, which stores the response itself. */
+  /** True after the command was sent. From then on, the command stores the response. */
   isSent = false;
   isReplayed = false;
 

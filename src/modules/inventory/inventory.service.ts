@@ -70,12 +70,10 @@ export class InventoryService {
 }
 
 export const InventoryOperations = {
-  /** Locks a pet and loads its stock. */
   lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.load(petId)],
 
   of: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
 
-  /** Changes the stock or the number of open orders. The pet's status changes accordingly. */
   change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
     const before = InventoryOperations.of(state, petId);
     const after = { ...before, ...change };

@@ -61,7 +61,6 @@ export class PetsController {
       description: 'The pet was created.',
       resource: 'StoredPet',
       deprecatedRead: GET_PET,
-      // The next id if the store contains the sample catalogue.
       example: { ...exampleOf(NewPetDto), id: 23 },
     },
     errors: [UnknownCategoryError],

@@ -30,7 +30,6 @@ import {
   UnknownCategoryError,
 } from './pets.dto';
 
-/** The columns of a pet that other modules may read. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
@@ -161,7 +160,6 @@ export const PetOperations = {
     return pet?.deletedAt === null ? pet : null;
   },
 
-  /** Updates the status after a change of the stock or of the number of open orders. */
   followStock(state: State, id: number, before: Stock, after: Stock): PetStatus {
     const pet = state.find(Pet, id)!;
     const status = statusAfter({ ...before, status: pet.status }, after);
@@ -169,7 +167,6 @@ export const PetOperations = {
     return status;
   },
 
-  /** Returns the ids of pets whose status the command has changed. */
   withNewStatus: (state: State): number[] =>
     state
       .changesOf(Pet)

@@ -3,7 +3,6 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { BAN_DURATIONS_MS } from './rules/decision';
 import { QuotaStore } from './stores/quota-store';
 
-/** Values of the label `decision`. `minute` and `day` mean that the request was over this limit. */
 const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'];
 
 export function countDecisions(app: NestFastifyApplication, registers: Registry[]): void {

@@ -22,7 +22,10 @@ declare module 'fastify' {
   }
 }
 
-/** After a longer request, the rate limit headers report newly read counts, because other requests were counted meanwhile. */
+/**
+ * If a request takes longer than this, its rate limit headers report new counts, because other requests were counted in the
+ * meantime.
+ */
 const OUTDATED_MS = 1_000;
 
 @Injectable()

@@ -18,11 +18,10 @@ export class UsageDay {
   @Column({ type: 'bigint' })
   requests!: number;
 
-  /** Number of refunds on this day, which is limited. */
   @Column('bigint', { default: 0 })
   refunds!: number;
 
-  /** Number of requests before an operator's last reset of this day. These do not count against the limit. */
+  /** Number of requests before an operator's last reset on this day. They do not count against the limit. */
   @Column('bigint', { default: 0 })
   forgiven!: number;
 

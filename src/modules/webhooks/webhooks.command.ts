@@ -169,9 +169,6 @@ export class WebhooksCommand extends CommandGroup {
     return overview;
   }
 
-  /**
-   * Waits for the first attempt of a delivery. Returns undefined if there was none within TEST_MS, because no service is running.
-   */
   private async attemptOf(deliveryId: number) {
     for (let waited = 0; waited < TEST_MS; waited += TEST_POLL_MS) {
       const delivery = await this.webhooks.delivery(deliveryId);

@@ -230,7 +230,6 @@ export class WebhooksService {
     });
   }
 
-  /** Sends a delivery again now, with all retries. */
   retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
     return this.change(webhookId, origin, [row], (webhook, state) => {
@@ -285,7 +284,6 @@ export class WebhooksService {
     });
   }
 
-  /** Locks a webhook of the client and calls `decide`. @param needs other rows and lookups that `decide` reads */
   private change<Result>(
     id: number,
     origin: Origin,

@@ -14,7 +14,10 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Maximum length of a series of refusals. A series starts with a refusal and ends earlier if the exceeded limit is free again. */
+/**
+ * A key is banned for too many refusals in one series. A series starts with a refusal and lasts this long, or until the exceeded
+ * limit resets.
+ */
 export const SERIES_MS = MINUTE_MS;
 /**
  * Refusals in the first two seconds of a series do not count, because the client may have sent those requests before it received
@@ -83,7 +86,7 @@ function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean 
   return now >= seriesStart && now < seriesEnd;
 }
 
-/** Counts a refusal. @param windowEnd when the exceeded limit is free again @returns true if the key is now banned */
+/** Counts a refusal. @param windowEnd when the exceeded limit resets @returns true if the key is now banned */
 export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
   if (!isInSeries(ban, now)) {
     ban.refusals = 0;
@@ -121,9 +124,9 @@ export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged
 export interface QuotaState {
   windows: Windows;
   ban: BanState | null;
-  /** The limits of the plan. While Redis is unavailable, only the part that this instance may allow. */
+  /** The limits of the plan or, while Redis is unavailable, the part of these limits that this instance may allow. */
   limits: Limits;
-  /** The limit of the plan, even while `limits` is only a part of the plan's limits. */
+  /** The plan's full limit per minute. It determines how many refusals lead to a ban. */
   perMinute: number;
   /** True if `limits` is only a part of the plan's limits. Refusals then do not count towards a ban. */
   isShare?: boolean;
@@ -141,12 +144,13 @@ export interface QuotaStatus {
   ban: Readonly<BanState> | null;
   /** The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for an address. */
   refusalsBeforeBan: number;
-  /** When the key can be used again: the end of the ban, or of a limit that is reached until later. Null if there is no ban. */
+  /**
+   * During a ban, the time at which requests are accepted again: when the ban has ended and no limit is exceeded. Otherwise null.
+   */
   acceptedAt: number | null;
   decidedAt: number;
   /** When the request was counted, on the clock of Redis. If the request was counted in memory, on the clock of this process. */
   takenAt: number;
-  /** True if the request was counted in memory because Redis was unavailable. */
   isLocal: boolean;
 }
 
@@ -208,7 +212,6 @@ export function rateLimitHeaders(
   for (const { name, limit, remaining, resetAt } of windows) {
     const separator = policy === '' ? '"' : ', "';
     policy += `${separator}${name}";q=${limit};w=${WINDOW_MS[name] / 1000}`;
-    // The window may have ended while the request ran: report 0 instead of a negative time.
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
   const { limit, remaining, resetAt } = reportedWindow(windows, exhausted);

@@ -79,7 +79,6 @@ export interface WindowStatus {
   name: WindowName;
   limit: number;
   remaining: number;
-  /** When the window ends, in unix milliseconds. */
   resetAt: number;
 }
 

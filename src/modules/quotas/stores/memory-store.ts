@@ -39,7 +39,7 @@ interface ClientEntry {
    * recent.
    */
   isComplete: boolean;
-  /** The last time that an operator reset the client's counts, in unix milliseconds, as far as `windows` knows. 0 if never. */
+  /** The last reset of the client's counts that these windows reflect, in unix milliseconds; 0 if none. */
   resetAt: number;
 }
 

@@ -91,7 +91,6 @@ export class QuotaRecords implements OnApplicationShutdown {
       const count = Math.max(0, used.requests - used.forgiven);
       windows.day = { start: startOfDay(now), count, refunds: used.refunds };
     }
-    // Ignore a minute that started before the last reset.
     const start = used?.minuteStart?.getTime() ?? 0;
     if (start > resetAt) {
       windows.minute = { start, count: used!.minuteRequests, refunds: used!.minuteRefunds };

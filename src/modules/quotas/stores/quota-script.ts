@@ -147,7 +147,7 @@ export interface Given {
   limits: { minute: number; day?: number };
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** Counts to start with if Redis has none. If Redis has lower counts, these replace them. */
+  /** Counts with which Redis starts if it has none. Lower counts in Redis are raised to these. */
   windows?: Windows;
 }
 

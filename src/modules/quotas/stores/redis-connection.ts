@@ -33,7 +33,6 @@ type Client = Redis | Cluster;
 /** The quota script is defined as a command with two keys, from which ioredis finds the right node of a cluster. */
 type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
-/** Runs the quota script in Redis, on a single server or on a cluster. */
 export class RedisConnection {
   /** Called after each new connection to Redis, which may have restarted and lost counts. */
   onConnect: () => void = () => undefined;
@@ -161,7 +160,7 @@ async function selectDatabase(client: Client): Promise<void> {
   }
 }
 
-/** Checks Redis for the `status` command. `bytes` is the memory that the server uses, or one node of a cluster. */
+/** Checks Redis for the `status` command. `bytes` is the memory that Redis uses; in a cluster, the memory of one node. */
 export async function redisStatus(url: string) {
   let redis: Client | undefined;
   try {

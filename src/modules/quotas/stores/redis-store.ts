@@ -10,7 +10,6 @@ import { type Given, toStatus } from './quota-script';
 import { type LimitedClient, type LimitedKey, QuotaStore } from './quota-store';
 import type { RedisConnection } from './redis-connection';
 
-/** How often Redis is checked. While Redis is unavailable, the interval is RETRY_MS. */
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
 /**
@@ -18,8 +17,7 @@ const RETRY_MS = 250;
  * vanished without closing the connection.
  */
 const MAX_FAILED_PROBES = 4;
-/** Maximum number of entries in `stored`. */
-const MAX_COMPARED = 200_000;
+const MAX_STORED = 200_000;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
@@ -29,13 +27,12 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
 export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
-  /** The pet store's identity, which is part of every key because several stores may use the same Redis. */
   private storeId = '';
   /**
    * A client's counts from the database, to be passed to Redis once after each connection: Redis may have restarted with older
    * counts. Null once Redis has received the counts.
    */
-  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_COMPARED });
+  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_STORED });
   private failedProbes = 0;
   /** True if a request was counted in memory since the last probe, even if only one answer of Redis was late. */
   private hasCountedAlone = false;
@@ -102,7 +99,6 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return answer ? toStatus(answer, client, this.clock.now()) : null;
   }
 
-  /** Reads a client's counts from the database, at most once for each connection to Redis. */
   private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
     const known = this.stored.get(key.clientId);
     if (known !== undefined) return known;

@@ -67,7 +67,7 @@ export class AddressPolicy {
     if (url.username !== '' || url.password !== '') {
       return 'must not contain a user or a password';
     }
-    // `url.port` is empty for the default port of http or https. Both are allowed, so any allowed number will do.
+    // `url.port` is empty for the default port of http or https. 443 stands for both, because both are allowed.
     const port = Number(url.port || 443);
     if (port < 1024 && !PORTS_BELOW_1024.includes(port)) {
       return 'has a port that webhooks may not use: take 443, 80 or one above 1023';

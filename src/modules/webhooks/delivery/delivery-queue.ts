@@ -184,8 +184,8 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
 type Recorded = { id: number; gone: boolean; dead: boolean | null };
 
 /**
- * Reads how long the oldest delivery has been due, except of webhooks whose receivers fail: delays of these are not a problem of
- * the service. The lateral join reads one delivery of each webhook instead of all deliveries.
+ * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because their delays are not a problem
+ * of the service. The lateral join reads one delivery of each webhook instead of all deliveries.
  */
 const OLDEST_DUE = {
   text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds

@@ -10,10 +10,6 @@ import { Sender, deliveryHeaders } from './sender';
 
 /** A webhook is quick if its last attempt took at most this time, otherwise slow. */
 const QUICK_MS = 1_000;
-/**
- * How often the worker looks for new events. DUE_POLL_MS is the interval for due deliveries, and IDLE_POLL_MS applies if no
- * webhook is enabled.
- */
 const EVENTS_POLL_MS = 200;
 const DUE_POLL_MS = 500;
 const IDLE_POLL_MS = 1_000;

@@ -106,7 +106,6 @@ function candidatesFor(name: string, configuration: string[][]): string[] {
   return name.split('.').length > Number(enoughDots) ? [name, ...below] : [...below, name];
 }
 
-/** Returns the words of each line of a file, in lower case and without comments. A file that cannot be read counts as empty. */
 function wordsOf(file: string): string[][] {
   try {
     // Read synchronously, because an asynchronous read would occupy a thread of Node's pool.

@@ -59,7 +59,6 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
  */
 @Injectable()
 export class Sender {
-  /** Timeout of a response. Tests with slow receivers set a longer time. */
   responseTimeoutMs = TIMEOUT_MS;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
@@ -143,7 +142,6 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
   return FAILURES[code] ?? `The response could not be read (${code}).`;
 }
 
-/** Sends the body and reads the response. Errors have a `code`. */
 async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
   // Without a socket, the agent is still connecting, and the timeout of `connect` applies.
