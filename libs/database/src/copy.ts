@@ -99,7 +99,9 @@ async function prepare(reading: EntityManager, writing: EntityManager): Promise<
   }
   await migrateWithin(writing);
   if (String(await doneMigrations(reading)) !== String(await doneMigrations(writing))) {
-    throw new Error('the store is not at the newest migration of this version; migrate it first');
+    throw new Error(
+      'the store lacks migrations of this version of the service; run them first with db migrate',
+    );
   }
 }
 

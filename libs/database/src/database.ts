@@ -84,7 +84,7 @@ export type Transaction = EntityManager;
 const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 const WITHOUT_NAMES =
-  'A prepared statement was lost, as behind a pooler that does not know them: statements are planned each time now. The next attempt to prepare them is in ten minutes.';
+  'A prepared statement is missing on a database connection, probably because of a pooler that does not keep prepared statements. For ten minutes the service prepares no statements, so PostgreSQL plans each statement anew.';
 
 /**
  * PostgreSQL's error code for a write that is refused because the transaction is read-only, for example on a standby.

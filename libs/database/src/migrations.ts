@@ -58,12 +58,13 @@ export async function migrate(
       if (codeOf(error) !== LOCK_TIMEOUT && !isSerializationConflict(error)) {
         throw error;
       }
-      const reason = 'another instance migrates, or a program such as pg_dump uses a table';
+      const reason =
+        'another instance is migrating the database, or a program such as pg_dump is using the table';
       if (attempt === attempts) {
-        throw new MigrationLockError(`Gave up waiting for a lock of the migrations: ${reason}.`);
+        throw new MigrationLockError(`The migrations did not get a lock on a table: ${reason}.`);
       }
       if (attempt === 1) {
-        report(`Waiting for a lock of the migrations: ${reason}.`);
+        report(`The migrations wait for a lock on a table: ${reason}.`);
       }
       await pause(lockMs);
     }
@@ -118,7 +119,9 @@ export async function assertKnownMigrations(reader: EntityManager): Promise<void
   const known = namesOf(reader.dataSource);
   const unknown = (await doneMigrations(reader)).find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new UnsuitableDatabaseError(`it has the migration ${unknown} of another version of the service`);
+    throw new UnsuitableDatabaseError(
+      `another version of the service has run the migration ${unknown}, which this version does not know`,
+    );
   }
 }
 

@@ -159,7 +159,7 @@ export class ClientsService {
         throw new OperatorError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
       }
       if (key.overlapEndsAt !== null && terms.expiresAt !== undefined) {
-        const message = `Key ${id} has been rotated, and ends with the overlap. Update the key that replaced it.`;
+        const message = `Key ${id} has been rotated: it expires when the overlap of the rotation ends. Update the key that replaced it.`;
         throw new OperatorError(message, 'key_rotated');
       }
       const details = changesOf<KeyTerms>(key, terms);

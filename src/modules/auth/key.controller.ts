@@ -77,7 +77,7 @@ export class KeyController {
     id: 'getKey',
     summary: 'Get your API key',
     description:
-      'Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.',
+      'Describes the API key that you send: its client and plan, its scopes, and when it expires. The response never contains the key itself. The operation needs no scope.',
     response: { description: 'Your API key.', body: KeyDto },
     stability: 'beta',
   })

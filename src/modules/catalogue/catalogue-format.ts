@@ -10,26 +10,31 @@ export interface CatalogueCounts {
 }
 
 const KINDS = ['category', 'pet'] as const;
-const KIND = { description: 'What the line is.' };
+const KIND = { description: 'Whether the line describes a category or a pet.' };
 
 export class CategoryLine extends NewCategoryDto {
   @OneOf(KINDS, KIND)
   kind!: 'category';
 
   /** The category's id in the file, which pets refer to. The store assigns a new id. */
-  @Id({ description: 'Its id in the file.' })
+  @Id({ description: 'Id of the category within the file.' })
   id!: number;
 }
 
 export class PetLine extends NewPetDto {
-  @Integer({ ...STOCK_COUNT, description: 'By default, that of a new pet.', example: 3, optional: true })
+  @Integer({
+    ...STOCK_COUNT,
+    description: 'Units in stock. Without this field, the pet has one unit, as a new pet does.',
+    example: 3,
+    optional: true,
+  })
   quantity?: number;
 
   @OneOf(KINDS, KIND)
   kind!: 'pet';
 
   /** The pet's id in the store from which it was exported. The import ignores this id, and the store assigns a new one. */
-  @Id({ description: 'Its id in the file.', optional: true })
+  @Id({ description: 'Id of the pet in the exported store. An import ignores this id.', optional: true })
   id?: number;
 }
 

@@ -34,9 +34,10 @@ const IMPORT = 'import a catalogue from a file, as requests would create it';
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
   description: `${IMPORT}
 
-The file has one JSON object on each line, a category before its pets. Ids matter only within the file. \
-Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name. \
---check imports nothing and reports the bad lines.`,
+The file has one JSON object on each line, each category above its pets. The store assigns new ids. \
+The import stops at the first bad line, and reports the other bad lines. An import that was interrupted continues with \
+--from: the pets above that line are skipped, and the categories above it are found in the store by their names. \
+With --check, the import only reports the bad lines.`,
 })
 export class ImportCommand extends StoreCommand {
   readonly examples = [
@@ -49,7 +50,7 @@ export class ImportCommand extends StoreCommand {
   @Inject() private readonly catalogue!: ImportCatalogue;
 
   declare(command: Commander): void {
-    const from = 'the lines before this one are in the store already';
+    const from = 'first line to import, because the lines above are in the store already';
     command
       .summary(IMPORT)
       .addHelpText('after', `\nLines of a file:\n  ${exampleLines().join('\n  ')}`)

@@ -48,7 +48,12 @@ export class EventsCommand extends BaseCommand {
     command
       .addOption(someOfOption(command, '--types <types>', TYPES, EVENT_TYPES))
       .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
-      .option('--limit <events>', `maximum number, of ${NEWEST}`, wholeNumber(1, 10_000), 20)
+      .option(
+        '--limit <events>',
+        `maximum number of events to show; only ${NEWEST} are searched`,
+        wholeNumber(1, 10_000),
+        20,
+      )
       .option('--follow', 'keep printing new events until Ctrl-C; --json prints one per line');
   }
 

@@ -24,7 +24,7 @@ declare module 'fastify' {
 /** Value of `cursor` for callers who want only events that happen from now on. */
 const NOW = 'now';
 
-@Tag({ place: 5, name: 'Events', description: 'What happens in the store.', group: 'Notifications' })
+@Tag({ place: 5, name: 'Events', description: 'The changes of the store.', group: 'Notifications' })
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {

@@ -50,7 +50,7 @@ export const EventsLostError = defineError({
 export class ListEventsQuery extends PageQuery {
   @Cursor({
     description:
-      'Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque.',
+      'Position in the feed at which the page starts: `now`, or the cursor in the `Link` header of the previous page. Do not build cursors yourself.',
     example: cursorAt(FEED_START),
   })
   override cursor?: string;
@@ -108,7 +108,7 @@ export function eventSchema(event: {
       type: { type: 'string', enum: [...types], description: TYPE, example: types[0] },
       timestamp: {
         ...TIMESTAMP_SCHEMA,
-        description: 'When it happened, in UTC.',
+        description: 'When the change happened, in UTC.',
         example: EVENT_EXAMPLE.timestamp,
       },
       data,
@@ -144,8 +144,11 @@ export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
   EventName: {
     type: 'string',
     enum: [...EVENT_TYPES],
-    description: `${TYPE} There will be more: ask for what you know.`,
+    description: `${TYPE} New types may be added at any time, so filter by the types that you know.`,
   },
-  Event: anyEvent('Something that happened in the store. `type` says what, and what `data` is.', RESOURCES),
+  Event: anyEvent(
+    'A change of the store. `type` names the kind of change, and the schema of `data` follows from `type`.',
+    RESOURCES,
+  ),
   ...Object.fromEntries(RESOURCES.map((resource) => [resource.schema, ofResource(resource)])),
 };

@@ -116,7 +116,7 @@ export class OrdersController {
     id: 'cancelOrder',
     summary: 'Cancel an order',
     description:
-      'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.',
+      'Returns the units of an open order to the stock. If the stock was 0, the pet becomes `available` again. A pet that had units in stock keeps its status. A complete order cannot be cancelled.',
     errors: [OrderNotFoundError, OrderAlreadyCompleteError, StockLimitExceededError],
   })
   cancel(@OrderId() orderId: number, @CommandOrigin() origin: Origin) {

@@ -57,7 +57,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
     },
   },
   // List all event schemas in one flat `oneOf`, because some code generators cannot handle a nested `oneOf`.
-  WebhookEvent: anyEvent('What a webhook receives. `type` says what `data` is.', [
+  WebhookEvent: anyEvent('An event as a webhook receives it. The schema of `data` follows from `type`.', [
     ...RESOURCES,
     { schema: 'TestEvent', types: [TEST_TYPE] },
   ]),

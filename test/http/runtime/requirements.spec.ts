@@ -32,7 +32,7 @@ it.each([
     'migrations of another version',
     `CREATE TABLE schema_migrations (id serial, timestamp bigint, name text);
      INSERT INTO schema_migrations (timestamp, name) VALUES (9, 'Later9')`,
-    'it has the migration Later9 of another version of the service.',
+    'another version of the service has run the migration Later9, which this version does not know.',
     '',
   ],
   ['the encoding SQL_ASCII', '', 'its encoding is SQL_ASCII, not UTF8.', `ENCODING 'SQL_ASCII'`],

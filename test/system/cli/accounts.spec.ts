@@ -124,7 +124,9 @@ describe('keys', () => {
     expect(changed).toMatchObject(now);
     expect(await json(...update('--no-expires'))).toMatchObject({ name: 'tills', expiresAt: null });
     await json('keys', 'rotate', String(id));
-    expect(await run(...update('--expires', dayAhead(20)))).toEqual(complaint(1, /ends with the overlap/));
+    expect(await run(...update('--expires', dayAhead(20)))).toEqual(
+      complaint(1, /expires when the overlap of the rotation ends/),
+    );
     expect(await json(...update('--name', 'old tills'))).toMatchObject({ name: 'old tills' });
     await json('keys', 'revoke', String(id), '--yes');
     expect(await run(...update('--name', 'x'))).toEqual(complaint(1, /is revoked. Issue a new one/));

@@ -131,7 +131,9 @@ export class FairQueue<Item extends object> {
   }
 
   private overloaded(): Error {
-    return new OverloadedError(`Too many wait for the database: ${this.name}.`);
+    return new OverloadedError(
+      `The database is overloaded: too many requests wait in the queue "${this.name}".`,
+    );
   }
 
   private watch(): void {

@@ -53,7 +53,7 @@ async function run(
   }
 }
 
-const WAITING = /^Waiting for a lock of the migrations: .+\.$/;
+const WAITING = /^The migrations wait for a lock on a table: .+\.$/;
 
 describe('a migration of a table that is in use', () => {
   beforeEach(() => other.query('SELECT FROM toys'));
@@ -68,7 +68,7 @@ describe('a migration of a table that is in use', () => {
   it('gives up, and leaves nothing behind', async () => {
     const failure = run([AddName1795000000000], IMPATIENT);
     await expect(failure).rejects.toThrow(MigrationLockError);
-    await expect(failure).rejects.toThrow(/^Gave up waiting for a lock of the migrations: .+\.$/);
+    await expect(failure).rejects.toThrow(/^The migrations did not get a lock on a table: .+\.$/);
     await other.query('COMMIT');
     expect(await run([AddName1795000000000])).toEqual(['AddName1795000000000']);
   });

@@ -54,7 +54,7 @@ describe('A fair queue', () => {
   it('is full when too many wait, or too many of one owner, and refuses more', async () => {
     expect(['a1', 'a2', 'a3', 'a4', 'a5'].filter((name) => !add(1, name))).toEqual(['a5']);
     expect(['b1', 'b2', 'b3'].filter((name) => !add(2, name))).toEqual(['b3']);
-    await expect(queue.add(2, { name: 'b3', subjects: [] })).rejects.toThrow('Too many wait');
+    await expect(queue.add(2, { name: 'b3', subjects: [] })).rejects.toThrow('too many requests wait');
     take(1);
     expect(add(2, 'b3')).toBe(true);
   });
@@ -69,7 +69,7 @@ describe('A fair queue', () => {
 
   it('refuses what waits too long, even if nobody takes anything', async () => {
     const early = expect(queue.add(1, { name: 'a1', subjects: [] })).rejects.toThrow(
-      'Too many wait for the database',
+      'The database is overloaded: too many requests wait in the queue',
     );
     await jest.advanceTimersByTimeAsync(4_000);
     add(1, 'a2');
