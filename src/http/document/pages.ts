@@ -168,6 +168,12 @@ ${content}`;
   return htmlOf(path, `${title} – Pet Store`, head, body);
 }
 
+/** Adds a link to each heading of a section, from which readers copy the address of the section. */
+function withAnchors(html: string): string {
+  const link = '<a class="anchor" href="#$2" aria-label="Link to this section">#</a>';
+  return html.replace(/<(h[23]) id="([^"]+)">(.*?)<\/\1>/g, `<$1 id="$2">$3 ${link}</$1>`);
+}
+
 const listOf = (links: string[]): string => `<ul>${links.map((link) => `<li>${link}</li>`).join('\n')}</ul>`;
 
 export function guidePage({ name, title, html, sections }: Guide, guides: Guide[]): string {
@@ -181,7 +187,7 @@ export function guidePage({ name, title, html, sections }: Guide, guides: Guide[
   const content = `<div class="columns">
 <nav aria-label="Guides">${listOf(links)}</nav>
 <main id="content">
-${html.replace('</h1>', () => contents)}
+${withAnchors(html).replace('</h1>', () => contents)}
 <footer>${next ? `Next: ${next}` : links[0]}</footer>
 </main>
 </div>`;

@@ -5,7 +5,7 @@ import { routeConfigOf } from '#libs/http';
 import { ClientsService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
-import { operationsOf } from '../../support/document';
+import { operationsOf, plain } from '../../support/document';
 import { useService } from '../../support/use-service';
 
 /** A request of an operation that succeeds, and what of it can be wrong. */
@@ -71,6 +71,17 @@ const OPERATIONS: Record<string, Sample> = {
 };
 /** Any valid key may call them. */
 const FOR_ANY_KEY = ['getKey', 'getRateLimit'];
+
+interface FieldSchema {
+  type?: string;
+  enum?: unknown[];
+  example?: unknown;
+}
+
+/** A valid value of a field that differs from its present one, as far as the schema allows. */
+function otherThan(present: unknown, { type, enum: values, example }: FieldSchema): unknown {
+  return type === 'boolean' ? !present : (values?.find((value) => value !== present) ?? example);
+}
 
 const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%00=1', '=', 'id[]=1'];
 const BAD_CURSORS = ['', '20', 'YWZ0ZXI6MjAg', '%F0%9F%90%95', 'a'.repeat(5_000)];
@@ -189,6 +200,50 @@ describe('every operation', () => {
     expect(named(undefined)).toEqual([]);
     expect(named('public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
   });
+
+  /** The fields of the body by name, and which of them are required. */
+  function bodyOf(operation: string): { properties: Record<string, FieldSchema>; required: string[] } {
+    const declared = [...operationsOf(service.document).values()].find(
+      (one) => one.operationId === operation,
+    );
+    const schema = declared!.requestBody?.content['application/json']?.schema ?? {};
+    const { properties = {}, required = [] } = plain(service.document, schema);
+    return { properties: properties as Record<string, FieldSchema>, required };
+  }
+
+  it.each(Object.entries(OPERATIONS).filter(([, { method }]) => method !== 'GET'))(
+    '%s has these fields, and its sample the required ones alone',
+    (operation, { names, body = {} }) => {
+      const { properties, required } = bodyOf(operation);
+      const fields = Object.keys(properties).map((name) => (required.includes(name) ? `${name}*` : name));
+      expect([fields.sort(), required.toSorted()]).toEqual([names.toSorted(), Object.keys(body).sort()]);
+    },
+  );
+
+  it.each(Object.entries(OPERATIONS).filter(([, { method }]) => method === 'PATCH'))(
+    '%s changes nothing that its body does not name',
+    async (operation, { path }) => {
+      const collection = path.replace('/1', '');
+      const isCreation = ({ method, path: at }: Sample) => method === 'POST' && at === collection;
+      const { body: smallest } = Object.values(OPERATIONS).find(isCreation)!;
+      const { body: created } = await caller.post<{ id: number }>(collection, smallest);
+      const target = `${collection}/${created.id}`;
+      const { properties } = bodyOf(operation);
+      const read = async () => {
+        const { body } = await caller.get<Record<string, unknown>>(target);
+        return Object.fromEntries(Object.keys(properties).map((name) => [name, body[name]]));
+      };
+      // Once each field has another value than a new resource, no field may get its first value back.
+      for (const [name, schema] of [...Object.entries(properties), ...Object.entries(properties)]) {
+        const before = await read();
+        const value = otherThan(before[name], plain(service.document, schema) as FieldSchema);
+        const { status } = await caller.send('PATCH', target, { [name]: value });
+        const changed = status === 200 ? { [name]: value } : {};
+        expect([name, status, await read()]).toEqual([name, status, { ...before, ...changed }]);
+        expect([200, 409]).toContain(status);
+      }
+    },
+  );
 
   it.each(Object.entries(OPERATIONS))(
     '%s refuses whoever may not call it and what is wrong, and has then done nothing',

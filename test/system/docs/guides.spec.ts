@@ -25,12 +25,19 @@ function pagesWithSteps(): { name: string; steps: Step[] }[] {
     .filter(({ steps }) => steps.length > 0);
 }
 
-/** The commands that are marked to be run. */
+/** Programs that print what follows them, and the interpreter of each. */
+const SCRIPTS: Record<string, string> = {
+  ...{ 'pages.mjs': 'node', 'pages.py': 'python3', 'send.mjs': 'node', 'send.py': 'python3' },
+};
+
+/** The commands and programs that are marked to be run. */
 function stepsOf(blocks: Block[]): Step[] {
   return blocks.flatMap(({ name, line, text: command }, index) => {
     const { language, text = '' } = blocks[index + 1] ?? {};
     const shown = language === 'http' || language === 'text' ? { language, text } : null;
-    return name === 'run' ? [{ line, command, shown }] : [];
+    const interpreter = SCRIPTS[name ?? ''];
+    const script = `cat >${name} <<'${END}'\n${command}${END}\n${interpreter} ${name}`;
+    return name === 'run' || interpreter ? [{ line, shown, command: interpreter ? script : command }] : [];
   });
 }
 
@@ -159,9 +166,17 @@ describe.each(pagesWithSteps())('$name', ({ name, steps }) => {
 });
 
 /** Blocks that are run by no test: the reader's own values, and what would be installed from elsewhere. */
-const NOT_RUN = /^(export )?(BASE|KEY)=|^npm |^npx /;
+const NOT_RUN = /^(export |PETSTORE_)?(BASE|KEY)=|^npm |^npx /;
 /** Programs, and the tests that run them. */
-const PROGRAMS = ['follow.mjs', 'receive.mjs', 'verify.mjs', 'verify.py', 'verify.go', 'sdk.mjs'];
+const PROGRAMS = [
+  ...Object.keys(SCRIPTS),
+  'follow.mjs',
+  'receive.mjs',
+  'verify.mjs',
+  'verify.py',
+  'verify.go',
+  'sdk.mjs',
+];
 
 it('Every block of every guide is run, or is something that is read', () => {
   const blocks = GUIDES.flatMap((name) => blocksOf(readGuide(name)));
@@ -170,4 +185,14 @@ it('Every block of every guide is run, or is something that is read', () => {
     return !isRun && !['http', 'json', 'text'].includes(language);
   });
   expect(left).toEqual([]);
+});
+
+it('A guide that uses the variables says what they are, and its commands leave no file and fit a narrow window', () => {
+  for (const text of GUIDES.map(readGuide).filter((one) => /\bBASE\b/.test(one))) {
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+      /`BASE`, the address of the service|variables: the commands/,
+    );
+    const lines = blocksOf(text).flatMap((block) => (block.language === 'sh' ? block.text.split('\n') : []));
+    expect(lines.filter((line) => line.length > 80 || /\btee\b/.test(line))).toEqual([]);
+  }
 });

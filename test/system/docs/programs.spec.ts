@@ -1,4 +1,4 @@
-// The programs that the guide on events shows, run as they are written there.
+// The programs that the guides show, run as they are written there.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,6 +18,7 @@ beforeAll(() => {
   for (const name of ['follow.mjs', 'verify.mjs', 'verify.py', 'verify.go', 'receive.mjs']) {
     writeFileSync(join(folder, name), fileIn('events', name));
   }
+  ['send.mjs', 'send.py'].forEach((name) => writeFileSync(join(folder, name), fileIn('idempotency', name)));
   Object.entries(CHECKS).forEach(([name, text]) => writeFileSync(join(folder, name), text));
 });
 afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
@@ -92,6 +93,52 @@ describe('Following the feed', () => {
     expect(lines().join('\n')).toContain('validation_failed');
   });
 });
+
+it.each([
+  [
+    'node',
+    [
+      '-e',
+      `const later = setTimeout; globalThis.setTimeout = (work, ms, ...rest) =>
+        [7_000, 2_000, 120_000].includes(ms) ? console.log('pause', ms / 1_000) || later(work, 0) : later(work, ms, ...rest);
+    Math.random = () => 0; import('./send.mjs');`,
+    ],
+  ],
+  [
+    'python3',
+    [
+      '-c',
+      `import random, time
+random.random = lambda: 0
+time.sleep = lambda seconds: print('pause', seconds)
+exec(open('send.py').read())`,
+    ],
+  ],
+] as const)(
+  'The program that retries sends a POST again with its key, after the pause that is asked for or longer and longer ones: %s',
+  async (program, args) => {
+    const answers: [status: number, headers: Record<string, string>][] = [
+      [429, { 'Retry-After': '7' }],
+      [503, {}],
+      [502, { 'Retry-After': '120' }],
+      [201, {}],
+    ];
+    const keys = new Set<string | undefined>();
+    const server = createServer((request, response) => {
+      keys.add(String(request.headers['idempotency-key']));
+      const [status, headers] = answers.shift()!;
+      response.writeHead(status, headers).end('{"name": "Herons"}');
+    });
+    const env = { PATH: process.env.PATH, BASE: `http://127.0.0.1:${await listen(server)}`, KEY: 'psk' };
+    const { stdout } = await promisify(execFile)(program, args, { cwd: folder, env });
+    server.close();
+    expect([stdout.split('\n'), answers.length, keys.size]).toEqual([
+      ['pause 7', 'pause 2', 'pause 120', 'Herons', ''],
+      0,
+      1,
+    ]);
+  },
+);
 
 it('Following the feed asks at most once a second where empty pages come at once, with the same cursor or other words for it', async () => {
   const follow = async (cursorOf: (count: number) => string) => {

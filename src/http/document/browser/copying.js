@@ -8,5 +8,5 @@ for (const code of document.querySelectorAll('pre > code:not(.language-http, .la
     copy.textContent = 'Copied';
     setTimeout(() => (copy.textContent = 'Copy'), 2_000);
   });
-  code.parentElement.after(copy);
+  code.parentElement.append(copy);
 }
