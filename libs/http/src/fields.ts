@@ -140,7 +140,7 @@ export function Text({
   const pattern = notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$';
   const schema = { type: 'string', ...(min > 0 ? { minLength: min } : {}), maxLength: max, pattern };
   const validate = (value: unknown) => isText(value, min, max) && (!notBlank || /\S/.test(value));
-  const form = isName ? ' Converted to the composed form of Unicode (NFC).' : '';
+  const form = isName ? ' Converted to Unicode NFC.' : '';
   const documented = { ...options, description: `${options.description}${form}` };
   return Field(documented, schema, expected, (rule) => [
     ValidateBy({ name: isName ? IS_NAME : 'isText', validator: { validate } }, rule),

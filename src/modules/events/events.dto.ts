@@ -50,7 +50,7 @@ export const EventsLostError = defineError({
 export class ListEventsQuery extends PageQuery {
   @Cursor({
     description:
-      'Position in the feed at which the page starts: `now`, or the cursor in the `Link` header of the previous page. Do not build cursors yourself.',
+      'Position in the feed at which the page starts: `now`, or the cursor in the `Link` header of the previous page.',
     example: cursorAt(FEED_START),
   })
   override cursor?: string;
