@@ -77,7 +77,7 @@ export const OPERATIONS = {
   updateOrder: ['patch', '/store/orders/{orderId}', true],
   /**
    * Cancel an order.
-   * Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
+   * Returns the units of an open order to the stock. If the stock was 0, the pet becomes `available` again. A pet that had units in stock keeps its status. A complete order cannot be cancelled.
    */
   cancelOrder: ['delete', '/store/orders/{orderId}', false],
   /**
@@ -152,7 +152,7 @@ export const OPERATIONS = {
   retryDelivery: ['post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', false],
   /**
    * Get your API key.
-   * Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.
+   * Describes the API key that you send: its client and plan, its scopes, and when it expires. The response never contains the key itself. The operation needs no scope.
    */
   getKey: ['get', '/key', false],
   /**

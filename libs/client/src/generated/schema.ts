@@ -150,7 +150,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an order
-         * @description Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one with units left that is held by hand stays held. A complete order cannot be cancelled.
+         * @description Returns the units of an open order to the stock. If the stock was 0, the pet becomes `available` again. A pet that had units in stock keeps its status. A complete order cannot be cancelled.
          */
         delete: operations["cancelOrder"];
         options?: never;
@@ -387,7 +387,7 @@ export interface paths {
         };
         /**
          * Get your API key
-         * @description Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.
+         * @description Describes the API key that you send: its client and plan, its scopes, and when it expires. The response never contains the key itself. The operation needs no scope.
          */
         get: operations["getKey"];
         put?: never;
@@ -1256,7 +1256,7 @@ export interface components {
         limit: number;
         /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
         cursor: string;
-        /** @description Only categories whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
+        /** @description Only categories whose name starts with this text, ignoring case. Converted to Unicode NFC. */
         name: string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
@@ -1387,7 +1387,7 @@ export interface operations {
                 status?: components["parameters"]["status"];
                 /** @description Only pets of this category. */
                 categoryId?: number;
-                /** @description Only pets whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
+                /** @description Only pets whose name starts with this text, ignoring case. Converted to Unicode NFC. */
                 name?: string;
                 /** @description Only pets with one of these ids. */
                 id?: components["parameters"]["id"];
@@ -1980,7 +1980,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only categories whose name starts with this text, ignoring case. Converted to the composed form of Unicode (NFC). */
+                /** @description Only categories whose name starts with this text, ignoring case. Converted to Unicode NFC. */
                 name?: components["parameters"]["name"];
             };
             header?: never;
@@ -2695,7 +2695,7 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
+                /** @description Position in the feed at which the page starts: `now`, or the cursor in the `Link` header of the previous page. */
                 cursor?: string;
                 /** @description Only events of one of these types. */
                 type?: components["parameters"]["type"];

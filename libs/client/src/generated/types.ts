@@ -148,7 +148,7 @@ export interface Category {
      */
     id: number;
     /**
-     * @description Category name (for instance a kind of pet). Converted to the composed form of Unicode (NFC).
+     * @description Category name (for instance a kind of pet). Converted to Unicode NFC.
      * @example Dogs
      */
     name: string;
@@ -161,7 +161,7 @@ export interface Category {
 /** @description The body to create or replace a category. */
 export interface NewCategory {
     /**
-     * @description Category name (for instance a kind of pet). Converted to the composed form of Unicode (NFC).
+     * @description Category name (for instance a kind of pet). Converted to Unicode NFC.
      * @example Dogs
      */
     name: string;
@@ -179,7 +179,7 @@ export type PetStatus = "available" | "pending" | "sold";
 /** @description The body to create or replace a pet. */
 export interface NewPet {
     /**
-     * @description The pet's name. Converted to the composed form of Unicode (NFC).
+     * @description The pet's name. Converted to Unicode NFC.
      * @example Rex
      */
     name: string;
@@ -198,7 +198,7 @@ export interface NewPet {
 /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
 export interface PetPatch {
     /**
-     * @description The pet's name. Converted to the composed form of Unicode (NFC).
+     * @description The pet's name. Converted to Unicode NFC.
      * @example Rex
      */
     name?: string;
@@ -529,7 +529,7 @@ export interface Pet {
      */
     id: number;
     /**
-     * @description The pet's name. Converted to the composed form of Unicode (NFC).
+     * @description The pet's name. Converted to Unicode NFC.
      * @example Rex
      */
     name: string;
@@ -580,11 +580,11 @@ export interface Order {
     complete: boolean;
 }
 /**
- * @description What happened. There will be more: ask for what you know.
+ * @description What happened. New types may be added at any time, so filter by the types that you know.
  * @enum {string}
  */
 export type EventName = "pet.created" | "pet.updated" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated";
-/** @description Something that happened in the store. `type` says what, and what `data` is. */
+/** @description A change of the store. `type` names the kind of change, and the schema of `data` follows from `type`. */
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
 /** @description An event whose type begins with `pet.`. */
 export interface PetEvent {
@@ -597,7 +597,7 @@ export interface PetEvent {
     type: "pet.created" | "pet.updated" | "pet.deleted";
     /**
      * Format: date-time
-     * @description When it happened, in UTC.
+     * @description When the change happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -615,7 +615,7 @@ export interface CategoryEvent {
     type: "category.created" | "category.updated" | "category.deleted";
     /**
      * Format: date-time
-     * @description When it happened, in UTC.
+     * @description When the change happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -633,7 +633,7 @@ export interface OrderEvent {
     type: "order.placed" | "order.updated" | "order.completed" | "order.cancelled";
     /**
      * Format: date-time
-     * @description When it happened, in UTC.
+     * @description When the change happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -651,7 +651,7 @@ export interface InventoryEvent {
     type: "inventory.updated";
     /**
      * Format: date-time
-     * @description When it happened, in UTC.
+     * @description When the change happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -669,7 +669,7 @@ export interface TestEvent {
     type: "webhook.test";
     /**
      * Format: date-time
-     * @description When it happened, in UTC.
+     * @description When the change happened, in UTC.
      * @example 2026-11-21T09:30:00.123456Z
      */
     timestamp: string;
@@ -684,5 +684,5 @@ export interface TestEventData {
      */
     webhookId: number;
 }
-/** @description What a webhook receives. `type` says what `data` is. */
+/** @description An event as a webhook receives it. The schema of `data` follows from `type`. */
 export type WebhookEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent | TestEvent;
