@@ -96,7 +96,7 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
     return await withConnection(url, (dataSource) => inspectRunning(running, dataSource));
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    // The server of the embedded database is not running.
+    // These error codes mean that the server of the embedded database is not running.
     if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
       return { database: { ...database, state: 'stopped' }, instances: [], problems: [NONE_RUNS] };
     }

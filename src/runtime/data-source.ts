@@ -68,8 +68,8 @@ export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSour
 
 /**
  * Returns statements that configure a new connection. Connection poolers refuse most of these settings as parameters of a
- * connection. Poolers in transaction mode lose the settings later; transactions that write therefore repeat the settings that
- * keep writes safe, and the others only make reads faster.
+ * connection. Poolers in transaction mode lose the settings later: transactions that write therefore repeat the settings that
+ * keep writes safe. The other settings only make reads faster.
  */
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {

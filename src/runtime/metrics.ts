@@ -254,7 +254,8 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Add up the counters of ended workers before removing them, because another scrape may run during the `await`.
+  // Add up the counters of ended workers before removing them: another scrape may run during the `await`, and would otherwise
+  // miss these counters.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

@@ -82,8 +82,8 @@ export type Guide = Awaited<ReturnType<typeof readGuides>>[number];
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
 
 /**
- * Adds an anchor to each heading and to each table row that starts with a code. Turns links to Markdown files into links to
- * pages.
+ * Adds an anchor to each heading and to each table row that starts with an error code. Turns links to Markdown files into links
+ * to pages.
  * @returns the headings, in the order of the text
  */
 function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {

@@ -142,8 +142,8 @@ export const HEADERS: Record<string, HeaderObject> = {
 };
 
 /**
- * Returns schemas that are not generated from a class. Must be called after all modules are loaded, because one of them lists all
- * error codes.
+ * Returns schemas that are not generated from a class. Must be called after all modules are loaded, because one schema lists the
+ * error codes of all modules.
  */
 export function schemas(features: Feature[]): Record<string, SchemaObject> {
   const Error: SchemaObject = {

@@ -88,7 +88,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
       const read = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
-      // The age counts from the start of the read. The TTL must be at least 1 ms, because 0 means no expiry.
+      // Count the age of an entry from the start of the read. The TTL must be at least 1 ms, because 0 means no expiry.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;
     },

@@ -24,7 +24,6 @@ export function cursorAt({ position, time, countBefore }: FeedPosition): string 
   return Buffer.from(`event:${position}.${time}.${countBefore}`).toString('base64url');
 }
 
-/** @throws ApiError 400 `invalid_cursor` */
 export function positionAt(cursor: string): FeedPosition {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const numbers = text.slice('event:'.length).split('.').map(Number);

@@ -27,7 +27,7 @@ class EventsModule {}
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;
 
-/** SQL condition for expired events. Only the oldest events are examined, which saves an index on the time. */
+/** SQL condition for expired events. Only the oldest events are examined, so that no index on the time is needed. */
 const expired = (now: number): string =>
   `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
    AND time < '${new Date(now - KEPT_MS).toISOString()}'`;

@@ -59,7 +59,7 @@ export class IdempotencyRecord {
 type StoredResponse = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'body'>;
 
 const KEPT_FOR = `interval '24 hours'`;
-/** SQL condition for responses that are too old to be replayed, by the clock of the database. */
+/** SQL condition for responses that are too old to be replayed, measured by the clock of the database. */
 export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 
 const CLAIM = {
@@ -87,8 +87,8 @@ const FIND = {
 };
 
 /**
- * Looks up the stored response of an idempotency key. The claim comes first, so that a response that the previous owner of the
- * claim has committed is found.
+ * Looks up the stored response of an idempotency key. This happens after the claim, because the transaction that held the claim
+ * before may just have committed a response.
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',

@@ -62,7 +62,7 @@ export class PetsService {
   async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
-    // Search names in the database, which compares names without regard to case.
+    // With a name, read from the database, because only the database compares names without regard to case.
     return id === undefined || name !== undefined
       ? this.pages.read(range, query, clientId)
       : this.listById(id, range, query, clientId);
@@ -147,7 +147,6 @@ export class PetsService {
 }
 
 export const PetOperations = {
-  /** Locks a pet, so that no other command changes the pet, its stock or its open orders in the meantime. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
   /** Makes a command load a row that belongs to a pet and has the pet's id as its primary key. */

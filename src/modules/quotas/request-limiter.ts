@@ -101,7 +101,6 @@ export class RequestLimiter {
   }
 }
 
-/** @throws UnavailableError if this version of the service does not know the client's plan */
 function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   if (key === null) {
     return addressClient(ip, refusal);
@@ -123,7 +122,7 @@ const IPV6_PREFIX = 56;
 /** All invalid addresses share one limit. Otherwise a caller could avoid the limit with invalid addresses in X-Forwarded-For. */
 const NO_ADDRESS = 'unknown';
 
-/** Returns the key under which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4 address. */
+/** Returns the text by which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4 address. */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
 }

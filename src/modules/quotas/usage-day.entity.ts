@@ -3,8 +3,8 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export const USAGE_DAYS = 90;
 
 /**
- * Requests of a client on one UTC day, without refunded requests. There is no foreign key to the client, because one missing
- * client would make the whole batch of counts fail. A failover can lose a client.
+ * Requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: a failover may lose a
+ * client, and a single missing client would make the whole batch of counts fail.
  */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])

@@ -319,7 +319,6 @@ export class WebhooksService {
   }
 }
 
-/** @throws ApiError 404 if the webhook does not exist or belongs to another client */
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   if (webhook === null || webhook.clientId !== clientId) {
     throw new WebhookNotFoundError(id);

@@ -35,8 +35,8 @@ const MAX_ENTRIES = 200_000;
 interface ClientEntry {
   windows: Windows;
   /**
-   * False if Redis reported these counts. Before their first use, the count of the day is read from the database, which is more
-   * recent.
+   * False if Redis reported these counts. The count of the day is then read from the database before use, because other instances
+   * may have counted more requests.
    */
   isComplete: boolean;
   /** The last reset of the client's counts that these windows reflect, in unix milliseconds; 0 if none. */

@@ -72,7 +72,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       return shared;
     }
     this.hasCountedAlone = true;
-    // Only read if the request was counted in Redis: memory has no count of it to take back.
+    // If the request was counted in Redis, only read: memory has no count to take back.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
     const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;

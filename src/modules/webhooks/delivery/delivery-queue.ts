@@ -7,8 +7,8 @@ import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
 /**
- * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the deliveries as well, except for a
- * single event.
+ * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the deliveries as well, unless a
+ * single event has more.
  */
 const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
