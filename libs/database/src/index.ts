@@ -6,7 +6,7 @@ export {
   type Journal,
   type Lookup,
   type Need,
-  type Origin,
+  type CommandSource,
   Rejection,
   type RowChange,
   type State,

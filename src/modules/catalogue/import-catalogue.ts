@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, type Origin, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
+import { Database, type CommandSource, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
 import { ApiError, ValidationFailedError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
@@ -299,7 +299,7 @@ class ImportRun {
    * Returns the sender of a line's command: the service, because an operator is no client. Each line has an idempotency key of
    * its own, and is thus created once.
    */
-  private originOf({ number }: NumberedLine): Origin {
+  private sourceOf({ number }: NumberedLine): CommandSource {
     const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.outcome.run} ${number}`, String(number), 201);
     return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
   }
@@ -309,7 +309,7 @@ class ImportRun {
     const { checkOnly } = this.options;
     if (line.kind === 'category') {
       const { kind: _kind, number: _number, id: idInFile, ...body } = line;
-      const { id } = checkOnly ? { id: 0 } : await categories.create(body, this.originOf(line));
+      const { id } = checkOnly ? { id: 0 } : await categories.create(body, this.sourceOf(line));
       this.categoryIds.set(idInFile, id);
       this.createdIds.add(id);
       this.outcome.created.categories += 1;
@@ -323,7 +323,7 @@ class ImportRun {
     // Without stock, a new pet is `sold`, as after a request that sets the stock to 0.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
     if (!checkOnly) {
-      await pets.create({ ...body, categoryId, ...held }, this.originOf(line), quantity);
+      await pets.create({ ...body, categoryId, ...held }, this.sourceOf(line), quantity);
     }
     this.outcome.created.pets += 1;
   }

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
-import type { Origin } from '#libs/database';
+import type { CommandSource } from '#libs/database';
 import { IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { CommandOrigin, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../idempotency';
 import {
   CategoryDto,
   CategoryInUseError,
@@ -47,8 +47,8 @@ export class CategoriesController {
       example: { ...exampleOf(NewCategoryDto), id: 7 },
     },
   })
-  create(@Body() body: NewCategoryDto, @CommandOrigin() origin: Origin) {
-    return this.categories.create(body, origin);
+  create(@Body() body: NewCategoryDto, @Source() source: CommandSource) {
+    return this.categories.create(body, source);
   }
 
   @Get(':categoryId')
@@ -72,8 +72,8 @@ export class CategoriesController {
     response: { description: 'The updated category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
   })
-  replace(@CategoryId() categoryId: number, @Body() body: NewCategoryDto, @CommandOrigin() origin: Origin) {
-    return this.categories.replace(categoryId, body, origin);
+  replace(@CategoryId() categoryId: number, @Body() body: NewCategoryDto, @Source() source: CommandSource) {
+    return this.categories.replace(categoryId, body, source);
   }
 
   @Delete(':categoryId')
@@ -83,7 +83,7 @@ export class CategoriesController {
     description: 'Deletes a category that no pet belongs to.',
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
-  delete(@CategoryId(7) categoryId: number, @CommandOrigin() origin: Origin) {
-    return this.categories.delete(categoryId, origin);
+  delete(@CategoryId(7) categoryId: number, @Source() source: CommandSource) {
+    return this.categories.delete(categoryId, source);
   }
 }

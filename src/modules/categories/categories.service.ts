@@ -3,7 +3,7 @@ import {
   CommandExecutor,
   Database,
   type Need,
-  type Origin,
+  type CommandSource,
   PageReader,
   type Parameter,
   type Selection,
@@ -40,8 +40,8 @@ export class CategoriesService {
     return toCategoryDto(existing(await this.database.find(Category, id, clientId), id));
   }
 
-  create(body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {
-    return this.commands.execute(origin, {
+  create(body: NewCategoryDto, source: CommandSource): Promise<CategoryDto> {
+    return this.commands.execute(source, {
       needs: [{ newId: Category }],
       decide: (state) => {
         const category = categoryOf(state.newId(Category), body);
@@ -51,11 +51,11 @@ export class CategoriesService {
     });
   }
 
-  replace(id: number, body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {
-    return this.commands.execute(origin, {
+  replace(id: number, body: NewCategoryDto, source: CommandSource): Promise<CategoryDto> {
+    return this.commands.execute(source, {
       needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' }],
       decide: (state) => {
-        origin.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
+        source.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
         const category = categoryOf(id, body);
         state.update(Category, id, category);
         return toCategoryDto(category);
@@ -67,15 +67,15 @@ export class CategoriesService {
    * Deletes a category without pets. The lock excludes other transactions. If another command in the same batch adds a pet, the
    * foreign key rejects the deletion.
    */
-  delete(id: number, origin: Origin): Promise<void> {
+  delete(id: number, source: CommandSource): Promise<void> {
     const { isReferenced } = this.database.table(Category);
-    return this.commands.execute(origin, {
+    return this.commands.execute(source, {
       needs: [
         { row: Category, id, lock: 'FOR UPDATE' },
         { lookup: isReferenced, key: id },
       ],
       decide: (state) => {
-        origin.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
+        source.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
         if (state.lookUp(isReferenced, id)) {
           throw new CategoryInUseError(id);
         }

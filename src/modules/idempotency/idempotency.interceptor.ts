@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
-import { type Command, CommandExecutor, type Origin, type State } from '#libs/database';
+import { type Command, CommandExecutor, type CommandSource, type State } from '#libs/database';
 import {
   ApiError,
   Documented,
@@ -30,7 +30,7 @@ declare module 'fastify' {
     /**
      * Set if the request has an `Idempotency-Key`. Wraps the command of the request, so that the command takes effect only once.
      */
-    origin?: Origin;
+    commandSource?: CommandSource;
   }
 }
 
@@ -38,18 +38,18 @@ declare module 'fastify' {
  * Parameter decorator for the sender of a command. Applies the headers `If-Match` and `Idempotency-Key` of the request to the
  * command.
  */
-export const CommandOrigin = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
+export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, origin = { owner: keyOf(request).clientId } } = request;
+  const { headers, commandSource: source = { owner: keyOf(request).clientId } } = request;
   if (request.routeOptions.config.checksConditions) {
     const assertHolds = (resource: object) => assertConditions(headers, resource);
-    return { ...origin, precondition: { assertHolds } };
+    return { ...source, precondition: { assertHolds } };
   }
-  const wrap: Origin['wrap'] = (command) => {
+  const wrap: CommandSource['wrap'] = (command) => {
     const conditional = underConditions(command, request);
-    return origin.wrap?.(conditional) ?? conditional;
+    return source.wrap?.(conditional) ?? conditional;
   };
-  return { ...origin, wrap };
+  return { ...source, wrap };
 });
 
 /**
@@ -102,8 +102,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
       throw new IdempotencyInProgressError();
     }
     this.running.add(keyed.name);
-    const origin: Origin = { owner, wrap: (command) => keyed.once(command) };
-    request.origin = origin;
+    const source: CommandSource = { owner, wrap: (command) => keyed.once(command) };
+    request.commandSource = source;
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
@@ -113,7 +113,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
       if (error instanceof ApiError) report();
     };
     return next.handle().pipe(
-      catchError((error: unknown) => this.refuse(error, keyed, origin)),
+      catchError((error: unknown) => this.refuse(error, keyed, source)),
       tap({ next: report, error: reportRefusal }),
       finalize(() => this.running.delete(keyed.name)),
     );
@@ -123,20 +123,20 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
    * Handles an error before the command was sent, such as an invalid value. If a response is stored for the idempotency key, the
    * stored response is sent instead of the error.
    */
-  private refuse(error: unknown, keyed: KeyedRequest, origin: Origin): Promise<object> {
+  private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
       throw error;
     }
     const decide = (): object => {
       throw error;
     };
-    return this.commands.execute(origin, { needs: [], decide });
+    return this.commands.execute(source, { needs: [], decide });
   }
 }
 
 /**
  * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support `If-Match`.
- * Each operation passes its `@CommandOrigin()` to one command.
+ * Each operation passes its `@Source()` to one command.
  */
 export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(

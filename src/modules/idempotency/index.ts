@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
 import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
-export { CommandOrigin, SendsCommands } from './idempotency.interceptor';
+export { Source, SendsCommands } from './idempotency.interceptor';
 export { IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
-import type { Origin } from '#libs/database';
+import type { CommandSource } from '#libs/database';
 import { IdParam, IfMatch, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { CommandOrigin, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../idempotency';
 import { PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
@@ -58,8 +58,8 @@ export class InventoryController {
     response: { description: 'The updated stock.', resource: InventoryItemDto, example: stockOf(3) },
     errors: [PetNotFoundError],
   })
-  set(@PetId() petId: number, @Body() { quantity }: InventoryUpdateDto, @CommandOrigin() origin: Origin) {
-    return this.inventory.set(petId, quantity, origin);
+  set(@PetId() petId: number, @Body() { quantity }: InventoryUpdateDto, @Source() source: CommandSource) {
+    return this.inventory.set(petId, quantity, source);
   }
 
   @Post(':petId/adjustments')
@@ -84,7 +84,7 @@ export class InventoryController {
       lost: { summary: 'Remove two units', value: { delta: -2 } },
     },
   })
-  adjust(@PetId() petId: number, @Body() { delta }: InventoryAdjustmentDto, @CommandOrigin() origin: Origin) {
-    return this.inventory.adjust(petId, delta, origin);
+  adjust(@PetId() petId: number, @Body() { delta }: InventoryAdjustmentDto, @Source() source: CommandSource) {
+    return this.inventory.adjust(petId, delta, source);
   }
 }

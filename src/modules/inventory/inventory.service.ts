@@ -3,7 +3,7 @@ import {
   CommandExecutor,
   Database,
   type Need,
-  type Origin,
+  type CommandSource,
   PageReader,
   type Parameter,
   type RowChange,
@@ -44,25 +44,25 @@ export class InventoryService {
     return toDto(item);
   }
 
-  set(petId: number, quantity: number, origin: Origin): Promise<InventoryItemDto> {
-    return this.change(petId, () => quantity, origin);
+  set(petId: number, quantity: number, source: CommandSource): Promise<InventoryItemDto> {
+    return this.change(petId, () => quantity, source);
   }
 
-  adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
-    return this.change(petId, (item) => stockAfter(item, delta), origin);
+  adjust(petId: number, delta: number, source: CommandSource): Promise<InventoryItemDto> {
+    return this.change(petId, (item) => stockAfter(item, delta), source);
   }
 
   private change(
     petId: number,
     stockOf: (item: Readonly<InventoryItem>) => number,
-    origin: Origin,
+    source: CommandSource,
   ): Promise<InventoryItemDto> {
-    return this.commands.execute(origin, {
+    return this.commands.execute(source, {
       needs: InventoryOperations.lock(petId),
       decide: (state) => {
         const { status } = PetOperations.get(state, petId);
         const item = InventoryOperations.of(state, petId);
-        origin.precondition?.assertHolds(toDto({ ...item, status }));
+        source.precondition?.assertHolds(toDto({ ...item, status }));
         return InventoryOperations.change(state, petId, { stock: stockOf(item) });
       },
     });

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import type { Origin } from '#libs/database';
+import type { CommandSource } from '#libs/database';
 import { IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { CommandOrigin, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../idempotency';
 import { InsufficientStockError, StockLimitExceededError } from '../inventory';
 import {
   ListOrdersQuery,
@@ -66,8 +66,8 @@ export class OrdersController {
       fulfilled: { summary: 'Sold over the counter', value: { petId: 3, complete: true } },
     },
   })
-  place(@Body() body: NewOrderDto, @CommandOrigin() origin: Origin) {
-    return this.orders.place(body, origin);
+  place(@Body() body: NewOrderDto, @Source() source: CommandSource) {
+    return this.orders.place(body, source);
   }
 
   @Get(':orderId')
@@ -107,8 +107,8 @@ export class OrdersController {
       unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
     },
   })
-  update(@OrderId() orderId: number, @Body() body: OrderPatchDto, @CommandOrigin() origin: Origin) {
-    return this.orders.update(orderId, body, origin);
+  update(@OrderId() orderId: number, @Body() body: OrderPatchDto, @Source() source: CommandSource) {
+    return this.orders.update(orderId, body, source);
   }
 
   @Delete(':orderId')
@@ -119,7 +119,7 @@ export class OrdersController {
       'Returns the units of an open order to the stock. If the stock was 0, the pet becomes `available` again. A pet that had units in stock keeps its status. A complete order cannot be cancelled.',
     errors: [OrderNotFoundError, OrderAlreadyCompleteError, StockLimitExceededError],
   })
-  cancel(@OrderId() orderId: number, @CommandOrigin() origin: Origin) {
-    return this.orders.cancel(orderId, origin);
+  cancel(@OrderId() orderId: number, @Source() source: CommandSource) {
+    return this.orders.cancel(orderId, source);
   }
 }

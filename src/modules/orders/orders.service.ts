@@ -3,7 +3,7 @@ import {
   CommandExecutor,
   Database,
   type Need,
-  type Origin,
+  type CommandSource,
   PageReader,
   type Parameter,
   type Selection,
@@ -45,9 +45,9 @@ export class OrdersService {
     return toOrderDto(existing(await this.database.find(Order, id, clientId), id));
   }
 
-  place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
+  place(body: NewOrderDto, source: CommandSource): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
-    return this.commands.execute(origin, {
+    return this.commands.execute(source, {
       needs: [...InventoryOperations.lock(petId), { newId: Order }],
       decide: (state) => {
         assertAvailable(state, petId);
@@ -64,12 +64,12 @@ export class OrdersService {
   }
 
   /** Reschedules or completes an order. Locks the pet only for a completion, which changes the pet's number of open orders. */
-  async update(id: number, patch: OrderPatchDto, origin: Origin): Promise<OrderDto> {
-    const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
-    return this.commands.execute(origin, {
+  async update(id: number, patch: OrderPatchDto, source: CommandSource): Promise<OrderDto> {
+    const petId = patch.complete === true ? await this.petOf(id, source) : undefined;
+    return this.commands.execute(source, {
       needs: [...(petId === undefined ? [] : InventoryOperations.lock(petId)), lockOrder(id)],
       decide: (state) => {
-        const before = foundOrder(state, id, origin);
+        const before = foundOrder(state, id, source);
         const { complete = before.complete } = patch;
         if (before.complete && !complete) {
           throw new OrderAlreadyCompleteError(id);
@@ -86,12 +86,12 @@ export class OrdersService {
     });
   }
 
-  async cancel(id: number, origin: Origin): Promise<void> {
-    const petId = await this.petOf(id, origin);
-    return this.commands.execute(origin, {
+  async cancel(id: number, source: CommandSource): Promise<void> {
+    const petId = await this.petOf(id, source);
+    return this.commands.execute(source, {
       needs: [...InventoryOperations.lock(petId), lockOrder(id)],
       decide: (state) => {
-        const order = foundOrder(state, id, origin);
+        const order = foundOrder(state, id, source);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
@@ -107,8 +107,8 @@ export class OrdersService {
    * Finds the pet that a command has to lock before it reads the order. This early read is safe, because the pet of an order
    * never changes.
    */
-  private async petOf(id: number, origin: Origin): Promise<number> {
-    return (await this.get(id, origin.owner)).petId;
+  private async petOf(id: number, source: CommandSource): Promise<number> {
+    return (await this.get(id, source.owner)).petId;
   }
 }
 
@@ -133,9 +133,9 @@ function existing(order: Order | null, id: number): Order {
   return order;
 }
 
-function foundOrder(state: State, id: number, origin: Origin): Order {
+function foundOrder(state: State, id: number, source: CommandSource): Order {
   const order = existing(state.find(Order, id), id);
-  origin.precondition?.assertHolds(toOrderDto(order));
+  source.precondition?.assertHolds(toOrderDto(order));
   return order;
 }
 

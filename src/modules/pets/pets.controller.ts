@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import type { Origin } from '#libs/database';
+import type { CommandSource } from '#libs/database';
 import { type Deprecation, IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { CommandOrigin, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../idempotency';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,
@@ -65,8 +65,8 @@ export class PetsController {
     },
     errors: [UnknownCategoryError],
   })
-  create(@Body() body: NewPetDto, @CommandOrigin() origin: Origin) {
-    return this.pets.create(body, origin);
+  create(@Body() body: NewPetDto, @Source() source: CommandSource) {
+    return this.pets.create(body, source);
   }
 
   @Get(':petId')
@@ -92,8 +92,8 @@ export class PetsController {
     response: { description: 'The updated pet.', resource: 'StoredPet' },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
-  replace(@PetId() petId: number, @Body() body: NewPetDto, @CommandOrigin() origin: Origin) {
-    return this.pets.update(petId, body, origin);
+  replace(@PetId() petId: number, @Body() body: NewPetDto, @Source() source: CommandSource) {
+    return this.pets.update(petId, body, source);
   }
 
   @Patch(':petId')
@@ -114,8 +114,8 @@ export class PetsController {
       offered: { summary: 'Offer it again', value: { status: 'available' } },
     },
   })
-  update(@PetId() petId: number, @Body() body: PetPatchDto, @CommandOrigin() origin: Origin) {
-    return this.pets.update(petId, body, origin);
+  update(@PetId() petId: number, @Body() body: PetPatchDto, @Source() source: CommandSource) {
+    return this.pets.update(petId, body, source);
   }
 
   @Delete(':petId')
@@ -125,7 +125,7 @@ export class PetsController {
     description: 'Deletes a pet that has no open orders.',
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
-  delete(@PetId(2) petId: number, @CommandOrigin() origin: Origin) {
-    return this.pets.delete(petId, origin);
+  delete(@PetId(2) petId: number, @Source() source: CommandSource) {
+    return this.pets.delete(petId, source);
   }
 }

@@ -5,7 +5,7 @@ import {
   Database,
   type Entity,
   type Need,
-  type Origin,
+  type CommandSource,
   type PageRange,
   PageReader,
   type Parameter,
@@ -68,9 +68,9 @@ export class PetsService {
       : this.listById(id, range, query, clientId);
   }
 
-  create(body: NewPetDto, origin: Origin, stock?: number): Promise<PetDto> {
+  create(body: NewPetDto, source: CommandSource, stock?: number): Promise<PetDto> {
     const { categoryId, status = 'available' } = body;
-    return this.commands.execute(origin, {
+    return this.commands.execute(source, {
       needs: [CategoryOperations.lockAgainstDeletion(categoryId), { newId: Pet }],
       decide: (state) => {
         assertCategory(state, categoryId);
@@ -84,16 +84,16 @@ export class PetsService {
   }
 
   /** Changes the given fields, for PUT and PATCH: a PUT without `status` keeps the status. */
-  update(id: number, changes: PetPatchDto, origin: Origin): Promise<PetDto> {
+  update(id: number, changes: PetPatchDto, source: CommandSource): Promise<PetDto> {
     const { categoryId, status } = changes;
-    return this.commands.execute(origin, {
+    return this.commands.execute(source, {
       needs: [
         PetOperations.lock(id),
         ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
         ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
-        const pet = foundPet(state, id, origin);
+        const pet = foundPet(state, id, source);
         const changed: Pet = { ...pet, ...changes };
         if (status !== undefined) {
           const { stock, openOrders } = this.stock.of(state, id);
@@ -114,11 +114,11 @@ export class PetsService {
    * Marks a pet as deleted, but keeps its row for the records. The row does not refer to its category any more, so that the
    * category can be deleted.
    */
-  delete(id: number, origin: Origin): Promise<void> {
-    return this.commands.execute(origin, {
+  delete(id: number, source: CommandSource): Promise<void> {
+    return this.commands.execute(source, {
       needs: [PetOperations.lock(id), this.stock.load(id)],
       decide: (state) => {
-        const pet = foundPet(state, id, origin);
+        const pet = foundPet(state, id, source);
         if (this.stock.of(state, id).openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
@@ -179,9 +179,9 @@ function existing(pet: Pet | null, id: number): Pet {
   return pet;
 }
 
-function foundPet(state: State, id: number, origin: Origin): Pet {
+function foundPet(state: State, id: number, source: CommandSource): Pet {
   const pet = existing(state.find(Pet, id), id);
-  origin.precondition?.assertHolds(toPetDto(pet));
+  source.precondition?.assertHolds(toPetDto(pet));
   return pet;
 }
 

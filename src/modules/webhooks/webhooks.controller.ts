@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import type { Origin } from '#libs/database';
+import type { CommandSource } from '#libs/database';
 import { Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { CommandOrigin, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
 import { WebhooksService } from './webhooks.service';
 import {
@@ -84,8 +84,8 @@ export class WebhooksController {
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
     callbacks: CALLBACKS,
   })
-  create(@Body() body: NewWebhookDto, @CommandOrigin() origin: Origin): Promise<WebhookWithSecretDto> {
-    return this.webhooks.create(body, origin);
+  create(@Body() body: NewWebhookDto, @Source() source: CommandSource): Promise<WebhookWithSecretDto> {
+    return this.webhooks.create(body, source);
   }
 
   @Get(':webhookId')
@@ -116,9 +116,9 @@ export class WebhooksController {
   update(
     @WebhookId() id: number,
     @Body() body: WebhookPatchDto,
-    @CommandOrigin() origin: Origin,
+    @Source() source: CommandSource,
   ): Promise<WebhookDto> {
-    return this.webhooks.update(id, body, origin);
+    return this.webhooks.update(id, body, source);
   }
 
   @Delete(':webhookId')
@@ -128,8 +128,8 @@ export class WebhooksController {
     description: 'Deletes a webhook and its deliveries. Nothing more is sent to its URL.',
     errors: [WebhookNotFoundError],
   })
-  delete(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<void> {
-    return this.webhooks.remove(id, origin);
+  delete(@WebhookId() id: number, @Source() source: CommandSource): Promise<void> {
+    return this.webhooks.remove(id, source);
   }
 
   @Post(':webhookId/secret')
@@ -146,8 +146,8 @@ export class WebhooksController {
     },
     errors: [WebhookNotFoundError, TooManySecretsError],
   })
-  rotate(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<WebhookWithSecretDto> {
-    return this.webhooks.rotate(id, origin);
+  rotate(@WebhookId() id: number, @Source() source: CommandSource): Promise<WebhookWithSecretDto> {
+    return this.webhooks.rotate(id, source);
   }
 
   @Post(':webhookId/test')
@@ -159,8 +159,8 @@ export class WebhooksController {
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, WebhookDisabledError],
   })
-  test(@WebhookId() id: number, @CommandOrigin() origin: Origin): Promise<DeliveryDto> {
-    return this.webhooks.test(id, origin);
+  test(@WebhookId() id: number, @Source() source: CommandSource): Promise<DeliveryDto> {
+    return this.webhooks.test(id, source);
   }
 
   @Get(':webhookId/deliveries')
@@ -191,9 +191,9 @@ export class WebhooksController {
   retry(
     @WebhookId() id: number,
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
-    @CommandOrigin() origin: Origin,
+    @Source() source: CommandSource,
   ): Promise<DeliveryDto> {
-    return this.webhooks.retry(id, deliveryId, origin);
+    return this.webhooks.retry(id, deliveryId, source);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   Database,
   type Lookup,
   type Need,
-  type Origin,
+  type CommandSource,
   PageReader,
   type State,
 } from '#libs/database';
@@ -105,8 +105,8 @@ export class WebhooksService {
   }
 
   /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
-  create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
-    const { owner: clientId } = origin;
+  create(body: NewWebhookDto, source: CommandSource): Promise<WebhookWithSecretDto> {
+    const { owner: clientId } = source;
     const decide = (state: State): WebhookWithSecretDto => {
       this.assertAllowed(body.url);
       const count = state.lookUp(COUNT, clientId);
@@ -139,12 +139,12 @@ export class WebhooksService {
       { lookup: COUNT, key: clientId },
       { newId: Webhook },
     ];
-    return this.opened(this.commands.execute(origin, { needs, decide }));
+    return this.opened(this.commands.execute(source, { needs, decide }));
   }
 
-  update(id: number, patch: WebhookPatchDto, origin: Origin): Promise<WebhookDto> {
-    return this.change(id, origin, [], (webhook, state) => {
-      origin.precondition?.assertHolds(toWebhookDto(webhook));
+  update(id: number, patch: WebhookPatchDto, source: CommandSource): Promise<WebhookDto> {
+    return this.change(id, source, [], (webhook, state) => {
+      source.precondition?.assertHolds(toWebhookDto(webhook));
       this.assertAllowed(patch.url);
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const changed: Webhook = {
@@ -160,19 +160,19 @@ export class WebhooksService {
     });
   }
 
-  remove(id: number, origin: Origin): Promise<void> {
-    return this.commands.execute(origin, {
+  remove(id: number, source: CommandSource): Promise<void> {
+    return this.commands.execute(source, {
       needs: [{ row: Webhook, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
-        const webhook = owned(state.find(Webhook, id), id, origin.owner);
-        origin.precondition?.assertHolds(toWebhookDto(webhook));
+        const webhook = owned(state.find(Webhook, id), id, source.owner);
+        source.precondition?.assertHolds(toWebhookDto(webhook));
         state.delete(Webhook, id);
       },
     });
   }
 
-  rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
-    const rotated = this.change(id, origin, [], (webhook, state) => {
+  rotate(id: number, source: CommandSource): Promise<WebhookWithSecretDto> {
+    const rotated = this.change(id, source, [], (webhook, state) => {
       const valid = validSecrets(webhook.secrets, state.now);
       if (valid.length >= MAX_SECRETS) {
         throw new TooManySecretsError(valid.at(-1)!.until!);
@@ -207,8 +207,8 @@ export class WebhooksService {
     );
   }
 
-  test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
-    return this.change(webhookId, origin, [{ newId: WebhookDelivery }], (webhook, state) => {
+  test(webhookId: number, source: CommandSource): Promise<DeliveryDto> {
+    return this.change(webhookId, source, [{ newId: WebhookDelivery }], (webhook, state) => {
       if (!webhook.enabled) {
         throw new WebhookDisabledError(webhookId);
       }
@@ -230,9 +230,9 @@ export class WebhooksService {
     });
   }
 
-  retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
+  retry(webhookId: number, deliveryId: number, source: CommandSource): Promise<DeliveryDto> {
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    return this.change(webhookId, origin, [row], (webhook, state) => {
+    return this.change(webhookId, source, [row], (webhook, state) => {
       const delivery = state.find(WebhookDelivery, deliveryId);
       if (delivery?.webhookId !== webhookId) {
         throw new DeliveryNotFoundError(deliveryId);
@@ -286,13 +286,13 @@ export class WebhooksService {
 
   private change<Result>(
     id: number,
-    origin: Origin,
+    source: CommandSource,
     needs: Need[],
     decide: (webhook: Webhook, state: State) => Result,
   ): Promise<Result> {
-    return this.commands.execute(origin, {
+    return this.commands.execute(source, {
       needs: [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
-      decide: (state) => decide(owned(state.find(Webhook, id), id, origin.owner), state),
+      decide: (state) => decide(owned(state.find(Webhook, id), id, source.owner), state),
     });
   }
 

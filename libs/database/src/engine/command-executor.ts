@@ -3,7 +3,7 @@ import type { EntityTable } from './entity-table';
 import { FairQueue, promptOf } from './queue';
 import { isRefusedStatement, withRetries } from './postgres-errors';
 import type { Session } from './session';
-import { type Command, type Entity, type Origin, type RowNeed, State } from './state';
+import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
 
 /**
  * Maximum batches at a time: one batch executes statements while the other batch waits for its commit to reach the
@@ -74,8 +74,8 @@ export class CommandExecutor {
    * @returns the result of the command, after the commit
    * @throws the error that rejected the command; OverloadedError if the queue is full or the command waits for too long
    */
-  execute<Result>(origin: Origin, command: Command<Result>): Promise<Result> {
-    return this.queue.add(origin.owner, { command: origin.wrap?.(command) ?? command });
+  execute<Result>(source: CommandSource, command: Command<Result>): Promise<Result> {
+    return this.queue.add(source.owner, { command: source.wrap?.(command) ?? command });
   }
 
   private start(): void {

@@ -72,7 +72,7 @@ export class Rejection {
   constructor(readonly error: unknown) {}
 }
 
-export interface Origin {
+export interface CommandSource {
   /** The id of the client that sent the command. The queue serves clients in round-robin order. */
   owner: number;
   /**

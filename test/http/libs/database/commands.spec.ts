@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Database, type Origin } from '#libs/database';
+import { Database, type CommandSource } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import { CategoriesService } from '../../../../src/modules/categories';
 import { OrdersService } from '../../../../src/modules/orders';
@@ -122,7 +122,7 @@ describe('commands of a batch that need different locks of one category', () => 
   /** Each of them says how it ended: with an error's code, or with the name of the category on which it decided. */
   function commandsOn(id: number): Record<string, () => Promise<string>> {
     const [categories, pets] = [service.app.get(CategoriesService), service.app.get(PetsService)];
-    const outcomeOf = async (execute: (origin: Origin) => Promise<unknown>): Promise<string> => {
+    const outcomeOf = async (execute: (source: CommandSource) => Promise<unknown>): Promise<string> => {
       let name = 'done';
       const assertHolds = (seen: object) => ({ name } = seen as Category);
       return execute({ owner: 1, precondition: { assertHolds } }).then(
@@ -131,9 +131,9 @@ describe('commands of a batch that need different locks of one category', () => 
       );
     };
     return {
-      replace: () => outcomeOf((origin) => categories.replace(id, { name: 'replaced' }, origin)),
-      remove: () => outcomeOf((origin) => categories.delete(id, origin)),
-      add: () => outcomeOf((origin) => pets.create({ name: 'Rex', categoryId: id }, origin)),
+      replace: () => outcomeOf((source) => categories.replace(id, { name: 'replaced' }, source)),
+      remove: () => outcomeOf((source) => categories.delete(id, source)),
+      add: () => outcomeOf((source) => pets.create({ name: 'Rex', categoryId: id }, source)),
     };
   }
 
@@ -186,15 +186,15 @@ describe('a command whose write refers to a row that another transaction has loc
   ])('%s (%s, %s): no other command of its batch waits with it', async (_what, table, lock, expected) => {
     const { pool } = service.database;
     const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
-    const origin: Origin = { owner: rows[0]!.id };
+    const source: CommandSource = { owner: rows[0]!.id };
     const [categories, webhooks] = [service.app.get(CategoriesService), service.app.get(WebhooksService)];
     const url = 'https://shop.example/';
     const pet = await arrange.pet();
-    const webhook = await webhooks.create({ url, enabled: false }, origin);
+    const webhook = await webhooks.create({ url, enabled: false }, source);
     const [id, command] = {
-      clients: [origin.owner, () => webhooks.create({ url, enabled: false }, origin)],
-      webhooks: [webhook.id, () => webhooks.remove(webhook.id, origin)],
-      pets: [pet.id, () => categories.delete(pet.categoryId, origin)],
+      clients: [source.owner, () => webhooks.create({ url, enabled: false }, source)],
+      webhooks: [webhook.id, () => webhooks.remove(webhook.id, source)],
+      pets: [pet.id, () => categories.delete(pet.categoryId, source)],
     }[table]! as [number, () => Promise<unknown>];
     let outcome = 'waits';
     const { ending } = await whileHeld(pool, `SELECT FROM ${table} WHERE id = ${id} ${lock}`, async () => {
@@ -202,7 +202,7 @@ describe('a command whose write refers to a row that another transaction has loc
         () => (outcome = 'done'),
         ({ code }: ApiError) => (outcome = code),
       );
-      expect(await categories.create({ name: 'Dogs' }, origin)).toMatchObject({ name: 'Dogs' });
+      expect(await categories.create({ name: 'Dogs' }, source)).toMatchObject({ name: 'Dogs' });
       await until(async () => outcome !== 'waits' || (await lockWaits(pool)) > 0);
       expect(outcome).toBe(expected);
       return { ending };

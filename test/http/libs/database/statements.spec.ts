@@ -112,18 +112,18 @@ it('The file of statements has all that reads and writes send, in the order in w
 function together(petId: number, categoryId: number): [title: string, work: () => Promise<unknown>][] {
   const [pets, orders] = [service.app.get(PetsService), service.app.get(OrdersService)];
   const [inventory, categories] = [service.app.get(InventoryService), service.app.get(CategoriesService)];
-  const origin = { owner: 1 };
+  const source = { owner: 1 };
   const twice = (work: () => Promise<unknown>) => () => Promise.all([work(), work()]);
   return [
-    ['Orders that are placed together', twice(() => orders.place({ petId }, origin))],
-    ['Pets that are created together', twice(() => pets.create({ name: 'Rex', categoryId }, origin))],
+    ['Orders that are placed together', twice(() => orders.place({ petId }, source))],
+    ['Pets that are created together', twice(() => pets.create({ name: 'Rex', categoryId }, source))],
     [
       'Different writes that share a transaction',
       () =>
         Promise.all([
-          pets.update(petId, { name: 'Eve' }, origin),
-          inventory.adjust(petId, -1, origin),
-          categories.create({ name: 'Fish' }, origin),
+          pets.update(petId, { name: 'Eve' }, source),
+          inventory.adjust(petId, -1, source),
+          categories.create({ name: 'Fish' }, source),
         ]),
     ],
   ];
