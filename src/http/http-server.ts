@@ -134,8 +134,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * True if the path belongs to a page, a document or a health check, for any method. Such requests need no key and do not
-     * count.
+     * True if the path belongs to a page, a document or a health check, for any method. Such requests need no key and are not
+     * counted.
      */
     readonly isOutsideApi: boolean;
     traceId?: string;

@@ -124,7 +124,7 @@ function limitConnections(server: Server, { databasePool }: Settings, logger: Lo
   // Exclude the network from the report, because the report would otherwise look up the host names of all open connections.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
-  // If there is no limit, Node reports `unlimited`, and `descriptors` is NaN. The comparison below is then false.
+  // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and the number of connections is not reduced.
   const descriptors = Number(userLimits.open_files.soft);
   const possible = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   if (possible < server.maxConnections) {

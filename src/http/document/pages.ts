@@ -168,7 +168,7 @@ ${content}`;
   return htmlOf(path, `${title} – Pet Store`, head, body);
 }
 
-/** Adds a link to each heading of a section, from which readers copy the address of the section. */
+/** Adds a link to each heading, from which readers can copy the address of the section. */
 function withAnchors(html: string): string {
   const link = '<a class="anchor" href="#$2" aria-label="Link to this section">#</a>';
   return html.replace(/<(h[23]) id="([^"]+)">(.*?)<\/\1>/g, `<$1 id="$2">$3 ${link}</$1>`);

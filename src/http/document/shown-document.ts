@@ -31,7 +31,7 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
       operation.responses = commonFirst(shown, operation.responses as Responses);
     }
   }
-  // Remove parent tags: they have no operations, and the page would show each of them as an empty section.
+  // Remove tags without a description: they only group other tags, and the page would show each of them as an empty section.
   shown.tags = shown.tags!.filter(({ description }) => description !== undefined);
   // Add a section for each guide, because Scalar shows headings of the description in the sidebar and in its search.
   const about = guides.slice(1).map(({ name, title, description }) => {
