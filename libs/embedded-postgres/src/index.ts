@@ -7,7 +7,7 @@ import { ServerInUseError, ownServer } from './server';
 export { EmbeddedPostgresError, unavailability } from './binaries';
 
 interface EmbeddedPostgresOptions {
-  /** The folder for all files of the server, for example `/x/.petstore`. A relative path starts at the working directory. */
+  /** The folder for all files of the server, for example `/srv/app/.data`. A relative path starts at the working directory. */
   dataDirectory: string;
   /** The name of the database, at most 63 bytes. The database is created if it is missing. */
   database: string;

@@ -94,7 +94,7 @@ export interface Deprecation {
   sunset: string;
   documentation: string;
   /**
-   * The path of the operation that replaces the deprecated operation, for example `/pets?id={petId}`. The braces stand
+   * The path of the operation that replaces the deprecated operation, for example `/notes?id={noteId}`. The braces stand
    * for the path parameter.
    */
   successor: string;

@@ -222,7 +222,7 @@ function writesOf({ tables, state }: Transaction): Call[] {
 }
 
 /**
- * Returns a text such as `Pet 7` for each row that the command may change. The executor never runs two batches at once
+ * Returns a text such as `Account 7` for each row that the command may change. The executor never runs two batches at once
  * that may change the same row.
  */
 export function exclusiveRowsOf({ needs }: Command): string[] {

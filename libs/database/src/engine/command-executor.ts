@@ -42,7 +42,7 @@ interface Batch {
   entries: QueuedCommand[];
   awaited: RowNeed | undefined;
   /**
-   * The rows that the batch may change, each as a text such as `Pet 7`. While the batch runs, no other batch of this
+   * The rows that the batch may change, each as a text such as `Account 7`. While the batch runs, no other batch of this
    * process changes the same rows.
    */
   rows: ReadonlySet<string>;

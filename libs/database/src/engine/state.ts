@@ -4,7 +4,7 @@ import type { Call, SharedRead } from './session';
 export type Entity<Row extends object = object> = new () => Row;
 
 /**
- * A statement that finds a value for each key, such as the number of webhooks for each client id. By default the
+ * A statement that finds a value for each key, such as the number of orders for each customer id. By default the
  * statement runs before any rows are locked.
  */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
