@@ -15,7 +15,6 @@ import type { QuotaSettings } from './settings';
 import { MemoryStore } from './stores/memory-store';
 import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
-import { ADDRESS_LIMITS, MINUTE_MS } from './rules/limits';
 import { RedisConnection } from './stores/redis-connection';
 import { RedisStore } from './stores/redis-store';
 import { StoreIdentity, USAGE_DAYS, UsageDay } from './usage-day.entity';
@@ -58,9 +57,9 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package requires a limit here, so give it the limit for addresses. PlanThrottlerGuard applies the limits of
-    // each client's plan instead.
-    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
+    // The package's guard calls `handleRequest` once for each entry of this list. An entry must have two numbers, but
+    // `PlanThrottlerGuard` does not use these numbers: it takes the limits of the caller's plan.
+    ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],
   providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],
