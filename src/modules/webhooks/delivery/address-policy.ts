@@ -9,7 +9,7 @@ const PORTS_BELOW_1024 = [80, 443];
  * unicast.
  */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
-/** Block the metadata service of Azure, which gives credentials to any caller inside Azure, although its address is public. */
+/** Block an internal service of Azure, which virtual machines reach at this address although the address is in a public range. */
 const AZURE_METADATA = '168.63.129.16';
 /** Finds white space that the `URL` class would accept and silently remove. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
