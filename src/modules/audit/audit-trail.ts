@@ -92,7 +92,8 @@ export class AuditTrail {
 
   /**
    * Returns entries, newest first.
-   * @param clientName returns only entries about clients that have or once had this name, with their entries under other names
+   * @param clientName returns only entries about clients that have or once had this name, including the entries under their other
+   * names
    */
   newest(limit: number, clientName?: string): Promise<AuditRecord[]> {
     const query = this.entries

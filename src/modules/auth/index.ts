@@ -38,7 +38,7 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // No `eventsOf`: requests lock rows of clients, but do not change them.
+  // Requests only lock rows of clients and never change them, so there are no events to report (`eventsOf`).
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

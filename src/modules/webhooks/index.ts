@@ -60,7 +60,7 @@ export const WEBHOOKS: Feature = {
   commandModule: WebhookStoreModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
-  // Neither table has `eventsOf`: changes of webhooks are not reported in the event feed.
+  // Changes of webhooks are not reported in the event feed, so neither table has `eventsOf`.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [
     // Keep deliveries for at least 30 full days: today counts as one day, hence 31.

@@ -30,7 +30,7 @@ const OPTIONS = {
 } as const;
 
 type Client = Redis | Cluster;
-/** The quota script is defined as a command with two keys, from which ioredis finds the right node of a cluster. */
+/** The quota script is defined as a command with two keys, so that ioredis finds the node of a cluster that holds these keys. */
 type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
 
 export class RedisConnection {
