@@ -80,7 +80,9 @@ export class Authenticator implements BeforeApplicationShutdown {
   });
   /** Caches keys by digest. Outdated entries stay for `lastKnown`, for times when the database is unavailable. */
   private readonly known = new LRUCache<string, KnownKey>({
-    max: MAX_KNOWN,
+    // With `max`, lru-cache would allocate memory for all entries at the start.
+    maxSize: MAX_KNOWN,
+    sizeCalculation: () => 1,
     ttl: FRESH_MS,
     ttlResolution: 10,
     noDeleteOnStaleGet: true,

@@ -64,7 +64,9 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   ) {
     super(records);
     const bounds = {
-      max: MAX_ENTRIES,
+      // With `max`, lru-cache would allocate memory for all entries at the start, which takes 30 ms for each cache.
+      maxSize: MAX_ENTRIES,
+      sizeCalculation: () => 1,
       ttl: IDLE_MS,
       ttlResolution: SWEEP_MS,
       updateAgeOnGet: true,
