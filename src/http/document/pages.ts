@@ -19,11 +19,17 @@ export const GUIDES = [
   'idempotency',
   'clients',
   'deprecation',
+  'changelog',
 ] as const;
 
 export type GuideName = (typeof GUIDES)[number];
 
 export const INDEX_PATH = '/docs/guides';
+
+/** Returns the path of a guide's source, for programs and for readers who keep a copy. */
+export function markdownPath(name: GuideName): string {
+  return `${INDEX_PATH}/${name}.md`;
+}
 
 export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
@@ -37,7 +43,7 @@ interface Highlighter {
 }
 
 /** Creates the Markdown renderer. Its packages are imported only when a page is requested, because the API does not need them. */
-async function createRenderer() {
+async function createRenderer(operations: Map<string, string>) {
   const load = async <Part>(file: string) =>
     ((await import(`highlight.js/lib/${file}`)) as { default: Part }).default;
   const highlighter = await load<Highlighter>('core');
@@ -47,7 +53,16 @@ async function createRenderer() {
   const highlight = (code: string, language: string) =>
     highlighter.getLanguage(language) ? highlighter.highlight(code, { language }).value : '';
   const { default: MarkdownIt } = await import('markdown-it');
-  return new MarkdownIt({ html: false, highlight });
+  const renderer = new MarkdownIt({ html: false, highlight });
+  const code = renderer.renderer.rules.code_inline!;
+  // The name of an operation is a link to the reference, unless the name is in a link already.
+  renderer.renderer.rules.code_inline = (tokens, index, ...rest) => {
+    const written = code(tokens, index, ...rest);
+    const link = operations.get(tokens[index]!.content.replace(/\?.*/, ''));
+    const isLinked = tokens[index - 1]?.type === 'link_open';
+    return link === undefined || isLinked ? written : `<a href="${link}">${written}</a>`;
+  };
+  return renderer;
 }
 
 /** The root folder of the project: three levels above the sources, and four above the compiled files in `dist`. */
@@ -55,12 +70,18 @@ const ROOT = ['../../..', '../../../..']
   .map((way) => join(__dirname, way))
   .find((folder) => existsSync(join(folder, 'package.json')))!;
 
-export function readPageFile(name: string): Promise<Buffer> {
-  return readFile(join(ROOT, 'dist/browser', name));
+/** Reads a file that pages load. The build has collected and compressed these files. */
+export async function readPageFile(name: string): Promise<{ parts: Buffer[]; brotli: Buffer }> {
+  const [content, brotli] = await Promise.all(
+    [name, `${name}.br`].map((file) => readFile(join(ROOT, 'dist/browser', file))),
+  );
+  return { parts: [content!], brotli: brotli! };
 }
 
-export async function readGuides() {
-  const markdown = await createRenderer();
+/** Reads and renders all guides. */
+export async function readGuides({ paths }: OpenAPIObject) {
+  const links = operationsIn(paths).map(({ name, link }) => [name, link] as const);
+  const markdown = await createRenderer(new Map(links));
   const texts = await Promise.all(
     GUIDES.map((name) => readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8')),
   );
@@ -73,7 +94,7 @@ export async function readGuides() {
     const html = markdown.renderer.render(tokens, markdown.options, {});
     const sections = headings.filter(({ level }) => level === 'h2');
     const description = describe(name) ?? 'How to use the Pet Store API, with commands to try.';
-    return { name, title: headings[0]!.title, description, html, sections };
+    return { name, title: headings[0]!.title, description, text: texts[index]!, html, sections };
   });
 }
 
@@ -119,8 +140,11 @@ function pageOf(address: string): string {
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
-/** Links of the page are relative, so that they also work if a proxy adds a path prefix. */
-function htmlOf(path: string, title: string, head: string, body: string): string {
+/**
+ * Returns the HTML page for a path. Its links are relative, so that they also work if a proxy serves the service below a
+ * prefix.
+ */
+function htmlOf(path: string, title: string, about: string, head: string, body: string): string {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -128,7 +152,9 @@ function htmlOf(path: string, title: string, head: string, body: string): string
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escaped(title)}</title>
+<meta name="description" content="${escaped(about)}">
 <link rel="icon" href="${ICON}">
+<script src="/docs/theme.js"></script>
 ${head}
 </head>
 <body>
@@ -139,33 +165,94 @@ ${body}
   return html.replace(/(href|src)="\//g, `$1="${rootFrom(path)}`);
 }
 
-/**
- * Returns the page with the API reference, which Scalar renders. A style hides the "try it" button of operations with
- * `x-hideTryItPanel`, because Scalar ignores this extension.
- */
-export function referencePage({ paths }: OpenAPIObject): string {
-  const hidden = Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item as Record<string, OperationObject>)
-      .filter(([, operation]) => 'x-hideTryItPanel' in operation)
-      .map(([method]) => `section[id$="/${method.toUpperCase()}${path}"] .show-api-client-button`),
+/** The operations in the order of the document, each with its place in the reference. */
+function operationsIn(paths: OpenAPIObject['paths']) {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item as Record<string, OperationObject>).map(([method, operation]) => {
+      const [tag] = operation.tags!;
+      const name = `${method.toUpperCase()} ${path}`;
+      const anchor = `tag/${tag!.toLowerCase()}/${name.replace(' ', '')}`;
+      return { name, tag: tag!, anchor, link: `/docs#${anchor}`, operation };
+    }),
   );
-  const head = `<link rel="preload" href="/docs/openapi.json" as="fetch" crossorigin>
-<style>${hidden.join()} { display: none }</style>
-<script src="/docs/scalar.js" defer></script>
-<script src="/docs/reference.js" defer></script>`;
-  const body = `<div id="reference"></div>
-<noscript>This page needs JavaScript. <a href="${INDEX_PATH}">The guides</a> and <a href="/openapi.yaml">the OpenAPI document</a> do not.</noscript>`;
-  return htmlOf('/docs', 'Pet Store', head, body);
 }
 
-function textPage(path: string, title: string, content: string): string {
-  const head =
-    '<link rel="stylesheet" href="/docs/guide.css">\n<script src="/docs/copying.js" defer></script>';
-  const body = `<a class="skip" href="#content">Skip to the content</a>
-<header><a class="brand" href="/docs">Pet Store</a>
-<nav aria-label="Site"><a href="${INDEX_PATH}">Guides</a> <a href="/docs">Reference</a> <a href="/swagger">Swagger UI</a></nav></header>
-${content}`;
-  return htmlOf(path, `${title} – Pet Store`, head, body);
+/** Returns the header that all pages share. */
+export function siteHeader(current: string): string {
+  const pages = { [INDEX_PATH]: 'Guides', '/docs': 'Reference', '/swagger': 'Swagger UI' };
+  const links = Object.entries(pages).map(([path, text]) => {
+    const isPart = current.startsWith(`${path}/`) && path === INDEX_PATH;
+    const mark = path === current ? ' aria-current="page"' : isPart ? ' aria-current="true"' : '';
+    return `<a href="${path}"${mark}>${text}</a>`;
+  });
+  return `<a class="skip" href="#content">Skip to the content</a>
+<header class="site"><a class="brand" href="/docs">Pet Store</a>
+<nav aria-label="Site">${links.join(' ')}</nav></header>`;
+}
+
+const ABOUT = 'Pets, the categories they belong to, orders and stock, over HTTP with an API key.';
+
+/**
+ * Returns the API reference. The list of operations is there at once and without JavaScript, and Scalar replaces the list.
+ * Scalar ignores `x-hideTryItPanel`, so a style hides the "try it" button of these operations by the id of their section.
+ * @param styles style sheets that are part of the page, so that the first text needs no other file
+ */
+export function referencePage({ paths }: OpenAPIObject, guides: Guide[], styles: string[]): string {
+  const operations = operationsIn(paths);
+  const hidden = operations
+    .filter(({ operation }) => 'x-hideTryItPanel' in operation)
+    .map(({ name }) => `section[id$="/${name.replace(' ', '')}"] .show-api-client-button`);
+  const head = `<style>${styles.join('')}${hidden.join()} { display: none }</style>
+<link rel="preload" href="/docs/openapi.json" as="fetch" crossorigin>
+<script src="/docs/scalar.js" defer></script>
+<script src="/docs/reference.js" defer></script>`;
+  const tags = [...new Set(operations.map(({ tag }) => tag))].map((tag) => {
+    const items = operations
+      .filter((one) => one.tag === tag)
+      .map(({ name, anchor, operation }) => {
+        return `<a id="${escaped(anchor)}" href="#${escaped(anchor)}">${escaped(operation.summary!)}</a> <code>${name}</code>`;
+      });
+    return `<h2>${tag}</h2>\n${listOf(items)}`;
+  });
+  const toGuides = guides.slice(1).map(({ name, title, description }) => {
+    return `<a href="${guidePath(name)}">${escaped(title)}</a>: ${escaped(description.replaceAll('`', ''))}`;
+  });
+  const body = `${siteHeader('/docs')}
+<main id="content" class="before">
+<h1>Pet Store</h1>
+<p>${ABOUT} The <a href="/openapi.yaml">OpenAPI document</a> has every detail.</p>
+<noscript><p>Samples, and forms to try an operation, need JavaScript.</p></noscript>
+<h2>Guides</h2>
+${listOf(toGuides)}
+${tags.join('\n')}
+</main>
+<div id="reference"></div>`;
+  return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
+}
+
+/** Puts the header of all pages into the page of Swagger UI, and what the page needs on a phone and without JavaScript. */
+export function inSite(html: string, styles: string[]): string {
+  const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${escaped(ABOUT)}">
+<script src="./docs/theme.js"></script>
+<style>${styles.join('')}</style>
+</head>`;
+  const start = `<body>
+${siteHeader('/swagger').replaceAll('href="/', 'href="./')}
+<noscript><p>This page needs JavaScript. <a href=".${INDEX_PATH}">The guides</a> do not.</p></noscript>
+<div id="content">`;
+  return html
+    .replace('</head>', () => head)
+    .replace('<body>', () => start)
+    .replace('</body>', '</div>\n</body>');
+}
+
+function textPage(path: string, title: string, about: string, more: string, content: string): string {
+  const head = `<link rel="stylesheet" href="/docs/site.css">
+<link rel="stylesheet" href="/docs/guide.css">
+<script src="/docs/copying.js" defer></script>${more}`;
+  const body = `${siteHeader(path)}\n${content}`;
+  return htmlOf(path, `${title} · Pet Store`, about, head, body);
 }
 
 /** Adds a link to each heading, from which readers can copy the address of the section. */
@@ -176,7 +263,8 @@ function withAnchors(html: string): string {
 
 const listOf = (links: string[]): string => `<ul>${links.map((link) => `<li>${link}</li>`).join('\n')}</ul>`;
 
-export function guidePage({ name, title, html, sections }: Guide, guides: Guide[]): string {
+export function guidePage({ name, title, description, html, sections }: Guide, guides: Guide[]): string {
+  const markdown = markdownPath(name);
   const links = guides.map((other) => {
     const text = other.name === INDEX_GUIDE ? 'All guides' : escaped(other.title);
     return `<a href="${guidePath(other.name)}"${other.name === name ? ' aria-current="page"' : ''}>${text}</a>`;
@@ -188,18 +276,20 @@ export function guidePage({ name, title, html, sections }: Guide, guides: Guide[
 <nav aria-label="Guides">${listOf(links)}</nav>
 <main id="content">
 ${withAnchors(html).replace('</h1>', () => contents)}
-<footer>${next ? `Next: ${next}` : links[0]}</footer>
+<footer>${next ? `Next: ${next}` : links[0]} · <a href="${markdown}">This page as Markdown</a></footer>
 </main>
 </div>`;
-  return textPage(guidePath(name), name === INDEX_GUIDE ? 'Guides' : title, content);
+  const more = `\n<link rel="alternate" type="text/markdown" href="${markdown}">`;
+  const about = description.replaceAll('`', '');
+  return textPage(guidePath(name), name === INDEX_GUIDE ? 'Guides' : title, about, more, content);
 }
 
 /** Returns the content of `/llms.txt`: an overview of the documentation for language models (llmstxt.org). */
 export function llmsText(guides: Guide[]): string {
-  const pages = guides.map(({ name, title }) => `- [${title}](${SHOWN_ADDRESS}${guidePath(name)})`);
+  const pages = guides.map(({ name, title }) => `- [${title}](${SHOWN_ADDRESS}${markdownPath(name)})`);
   return `# Pet Store
 
-> Pets, the categories they belong to, orders and stock, over HTTP with an API key.
+> ${ABOUT}
 
 - [OpenAPI document](${SHOWN_ADDRESS}/openapi.json): every operation, error and header
 
@@ -245,7 +335,7 @@ export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): b
 <h1>There is no such page</h1>
 <p>Look for it in <a href="${INDEX_PATH}">the guides</a> or <a href="/docs">the reference</a>.</p>
 </main>`;
-  const page = textPage(request.url.replace(/\?.*/, ''), 'Not found', content);
+  const page = textPage(request.url.replace(/\?.*/, ''), 'Not found', 'There is no such page.', '', content);
   void reply.headers(GUIDE_HEADERS).type(HTML).send(page);
   return true;
 }

@@ -12,7 +12,9 @@ import {
   LIBRARY_HEADERS,
   guidePage,
   guidePath,
+  inSite,
   llmsText,
+  markdownPath,
   readGuides,
   readPageFile,
   referencePage,
@@ -29,7 +31,8 @@ export function serveDocument(app: NestFastifyApplication): void {
   // have many different `Host` values.
   const json = JSON.stringify(document);
   let reading: Promise<Guide[]> | undefined;
-  const guides = () => (reading ??= readGuides());
+  const guides = () => (reading ??= readGuides(document));
+  const theme = serveOwnFile(fastify, 'theme.js');
   serveText(fastify, '/openapi.json', () => json);
   const shown = async () => JSON.stringify(shownDocument(document, await guides()));
   serveText(fastify, '/docs/openapi.json', shown);
@@ -38,14 +41,14 @@ export function serveDocument(app: NestFastifyApplication): void {
     pages.addHook('onRequest', async (_request, reply) => {
       void reply.headers(GUIDE_HEADERS);
     });
-    serveGuides(pages, guides);
+    serveGuides(pages, guides, theme);
   });
   void fastify.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
       void reply.headers(LIBRARY_HEADERS);
     });
-    serveReference(pages, document);
-    serveSwaggerUi(pages);
+    serveReference(pages, document, guides, theme);
+    serveSwaggerUi(pages, theme);
   });
 }
 
@@ -70,14 +73,15 @@ function serveOwnFile(pages: FastifyInstance, name: string): PageFile {
   return serveFile(pages, `/docs/${name}`, () => readPageFile(name));
 }
 
-function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>): void {
-  const files = [serveOwnFile(pages, 'guide.css'), serveOwnFile(pages, 'copying.js')];
+function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>, theme: PageFile): void {
+  const files = [theme, ...['site.css', 'guide.css', 'copying.js'].map((name) => serveOwnFile(pages, name))];
   for (const [index, name] of GUIDES.entries()) {
     const write = async () => {
       const all = await guides();
       return guidePage(all[index]!, all);
     };
     serveText(pages, guidePath(name), write, files);
+    serveText(pages, markdownPath(name), async () => (await guides())[index]!.text);
   }
   serveText(pages, '/llms.txt', async () => llmsText(await guides()));
   for (const path of ['/docs', INDEX_PATH, '/swagger']) {
@@ -85,9 +89,24 @@ function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>): vo
   }
 }
 
-function serveReference(pages: FastifyInstance, document: OpenAPIObject): void {
+/** A page of a library has the header of all pages, with its style as part of the page. */
+const readStyles = async (...names: string[]): Promise<string[]> => {
+  const files = await Promise.all(names.map(readPageFile));
+  return files.map(({ parts }) => String(parts[0]));
+};
+
+function serveReference(
+  pages: FastifyInstance,
+  document: OpenAPIObject,
+  guides: () => Promise<Guide[]>,
+  theme: PageFile,
+): void {
   const files = [serveOwnFile(pages, 'scalar.js'), serveOwnFile(pages, 'reference.js')];
-  serveText(pages, '/docs', () => referencePage(document), files);
+  const write = async () => {
+    const styles = await readStyles('site.css', 'reference.css');
+    return referencePage(document, await guides(), styles);
+  };
+  serveText(pages, '/docs', write, [...files, theme]);
 }
 
 const SWAGGER_UI_FILES =
@@ -115,7 +134,7 @@ interface SwaggerUi {
 }
 
 /** Serves Swagger UI. The page loads the OpenAPI document from `swaggerUrl` instead of containing a copy. */
-function serveSwaggerUi(pages: FastifyInstance): void {
+function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
   const ui = require(join(dirname(require.resolve('@nestjs/swagger')), 'swagger-ui')) as SwaggerUi;
   const options: SwaggerCustomOptions = {
     customSiteTitle: 'Pet Store',
@@ -124,15 +143,19 @@ function serveSwaggerUi(pages: FastifyInstance): void {
       persistAuthorization: true,
       // By default, Swagger UI sends the address of the document to a validator on another server.
       validatorUrl: null,
+      // Without the bar on top, which would have a choice of light or dark of its own.
+      layout: 'BaseLayout',
       // @nestjs/swagger writes each plugin into the page with `toString`, so let `toString` return the source code.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
   };
-  const script = serveFile(pages, '/swagger/swagger-ui-init.js', () =>
-    ui.buildSwaggerInitJS(undefined, options),
-  );
+  const script = serveFile(pages, '/swagger/swagger-ui-init.js', async () => ({
+    parts: [Buffer.from(ui.buildSwaggerInitJS(undefined, options))],
+  }));
   const files = SWAGGER_UI_FILES.split(' ').map((name) =>
     serveFile(pages, `/swagger/${name}`, () => readPageFile(name)),
   );
-  serveText(pages, '/swagger', () => ui.buildSwaggerHTML('./swagger/', options), [script, ...files]);
+  const write = async () =>
+    inSite(ui.buildSwaggerHTML('./swagger/', options), await readStyles('site.css', 'swagger.css'));
+  serveText(pages, '/swagger', write, [theme, script, ...files]);
 }

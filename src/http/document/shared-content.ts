@@ -42,6 +42,7 @@ export const HTML = 'text/html; charset=utf-8';
 const TYPES: Record<string, string> = {
   '': HTML,
   '.css': 'text/css; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': JSON_TYPE,
   '.png': 'image/png',
@@ -73,6 +74,9 @@ function gzipEnd(content: Buffer[]): Buffer {
   return Buffer.concat([storedBlock(Buffer.alloc(0), true), end]);
 }
 
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
+const BROTLI = /\bbr\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
+
 interface Body {
   pieces: Buffer[];
   length: number;
@@ -82,15 +86,21 @@ interface Body {
 interface Content {
   digest: string;
   hasAddress: boolean;
-  at(address: string): Record<'plain' | 'compressed', Body>;
+  at(address: string): { identity: Body; gzip: Body; br?: Body };
+}
+
+interface Source {
+  /** The content, split where the address belongs. */
+  parts: Buffer[];
+  /** The whole content, which the build has compressed. */
+  brotli?: Buffer;
 }
 
 /**
  * Compresses each part once, whatever the address is. A caller could otherwise cause a compression for each request with a
  * different `Host`.
- * @param parts the content, split where the address belongs
  */
-async function prepare(parts: Buffer[]): Promise<Content> {
+async function prepare({ parts, brotli }: Source): Promise<Content> {
   // End each part with a full flush: the part then ends at a whole byte and does not refer to earlier parts, so that compressed
   // parts can be joined.
   const options = { finishFlush: constants.Z_FULL_FLUSH };
@@ -109,7 +119,8 @@ async function prepare(parts: Buffer[]): Promise<Content> {
       length: pieces.reduce((sum, { length }) => sum + length, 0),
       tag: entityTag(`${digest} ${encoding} ${address}`),
     });
-    return { plain: bodyOf(plain, ''), compressed: bodyOf(compressed, 'gzip') };
+    const forms = { identity: bodyOf(plain, ''), gzip: bodyOf(compressed, 'gzip') };
+    return brotli ? { ...forms, br: bodyOf([brotli], 'br') } : forms;
   };
   return { digest, hasAddress: parts.length > 1, at };
 }
@@ -143,7 +154,7 @@ export function serveText(
     for (const file of files) {
       text = text.replaceAll(`${file.path.slice(1)}"`, `${(await file.digestPath()).slice(1)}"`);
     }
-    return text.split(SHOWN_ADDRESS).map((part) => Buffer.from(part));
+    return { parts: text.split(SHOWN_ADDRESS).map((part) => Buffer.from(part)) };
   });
 }
 
@@ -152,12 +163,8 @@ export function serveText(
  * browser may get a page from one version and request its file from the other. Only a response with the right digest may be
  * cached forever.
  */
-export function serveFile(
-  pages: FastifyInstance,
-  path: string,
-  read: () => Buffer | string | Promise<Buffer>,
-): PageFile {
-  const content = serve(pages, [path, withDigest(path, ':digest')], async () => [Buffer.from(await read())]);
+export function serveFile(pages: FastifyInstance, path: string, read: () => Promise<Source>): PageFile {
+  const content = serve(pages, [path, withDigest(path, ':digest')], read);
   return { path, digestPath: async () => withDigest(path, (await content()).digest) };
 }
 
@@ -165,11 +172,7 @@ export function serveFile(
  * Answers GET requests for the paths, with 304 if the caller has the current content.
  * @returns a function that returns the content, which is read at the first call
  */
-function serve(
-  pages: FastifyInstance,
-  paths: string[],
-  read: () => Promise<Buffer[]>,
-): () => Promise<Content> {
+function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Source>): () => Promise<Content> {
   let preparing: Promise<Content> | undefined;
   const content = () => (preparing ??= read().then(prepare));
   const fetchMethod = async (address: string) => (await content()).at(address);
@@ -177,11 +180,12 @@ function serve(
   const type = TYPES[extname(paths[0]!)]!;
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
-    const isCompressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
     const { hasAddress, digest } = await content();
     const address = hasAddress ? addressOf(request) : '';
     const body = await bodies.fetch(type === HTML ? escaped(address) : address);
-    const { pieces, tag, length } = body![isCompressed ? 'compressed' : 'plain'];
+    const encoding =
+      (BROTLI.test(accepted) && body!.br && 'br') || (GZIP.test(accepted) && 'gzip') || 'identity';
+    const { pieces, tag, length } = body![encoding]!;
     const isHeld = isNotModified(request.headers, tag);
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
@@ -193,7 +197,7 @@ function serve(
         ? 'public, max-age=31536000, immutable'
         : `${hasAddress ? 'private' : 'public'}, max-age=300`,
       Vary: 'Origin, Accept-Encoding',
-      ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
     });
     if (isHeld) {
       return reply.status(304).send();

@@ -91,18 +91,19 @@ const NOT_TRIED =
 
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
-/** Moves the rare errors to the end, into one section that is collapsed at first. */
+/** Puts the rare errors behind the errors that a caller of the operation meets, into one response. */
 function commonFirst({ components }: OpenAPIObject, responses: Responses): Responses {
   const common = Object.entries(responses).filter(([status]) => !RARE.includes(status));
   const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));
-  const lines = rare.map(([status, response]) => {
-    const { description } = (
+  const examples = rare.flatMap(([, response]) => {
+    const { content } = (
       '$ref' in response ? components!.responses![response.$ref.split('/').at(-1)!] : response
     ) as ResponseObject;
-    return `- **${status}** ${description.replaceAll('\n\n', ' ')}`;
+    return Object.entries(content!['application/json']!.examples as Record<string, { value: object }>);
   });
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-  const statuses = rare.map(([status]) => status).join(', ');
-  const description = `<details><summary>Rarely: ${statuses}</summary>\n\n${lines.join('\n')}\n\n</details>`;
+  const names = examples.map(([code, { value }]) => `\`${code}\` (${(value as { status: number }).status})`);
+  const schema = { $ref: '#/components/schemas/Error' };
+  const content = { 'application/json': { schema, examples: Object.fromEntries(examples) } };
+  const description = `Rare errors, the same for every operation: ${names.join(', ')}.`;
   return { ...Object.fromEntries(common), default: { description, content } };
 }

@@ -90,7 +90,7 @@ it('The deprecation guide lists the deprecated operations, a year or more before
 });
 
 it('The changes for callers begin with the version of the document', () => {
-  const [version] = /\d+\.\d+\.\d+/.exec(readGuide('deprecation').split(/^## Changes/m)[1]!)!;
+  const [version] = /\d+\.\d+\.\d+/.exec(readGuide('changelog').split(/^## /m)[1]!)!;
   expect(version).toBe(document.info.version);
 });
 

@@ -1,10 +1,12 @@
-// Options of the Scalar page: files come from this service alone, and requests go to the address that served the page.
+// How Scalar shows the reference: from here alone, with requests to the address that served the page.
 const here = new URL('.', location.href).href;
 
+// The list of operations that the server has sent.
+document.getElementById('content').remove();
 globalThis.Scalar.createApiReference('#reference', {
   url: `${here}docs/openapi.json`,
   servers: [{ url: here.replace(/\/$/, '') }],
-  metaData: { title: 'Pet Store' },
+  setPageTitle: ({ title }) => `${title} · Pet Store`,
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: true,
   // The document has samples of its own, which run as they are.
@@ -12,7 +14,8 @@ globalThis.Scalar.createApiReference('#reference', {
   // As they are sent.
   orderSchemaPropertiesBy: 'preserve',
   orderRequiredPropertiesFirst: false,
-  setPageTitle: ({ title }) => `${title} · Pet Store`,
+  // The header has one for all pages.
+  hideDarkModeToggle: true,
   documentDownloadType: 'none',
   showDeveloperTools: 'never',
   hideClientButton: true,
@@ -20,4 +23,44 @@ globalThis.Scalar.createApiReference('#reference', {
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
+});
+
+document.querySelector('.skip').addEventListener('click', (event) => {
+  const main = document.querySelector('#reference main');
+  if (main) {
+    // A hash would be an operation for Scalar.
+    event.preventDefault();
+    main.tabIndex = -1;
+    main.focus();
+  }
+});
+
+/** Names parts that Scalar leaves without a name, or gives the form of another product's key. */
+function nameParts() {
+  const all = (selector) => document.querySelectorAll(`#reference ${selector}`);
+  for (const field of all('input[placeholder^="QUxM"]')) {
+    field.placeholder = 'psk_live_…';
+    field.ariaLabel = 'API key';
+  }
+  for (const field of all('.code-input-lite__editor:not([aria-label])')) {
+    field.ariaLabel = field.dataset.placeholder || 'Value';
+    // Scalar calls the field a combo box, but the field has no list.
+    field.role = 'textbox';
+  }
+  for (const button of all('button[class*="copy-button"]:not([aria-label])')) button.ariaLabel = 'Copy';
+  for (const link of all('a.min-w-7:not([aria-label])')) {
+    link.ariaLabel = LINKS.find(([part]) => link.href.includes(part))?.[1] ?? link.href;
+  }
+}
+
+/** The icons of the introduction, by a part of their links. */
+const LINKS = [
+  ['license', 'Licence'],
+  ['getting-started', 'Help'],
+  ['/docs/guides', 'Guides'],
+];
+
+new MutationObserver(nameParts).observe(document.getElementById('reference'), {
+  childList: true,
+  subtree: true,
 });
