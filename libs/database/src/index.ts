@@ -21,7 +21,7 @@ export {
   giveUpSilentConnection,
   poolOf,
 } from './database';
-export { BYTEWISE_TEXT, GeneratedId, Insert, MAINTAINED_BY_DATABASE } from './engine/entity-table';
+export { BYTEWISE_TEXT, GeneratedId, Insert, WRITTEN_BY_SQL } from './engine/entity-table';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,

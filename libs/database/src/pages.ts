@@ -65,8 +65,8 @@ const MAX_BYTES_WITHOUT_TEXTS = 64;
  * Maximum pages that one statement reads. For pages with long texts and for filtered searches by name the maximum is
  * four.
  */
-const MAX_BATCH = 50;
-const MAX_BATCH_OF_LONG = 4;
+const MAX_PAGES = 50;
+const MAX_LONG_PAGES = 4;
 
 /** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
 export class PageReader<Row extends object, Filters, Page> {
@@ -75,14 +75,14 @@ export class PageReader<Row extends object, Filters, Page> {
 
   /**
    * @param select turns the filters of a request into SQL
-   * @param pageOf creates a page from its rows, once for all requests that share the page; `next` is the start of the
+   * @param toPage creates a page from its rows, once for all requests that share the page; `next` is the start of the
    * next page, or null after the last page
    */
   constructor(
     private readonly database: Database,
     private readonly entity: EntityTarget<Row>,
     private readonly select: (filters: Filters, parameter: Parameter) => Selection,
-    private readonly pageOf: (rows: Row[], next: ListPosition | null) => Page,
+    private readonly toPage: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
   read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<Page> {
@@ -105,7 +105,7 @@ export class PageReader<Row extends object, Filters, Page> {
     const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
     const valuesOf = (key: string) => JSON.parse(key) as [after: number, rows: number, ...unknown[]];
     return {
-      maxBatch: selection.long || selection.named?.filters.length ? MAX_BATCH_OF_LONG : MAX_BATCH,
+      maxKeys: selection.long || selection.named?.filters.length ? MAX_LONG_PAGES : MAX_PAGES,
       callFor: (keys) => {
         const wanted = keys.map(valuesOf);
         return { statement, values: types.map((_type, index) => wanted.map((values) => values[index])) };
@@ -130,10 +130,10 @@ export class PageReader<Row extends object, Filters, Page> {
       return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
     });
     if (end === -1) {
-      return this.pageOf(rows, null);
+      return this.toPage(rows, null);
     }
     const name = named && (stored[end]!.at(-3) as string);
-    return this.pageOf(rows.slice(0, end), { id: table.idOf(rows[end]!) - 1, name });
+    return this.toPage(rows.slice(0, end), { id: table.idOf(rows[end]!) - 1, name });
   }
 }
 

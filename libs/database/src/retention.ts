@@ -8,7 +8,7 @@ export interface ExpiredRows {
   /** Returns the SQL condition that selects the rows to delete. `now` is the unix time in milliseconds. */
   expired: (now: number) => string;
   /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
-  batch?: number;
+  maxRows?: number;
 }
 
 /**
@@ -20,7 +20,7 @@ export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired
   return (now) => `${dayColumn} < '${utcDate(now - (days - 1) * DAY_MS)}'`;
 }
 
-const BATCH = 5_000;
+const MAX_ROWS = 5_000;
 
 /**
  * Deletes expired rows every ten minutes, or every `everyMs` milliseconds. Several instances may run at once: each
@@ -69,14 +69,14 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return total;
   }
 
-  private async deleteFrom({ table, expired, batch = BATCH }: ExpiredRows): Promise<number> {
+  private async deleteFrom({ table, expired, maxRows = MAX_ROWS }: ExpiredRows): Promise<number> {
     // Select the rows with an array, because a join would read the whole table for every DELETE statement.
     const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${table} WHERE ${expired(this.clock.now())} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
       SELECT count(*)::int AS count FROM deleted`;
     let total = 0;
-    for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
-      const [row] = await this.database.query<{ count: number }>({ text, isUnprepared: true }, [batch]);
+    for (let deleted = maxRows; deleted === maxRows && !this.isStopped; total += deleted) {
+      const [row] = await this.database.query<{ count: number }>({ text, isUnprepared: true }, [maxRows]);
       deleted = row!.count;
     }
     if (total > 0) {

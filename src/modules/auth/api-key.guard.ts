@@ -16,13 +16,13 @@ import { type AccessRule, InsufficientScopeError, INVALID, MISSING, presentedKey
 import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
 import { ApiKey } from './api-key.entity';
 
-const MAX_BATCH = 500;
+const MAX_KEYS = 500;
 const MAX_KNOWN = 100_000;
 /**
  * Caller id of database reads that look up keys. Reads are scheduled round-robin by caller, so that many reads of one client do
  * not delay the look-up of other clients' keys.
  */
-const KEY_LOOK_UPS = -1;
+const KEY_LOOKUP_CALLER = -1;
 /**
  * How long a key is cached, in milliseconds. Shorter than a second, because a changed key must take effect within a second,
  * including the time to respond.
@@ -58,7 +58,7 @@ interface KnownKey {
  * does not keep the database busy.
  */
 const KEYS: SharedRead<string, KnownKey> = {
-  maxBatch: MAX_BATCH,
+  maxKeys: MAX_KEYS,
   callFor: (digests) => ({ statement: KEYS_BY_DIGEST, values: [digests] }),
   resultsOf: (rows, digests) => {
     const keys = new Map(rows as readonly [digest: string, key: ClientKey][]);
@@ -89,7 +89,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     noDeleteOnFetchRejection: true,
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
-      const read = await this.database.readByKey(KEYS, digest, KEY_LOOK_UPS);
+      const read = await this.database.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
       // Count the age of an entry from the start of the read. The TTL must be at least 1 ms, because 0 means no expiry.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;

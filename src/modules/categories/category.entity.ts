@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index } from 'typeorm';
-import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
+import { GeneratedId, WRITTEN_BY_SQL } from '#libs/database';
 
 @Entity('categories')
 @Check('categories_name_check', 'char_length(name) BETWEEN 1 AND 200')
@@ -16,6 +16,6 @@ export class Category {
   @Column('text', { nullable: true })
   description!: string | null;
 
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...MAINTAINED_BY_DATABASE })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...WRITTEN_BY_SQL })
   createdAt?: Date;
 }

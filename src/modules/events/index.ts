@@ -35,7 +35,7 @@ const expired = (now: number): string =>
 export const EVENTS: Feature = {
   module: EventsModule,
   commandModule: EventLogModule,
-  expired: [{ table: 'events', expired, batch: SLICE }],
+  expired: [{ table: 'events', expired, maxRows: SLICE }],
   schemas: EVENT_SCHEMAS,
   commands: async () => [(await import('./events.command.js')).EventsCommand],
 };

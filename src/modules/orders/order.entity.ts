@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
-import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
+import { GeneratedId, WRITTEN_BY_SQL } from '#libs/database';
 
 @Entity('orders')
 @Check('orders_quantity_check', 'quantity >= 1')
@@ -24,7 +24,7 @@ export class Order {
   @Column('boolean', { default: false })
   complete!: boolean;
 
-  @Column({ name: 'placed_at', type: 'timestamptz', default: () => 'now()', ...MAINTAINED_BY_DATABASE })
+  @Column({ name: 'placed_at', type: 'timestamptz', default: () => 'now()', ...WRITTEN_BY_SQL })
   placedAt?: Date;
 
   @Column({ name: 'cancelled_at', type: 'timestamptz', nullable: true })

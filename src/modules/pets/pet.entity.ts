@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
-import { GeneratedId, MAINTAINED_BY_DATABASE } from '#libs/database';
+import { GeneratedId, WRITTEN_BY_SQL } from '#libs/database';
 import type { PetStatus } from './pet-status';
 
 @Entity('pets')
@@ -29,7 +29,7 @@ export class Pet {
   @Column('text')
   status!: PetStatus;
 
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...MAINTAINED_BY_DATABASE })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...WRITTEN_BY_SQL })
   createdAt?: Date;
 
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })

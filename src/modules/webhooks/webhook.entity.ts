@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { GeneratedId, MAINTAINED_BY_DATABASE, type Transaction } from '#libs/database';
+import { GeneratedId, WRITTEN_BY_SQL, type Transaction } from '#libs/database';
 import type { AuditTrail } from '../audit';
 
 export interface StoredSecret {
@@ -74,7 +74,7 @@ export class Webhook {
   createdAt!: Date;
 
   /** The webhook receives events after this position in the event feed. A database trigger sets this column. */
-  @Column({ type: 'bigint', ...MAINTAINED_BY_DATABASE })
+  @Column({ type: 'bigint', ...WRITTEN_BY_SQL })
   since?: number;
 }
 
@@ -166,7 +166,7 @@ export class WebhookDelivery {
   error!: string | null;
 
   /** Until this time, only the instance that holds the lease may send the delivery. */
-  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...MAINTAINED_BY_DATABASE })
+  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...WRITTEN_BY_SQL })
   leasedUntil?: Date | null;
 }
 

@@ -11,7 +11,7 @@ import { type Command, type Entity, type CommandSource, type RowNeed, State } fr
  */
 const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
-const MAX_BATCH = 150;
+const MAX_COMMANDS = 150;
 /**
  * While a batch runs, a second batch starts only if at least as many commands wait as the first batch has; 50 waiting
  * commands are always enough. Starting earlier would make batches too small: a command alone in a transaction costs six
@@ -59,7 +59,7 @@ export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
   private running: Batch[] = [];
   private readonly tables: Tables;
-  private readonly maxHeld: number;
+  private readonly maxWaitingBatches: number;
 
   constructor(
     private readonly database: Connections,
@@ -67,7 +67,7 @@ export class CommandExecutor {
     private readonly now: () => number,
   ) {
     this.tables = { order: model.tables, of: (entity) => database.table(entity) };
-    this.maxHeld = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
+    this.maxWaitingBatches = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
   }
 
   /**
@@ -98,7 +98,7 @@ export class CommandExecutor {
       prompt.length < MAX_BATCHES &&
       running.length < MAX_BATCHES_WITH_SLOW &&
       prompt.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH));
-    return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_BATCH) : [];
+    return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_COMMANDS) : [];
   }
 
   /** Takes commands that all wait for the same lock on the same row, so that their batch waits for no other row. */
@@ -111,7 +111,7 @@ export class CommandExecutor {
       first = isTaken ? heldRow : first;
       return isTaken;
     };
-    return running.length < this.maxHeld ? this.queue.take(isNext, MAX_BATCH) : [];
+    return running.length < this.maxWaitingBatches ? this.queue.take(isNext, MAX_COMMANDS) : [];
   }
 
   private isBusy({ command }: Entry): boolean {

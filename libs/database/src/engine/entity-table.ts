@@ -4,7 +4,7 @@ import { entryOf } from './entry-of';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
 import type { Lookup, RowLock } from './state';
 
-const MAX_BATCH = 500;
+const MAX_KEYS = 500;
 
 /**
  * Up to four rows are inserted with a list of values, more rows with one array per column. Arrays are slower than a
@@ -138,7 +138,7 @@ export class EntityTable<Row extends object> {
       many: { text: `${select} = ANY($1::bigint[])${order} ${lock}`.trimEnd() },
     };
     return {
-      maxBatch: MAX_BATCH,
+      maxKeys: MAX_KEYS,
       callFor: (ids) => callWith(forms, ids),
       resultsOf: (stored, ids) => {
         const rows = new Map(stored.map((one) => this.rowOf(one)).map((row) => [this.idOf(row), row]));
@@ -219,4 +219,4 @@ export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
  * Column options for a column that the database or a hand-written statement fills in. `EntityTable` and TypeORM's
  * repositories neither read nor write the column.
  */
-export const MAINTAINED_BY_DATABASE = { select: false, insert: false, update: false } as const;
+export const WRITTEN_BY_SQL = { select: false, insert: false, update: false } as const;

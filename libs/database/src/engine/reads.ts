@@ -32,7 +32,7 @@ interface Group {
   keys: Set<unknown>;
 }
 
-interface Batch {
+interface SentReads {
   /** The reads whose results have not arrived yet, by `id`. The reads of a group share one statement. */
   groups: Map<unknown, Group>;
   since: number;
@@ -45,7 +45,7 @@ interface Batch {
  */
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
-  private running: Batch[] = [];
+  private running: SentReads[] = [];
   private lastTaken = 1;
 
   constructor(
@@ -90,16 +90,16 @@ export class Reads {
 
   /**
    * Takes waiting reads from the queue and groups the reads that share a statement. A read whose statement is running
-   * in a batch of `prompt` stays in the queue until that statement ends.
-   * @param prompt the batches that have been running for less than 100 ms
+   * among `prompt` stays in the queue until that statement ends.
+   * @param prompt the sent reads that have been running for less than 100 ms
    */
-  private take(prompt: readonly Batch[]): Batch['groups'] {
-    const groups: Batch['groups'] = new Map();
+  private take(prompt: readonly SentReads[]): SentReads['groups'] {
+    const groups: SentReads['groups'] = new Map();
     const taken = this.queue.take((entry) => {
       const { id, read, key } = entry;
       const group = groups.get(id);
       if (group !== undefined) {
-        const hasRoom = group.keys.size < (read.maxBatch ?? Infinity) || group.keys.has(key);
+        const hasRoom = group.keys.size < (read.maxKeys ?? Infinity) || group.keys.has(key);
         if (hasRoom) {
           group.entries.push(entry);
           group.keys.add(key);
@@ -108,7 +108,7 @@ export class Reads {
       }
       const mayStart =
         groups.size < MAX_TOGETHER &&
-        !prompt.some((batch) => batch.groups.has(id)) &&
+        !prompt.some((sent) => sent.groups.has(id)) &&
         !(entry.isSlow && this.hasSlow(entry.owner, groups));
       if (mayStart) {
         groups.set(id, { entries: [entry], keys: new Set([key]) });
@@ -123,27 +123,27 @@ export class Reads {
    * True if a slow statement of this caller is running or about to start. Each caller may have one slow statement at a
    * time, so that a few callers cannot take all connections.
    */
-  private hasSlow(caller: number, next: Batch['groups']): boolean {
+  private hasSlow(caller: number, next: SentReads['groups']): boolean {
     return [next, ...this.running.map(({ groups }) => groups)].some((groups) =>
       [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.owner === caller),
     );
   }
 
-  private async run(batch: Batch): Promise<void> {
-    this.running.push(batch);
-    const groups = [...batch.groups.values()];
+  private async run(sent: SentReads): Promise<void> {
+    this.running.push(sent);
+    const groups = [...sent.groups.values()];
     const work = (session: Session) =>
-      session.corked(() => Promise.all(groups.map((group) => this.load(session, group, batch))));
+      session.corked(() => Promise.all(groups.map((group) => this.load(session, group, sent))));
     try {
       await inContext(groups[0]!, () => this.session(work));
     } catch (error) {
-      rejectAll(batch.groups, error);
+      rejectAll(sent.groups, error);
     }
-    this.running = this.running.filter((other) => other !== batch);
+    this.running = this.running.filter((other) => other !== sent);
     this.start();
   }
 
-  private async load(session: Session, group: Group, { groups }: Batch): Promise<void> {
+  private async load(session: Session, group: Group, { groups }: SentReads): Promise<void> {
     const { entries } = group;
     const { id, read } = entries[0]!;
     const keys = [...group.keys];
@@ -162,7 +162,7 @@ export class Reads {
   }
 }
 
-function rejectAll(groups: Batch['groups'], error: unknown): void {
+function rejectAll(groups: SentReads['groups'], error: unknown): void {
   [...groups.values()].flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
 }
 

@@ -33,7 +33,7 @@ export interface CallResult {
  * request.
  */
 export interface SharedRead<Key, Result> {
-  readonly maxBatch?: number;
+  readonly maxKeys?: number;
   callFor(keys: readonly Key[]): Call;
   /** Returns one result for each key, in the order of `keys`. */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];

@@ -55,9 +55,9 @@ it('deletes what is older than the retention period, which includes today', asyn
 
 it('deletes everything expired, in as many batches as that takes', async () => {
   await add('2026-01-01', 4);
-  expect(await keeping({ batch: 2 }).deleteExpired()).toBe(4);
+  expect(await keeping({ maxRows: 2 }).deleteExpired()).toBe(4);
   await add('2026-01-01', 5);
-  expect(await keeping({ batch: 2 }).deleteExpired()).toBe(5);
+  expect(await keeping({ maxRows: 2 }).deleteExpired()).toBe(5);
 });
 
 it('skips rows that another instance is deleting, without waiting', async () => {
@@ -76,7 +76,7 @@ it('a stop waits for the running batch and starts no other', async () => {
   const other = await test.pool.connect();
   await other.query('BEGIN');
   await other.query('LOCK TABLE things');
-  const retention = keeping({ batch: 1 }, 1);
+  const retention = keeping({ maxRows: 1 }, 1);
   retention.onApplicationBootstrap();
   const waiting = async () =>
     (await other.query(`SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted`)).rowCount;

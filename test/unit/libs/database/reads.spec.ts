@@ -12,7 +12,7 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The numbers of names, with a statement that is named like the read. */
 const numbers = (text: string): SharedRead<string, number | null> => ({
-  maxBatch: 3,
+  maxKeys: 3,
   callFor: (names) => ({ statement: { text }, values: names }),
   resultsOf: (rows, names) =>
     names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
