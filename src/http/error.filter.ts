@@ -57,7 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
-      if (request.client === undefined && !request.isOutsideApi && statusOf(thrown) < 500) {
+      if (request.client === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
         const decision = await this.limiter.admit(await this.limiter.identify(request));
         if (decision.outcome !== 'allowed') {
           return limitErrorOf(decision);
@@ -132,7 +132,7 @@ function toApiError(failure: unknown): ApiError {
   ) {
     return new ServiceUnavailableError();
   }
-  const status = statusOf(failure);
+  const status = httpStatusOf(failure);
   if (status === 413) {
     return new PayloadTooLargeError();
   }
@@ -142,7 +142,7 @@ function toApiError(failure: unknown): ApiError {
 }
 
 /** Errors of Nest have the HTTP status in `status`, those of Fastify in `statusCode`. Any other error counts as 500. */
-function statusOf(failure: unknown): number {
+function httpStatusOf(failure: unknown): number {
   const { status, statusCode = status } = failure as { status?: unknown; statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : 500;
 }

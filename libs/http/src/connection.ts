@@ -25,7 +25,7 @@ const JOINED_CHUNKS_BYTES = 4_096;
  */
 const UNREAD_FACTOR = 3;
 
-export interface Owner {
+export interface Caller {
   connections: number;
   heldBytes: number;
 }
@@ -146,7 +146,7 @@ export class Connection {
 
   constructor(
     readonly socket: Socket,
-    readonly owner: Owner | undefined,
+    readonly caller: Caller | undefined,
     private readonly onChange: (connection: Connection, addedBytes: number) => void,
   ) {
     const parsed = socket as ParsedSocket;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { type AccountedRequest, type AccountedResponse, Connection, type Owner, isSent } from './connection';
+import { type AccountedRequest, type AccountedResponse, type Caller, Connection, isSent } from './connection';
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
@@ -52,60 +52,60 @@ export type Refusal = 'memory' | 'address' | 'total';
  */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
-  private readonly owners = new Map<string, Owner>();
+  private readonly callers = new Map<string, Caller>();
   private readonly total = { heldBytes: 0 };
-  maxHeld = MAX_HELD_BYTES;
+  maxHeldBytes = MAX_HELD_BYTES;
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
   onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
 
   /**
    * @param server a server that does not listen yet, because earlier connections would not be counted
-   * @param ownerOf returns the name of the caller behind an address, who may open half of all connections; undefined
+   * @param callerOf returns the name of the caller behind an address, who may open half of all connections; undefined
    * for a trusted proxy, which may open all connections because it has many callers
    */
   constructor(
     private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
-    ownerOf: (address: string) => string | undefined,
+    callerOf: (address: string) => string | undefined,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
     // Keep a connection open when the caller closes only its sending side: the caller still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('drop', () => this.noteRefusal('total'));
     server.on('connection', (socket: Socket) => {
-      const name = ownerOf(socket.remoteAddress ?? '');
-      const owner =
-        name === undefined ? undefined : (this.owners.get(name) ?? { connections: 0, heldBytes: 0 });
-      if (owner !== undefined && owner.connections >= server.maxConnections / 2) {
+      const name = callerOf(socket.remoteAddress ?? '');
+      const caller =
+        name === undefined ? undefined : (this.callers.get(name) ?? { connections: 0, heldBytes: 0 });
+      if (caller !== undefined && caller.connections >= server.maxConnections / 2) {
         socket.destroy();
         this.noteRefusal('address');
         return;
       }
-      this.all.set(socket, new Connection(socket, owner, (...changed) => this.account(...changed)));
-      if (owner !== undefined) {
-        owner.connections += 1;
-        this.owners.set(name!, owner);
+      this.all.set(socket, new Connection(socket, caller, (...changed) => this.account(...changed)));
+      if (caller !== undefined) {
+        caller.connections += 1;
+        this.callers.set(name!, caller);
       }
       socket.once('close', () => {
         this.all.delete(socket);
-        if (owner !== undefined && (owner.connections -= 1) === 0) {
-          this.owners.delete(name!);
+        if (caller !== undefined && (caller.connections -= 1) === 0) {
+          this.callers.delete(name!);
         }
       });
     });
   }
 
   private account(changed: Connection, addedBytes: number): void {
-    const { owner } = changed;
+    const { caller } = changed;
     this.total.heldBytes += addedBytes;
-    if (owner !== undefined) {
-      owner.heldBytes += addedBytes;
+    if (caller !== undefined) {
+      caller.heldBytes += addedBytes;
     }
-    if (addedBytes > 0 && owner !== undefined && owner.heldBytes > this.maxHeld / 2) {
-      this.keepWithin(this.maxHeld / 2, owner, changed);
+    if (addedBytes > 0 && caller !== undefined && caller.heldBytes > this.maxHeldBytes / 2) {
+      this.keepWithin(this.maxHeldBytes / 2, caller, changed);
     }
-    if (addedBytes > 0 && this.total.heldBytes > this.maxHeld) {
-      this.keepWithin(this.maxHeld, this.total, changed);
+    if (addedBytes > 0 && this.total.heldBytes > this.maxHeldBytes) {
+      this.keepWithin(this.maxHeldBytes, this.total, changed);
     }
   }
 
@@ -114,8 +114,8 @@ export class Connections {
    * @param sum the memory of one caller's connections, or of all connections
    * @param changed the connection whose bytes are being parsed at this moment
    */
-  private keepWithin(maximum: number, sum: Pick<Owner, 'heldBytes'>, changed: Connection): void {
-    const all = [...this.all.values()].filter(({ owner }) => sum === this.total || sum === owner);
+  private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
+    const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);
     all.forEach((connection) => connection.settle());
     if (sum.heldBytes > maximum) {
       for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {

@@ -55,7 +55,7 @@ declare module 'fastify' {
 export function represent(result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
   const { representation } = request.routeOptions.config;
   if (representation === undefined) {
-    return isHeld(request, reply, null) ? undefined : result;
+    return answersNotModified(request, reply, null) ? undefined : result;
   }
   const { isPage, status, deprecatedRead, asRead, single } = representation;
   if (isPage) {
@@ -76,9 +76,9 @@ function sendResource(
 ): ResponseBody {
   const body = JSON.stringify(resource);
   const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
-  const held = isHeld(request, reply, tag);
+  const notModified = answersNotModified(request, reply, tag);
   void reply.header('ETag', tag);
-  return held ? undefined : asJson(body, reply);
+  return notModified ? undefined : asJson(body, reply);
 }
 
 function sendPage(
@@ -91,11 +91,11 @@ function sendPage(
   if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
     return sendResource(entries, entries[0]!, request, reply);
   }
-  const held = isHeld(request, reply, null);
+  const notModified = answersNotModified(request, reply, null);
   if (cursor !== null) {
     void reply.header('Link', nextLink(request, cursor));
   }
-  return held ? undefined : asJson(bodyOf(page), reply);
+  return notModified ? undefined : asJson(bodyOf(page), reply);
 }
 
 function asksForOne(query: object, parameter: string): boolean {
@@ -178,7 +178,7 @@ function mismatchOf(tags: string[], tag: string | null): string {
   if (tags.length === 0) {
     return 'If-Match has no ETag in double quotes. Send the ETag of a response with its quotes.';
   }
-  return tags.every((held) => held.startsWith('W/'))
+  return tags.every((one) => one.startsWith('W/'))
     ? 'A weak ETag (W/"…") never matches in If-Match. Send the strong ETag ("…") of a response that no proxy has compressed.'
     : 'The resource has none of the ETags in If-Match. Get it again and send its new ETag.';
 }
@@ -199,16 +199,16 @@ export function isNotModified(conditions: Conditions, tag: string | null): boole
   }
   return (
     ifNoneMatch !== undefined &&
-    (trimmed(ifNoneMatch) === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag))
+    (trimmed(ifNoneMatch) === '*' || tagsOf(ifNoneMatch).some((one) => one.replace(/^W\//, '') === tag))
   );
 }
 
-function isHeld(request: FastifyRequest, reply: FastifyReply, tag: string | null): boolean {
-  const held = isRead(request) && isNotModified(request.headers, tag);
-  if (held) {
+function answersNotModified(request: FastifyRequest, reply: FastifyReply, tag: string | null): boolean {
+  const notModified = isRead(request) && isNotModified(request.headers, tag);
+  if (notModified) {
     void reply.status(304);
   }
-  return held;
+  return notModified;
 }
 
 /**

@@ -111,7 +111,7 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
   return tokens.flatMap((token, index) => {
     const text = (distance: number) => tokens[index + distance]?.content ?? '';
     const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
-    links.forEach((link) => link.attrSet('href', pageOf(String(link.attrGet('href')))));
+    links.forEach((link) => link.attrSet('href', pageAddressOf(String(link.attrGet('href')))));
     if (token.type === 'table_open') {
       // Make the table focusable: a wide table can then be scrolled with the keyboard as well.
       token.attrSet('tabindex', '0');
@@ -132,7 +132,7 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
 }
 
 /** Turns a link in a Markdown file (`limits.md#bans`) into a link to the page (`/docs/guides/limits#bans`). */
-function pageOf(address: string): string {
+function pageAddressOf(address: string): string {
   return address.replace(/^([\w-]+)\.md/, (_all, name: GuideName) => guidePath(name));
 }
 

@@ -56,7 +56,7 @@ export function serveDocument(app: NestFastifyApplication): void {
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   fastify.get('/', (request, reply) => {
     const isPage = wantsPage(request);
-    const isHeld = !isPage && isNotModified(request.headers, null);
+    const isUnmodified = !isPage && isNotModified(request.headers, null);
     const at = (path: string) => request.prefix + path;
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
     const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
@@ -65,7 +65,7 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
       return reply.redirect(places.docs);
     }
     const answer = { name: info.title, version: info.version, ...places };
-    return isHeld ? reply.status(304).send() : reply.send(answer);
+    return isUnmodified ? reply.status(304).send() : reply.send(answer);
   });
 }
 

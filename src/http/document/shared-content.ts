@@ -186,7 +186,7 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     const encoding =
       (BROTLI.test(accepted) && body!.br && 'br') || (GZIP.test(accepted) && 'gzip') || 'identity';
     const { pieces, tag, length } = body![encoding]!;
-    const isHeld = isNotModified(request.headers, tag);
+    const isUnmodified = isNotModified(request.headers, tag);
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
@@ -199,7 +199,7 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
       Vary: 'Origin, Accept-Encoding',
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
     });
-    if (isHeld) {
+    if (isUnmodified) {
       return reply.status(304).send();
     }
     // Send the shared buffers as a stream instead of joining them, so that slow readers do not fill the memory with copies.

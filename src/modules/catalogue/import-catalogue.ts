@@ -210,7 +210,7 @@ class ImportRun {
   }
 
   private async importGroup(group: NumberedLine[]): Promise<void> {
-    const lines = await this.newOnes(group);
+    const lines = await this.linesToCreate(group);
     const since = performance.now();
     await this.createAll(lines);
     this.outcome.nextLine = Math.max(this.outcome.nextLine, (group.at(-1)?.number ?? 0) + 1);
@@ -222,7 +222,7 @@ class ImportRun {
    * Returns the lines to create, without categories before `fromLine`, whose ids are looked up. Asks the operator before a
    * category is created whose name the store already has.
    */
-  private async newOnes(group: NumberedLine[]): Promise<NumberedLine[]> {
+  private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
     if (categories.length === 0) {
       return group;

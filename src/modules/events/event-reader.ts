@@ -103,7 +103,7 @@ const PAGE = {
  * Finds the position from which to continue if the event at the position `$1` with the time `$2` was lost: the newest event that
  * is at least a minute older.
  */
-const AGAIN = {
+const BEFORE_LOSS = {
   text: `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`,
 };
@@ -147,7 +147,7 @@ export class EventReader {
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.after(FEED_START, { type, petId }, most, caller);
     }
-    const [again] = await this.database.read(AGAIN, [position, time], caller);
+    const [again] = await this.database.read(BEFORE_LOSS, [position, time], caller);
     return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 

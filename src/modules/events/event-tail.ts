@@ -4,12 +4,12 @@ import { ServiceUnavailableError } from '#libs/http';
 import type { EventFilter, FeedPosition } from './event.entity';
 import { type EventPage, EventReader, type StoredEvent } from './event-reader';
 
-const POLL_MS = 200;
-const BATCH = 500;
+export const POLL_MS = 200;
+export const MAX_READ = 500;
 const MAX_WAITS = 2_000;
 const MAX_WAITS_OF_CLIENT = 50;
 
-interface Wait {
+interface Waiter {
   client: number;
   filter: EventFilter;
   /** The request waits for an event after this position. The position increases as long as new events do not match the filter. */
@@ -23,7 +23,7 @@ interface Wait {
  */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
-  private readonly waits = new Set<Wait>();
+  private readonly waits = new Set<Waiter>();
   private isOver = false;
   private readonly task = new RepeatingTask({
     name: 'Reading new events for waiting requests',
@@ -54,12 +54,12 @@ export class EventTail implements OnModuleDestroy {
    * @returns a position up to which no event matches the filter
    * @throws ApiError 503 if too many requests are waiting, of this client or in total
    */
-  async next(waiting: Omit<Wait, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
+  async next(waiting: Omit<Waiter, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
     if (ofClient >= MAX_WAITS_OF_CLIENT || this.waits.size >= MAX_WAITS) {
       throw new ServiceUnavailableError();
     }
-    const wait: Wait = { ...waiting, end: () => undefined };
+    const wait: Waiter = { ...waiting, end: () => undefined };
     const ended = new Promise<void>((resolve) => (wait.end = resolve));
     if (this.isOver || signal.aborted) {
       return wait.after;
@@ -86,7 +86,7 @@ export class EventTail implements OnModuleDestroy {
     const positions = waits.map(({ after }) => after);
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     for (let more = waits.length > 0; more;) {
-      const page = await this.events.after(from, {}, BATCH);
+      const page = await this.events.after(from, {}, MAX_READ);
       waits.forEach((wait) => show(wait, page));
       from = page.reached;
       more = page.hasMore && !page.isLost;
@@ -94,7 +94,7 @@ export class EventTail implements OnModuleDestroy {
   }
 }
 
-function show(wait: Wait, { events, reached, isLost }: EventPage): void {
+function show(wait: Waiter, { events, reached, isLost }: EventPage): void {
   const { after, filter } = wait;
   if (isLost || events.some((one) => one.position > after.position && matches(one, filter))) {
     wait.end();

@@ -16,10 +16,9 @@ import {
 import { formatError, printableJson } from '#libs/messages';
 import { EVENT_TYPES, type EventFilter, type EventType } from './event.entity';
 import { EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
+import { MAX_READ, POLL_MS } from './event-tail';
 import type { EventDto } from './events.dto';
 
-const BATCH = 500;
-const POLL_MS = 200;
 const LOST =
   'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
 
@@ -83,7 +82,7 @@ export class EventsCommand extends BaseCommand {
       }
       for (;;) {
         signal.throwIfAborted();
-        const { events: found, reached, hasMore, isLost } = await this.events.after(place, filter, BATCH);
+        const { events: found, reached, hasMore, isLost } = await this.events.after(place, filter, MAX_READ);
         if (isLost) {
           process.stderr.write(formatError(LOST));
         }

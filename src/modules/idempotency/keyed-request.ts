@@ -80,7 +80,7 @@ const CLAIMS: Lookup<string, boolean> = {
  * Finds the stored responses of several keys. LATERAL, and a condition on the age that cannot use an index, make PostgreSQL look
  * up each key in the primary key. A plan that was made for a small table could otherwise scan all responses later.
  */
-const FIND = {
+const FIND_RESPONSES = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
@@ -92,7 +92,7 @@ const FIND = {
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
-  callFor: (names) => ({ statement: FIND, values: [names] }),
+  callFor: (names) => ({ statement: FIND_RESPONSES, values: [names] }),
   resultsOf: (rows, names) => {
     const found = names.map((): StoredResponse | null => null);
     for (const [place, fingerprint, status, body] of rows as [number, string, number, string][]) {
@@ -103,7 +103,7 @@ const RESPONSES: Lookup<string, StoredResponse | null> = {
 };
 
 /** Stores responses. Overwrites an expired response with the same key that was not yet deleted. */
-const KEEP = new Insert(
+const INSERT_RESPONSES = new Insert(
   'INSERT INTO idempotency_records (name, fingerprint, status, body)',
   ['text', 'text', 'int', 'text'],
   ` ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
@@ -112,7 +112,9 @@ const KEEP = new Insert(
 
 const RECORDS: Journal<StoredResponse & { name: string }> = {
   write: (records) => [
-    KEEP.of(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
+    INSERT_RESPONSES.of(
+      records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body]),
+    ),
   ],
 };
 

@@ -74,8 +74,8 @@ export class Webhook {
   createdAt!: Date;
 
   /** The webhook receives events after this position in the event feed. A database trigger sets this column. */
-  @Column({ type: 'bigint', ...WRITTEN_BY_SQL })
-  since?: number;
+  @Column({ name: 'since', type: 'bigint', ...WRITTEN_BY_SQL })
+  startPosition?: number;
 }
 
 /** The state of a webhook with a new URL: nothing is known about its receiver. */

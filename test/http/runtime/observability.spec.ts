@@ -226,8 +226,8 @@ describe('the metrics', () => {
 
   it('count connections that are closed for a limit, of which the log has one line a minute', async () => {
     const lines = () => service.log.lines.filter(({ reason }) => reason === 'memory');
-    const { maxHeld } = service.connections;
-    service.connections.maxHeld = 10_000;
+    const { maxHeldBytes } = service.connections;
+    service.connections.maxHeldBytes = 10_000;
     for (let count = 1; count <= 2; count += 1) {
       const connection = await RawConnection.open(service.port);
       connection.write(`${requestText('GET /').slice(0, -2)}${'ab:\r\n'.repeat(1_000)}`);
@@ -235,7 +235,7 @@ describe('the metrics', () => {
       expect(await text()).toContain(`petstore_http_connections_refused_total{reason="memory"} ${count}\n`);
       expect(lines()).toHaveLength(1);
     }
-    service.connections.maxHeld = maxHeld;
+    service.connections.maxHeldBytes = maxHeldBytes;
   });
 
   it('have counters without any events, as 0', async () => {

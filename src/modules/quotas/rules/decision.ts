@@ -158,20 +158,22 @@ export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
 
 export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
   const { windows, ban, limits, perMinute, isShare, now } = state;
-  if (step === 'read') return statusOf(state, 'unchanged');
+  if (step === 'read') return quotaStatusOf(state, 'unchanged');
   if (step === 'refund') {
     const isOfDay = refund(windows, limits, takenAt, now).includes('day');
-    return statusOf(state, isOfDay ? 'refunded' : 'unchanged');
+    return quotaStatusOf(state, isOfDay ? 'refunded' : 'unchanged');
   }
-  if (ban !== null && isBanned(ban, now)) return statusOf(state, 'banned');
+  if (ban !== null && isBanned(ban, now)) return quotaStatusOf(state, 'banned');
   const exhausted = take(windows, limits, now);
-  if (exhausted === null) return statusOf(state, 'allowed');
+  if (exhausted === null) return quotaStatusOf(state, 'allowed');
   const isNewlyBanned = ban !== null && !isShare && countRefusal(ban, now, exhausted.resetAt, perMinute);
-  return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
+  return isNewlyBanned
+    ? quotaStatusOf(state, 'banned', null, true)
+    : quotaStatusOf(state, 'limited', exhausted.name);
 }
 
 /** Copies the counts, because other requests may change `counted` and `ban` before the caller reads the status. */
-export function statusOf(
+export function quotaStatusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
   exhausted: WindowName | null = null,

@@ -132,12 +132,20 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
  * Returns the status of each window, the minute first. Sets the counts of ended windows to 0, but does not restart the windows.
  */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
-  const minute = statusOf('minute', windows.minute, perMinute, now, now);
-  return perDay === null ? [minute] : [minute, statusOf('day', windows.day, perDay, now, startOfDay(now))];
+  const minute = windowStatusOf('minute', windows.minute, perMinute, now, now);
+  return perDay === null
+    ? [minute]
+    : [minute, windowStatusOf('day', windows.day, perDay, now, startOfDay(now))];
 }
 
 /** @param start where the window would start if a request were counted now */
-function statusOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
+function windowStatusOf(
+  name: WindowName,
+  window: Window,
+  limit: number,
+  now: number,
+  start: number,
+): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });

@@ -8,7 +8,7 @@ import {
   type Outcome,
   type QuotaStatus,
   SERIES_MS,
-  statusOf,
+  quotaStatusOf,
   type Step,
   type StoredBan,
 } from '../rules/decision';
@@ -181,7 +181,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
     perMinute: limits.perMinute,
     now: receivedAt,
   };
-  const status = statusOf(state, outcome, exhausted, isNewlyBanned);
+  const status = quotaStatusOf(state, outcome, exhausted, isNewlyBanned);
   // Keep the clock of Redis for this time: a refund passes it back to the script.
   status.takenAt = redisNow;
   return status;

@@ -109,7 +109,7 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
  * first; `$2` has a client id for each current delivery. The number for each client is limited, so that deliveries of other
  * clients can start at any time.
  */
-const FIND = {
+const FIND_DUE_WEBHOOKS = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
@@ -243,7 +243,7 @@ export class DeliveryQueue {
       const places = Math.min(PLACES_OF_A_KIND - ofKind.length, 2 * PLACES_OF_A_KIND - current.length);
       if (places > 0) {
         const values = [now, ofKind.map(({ clientId }) => clientId), kind, places];
-        const webhooks = await this.database.query<{ id: number }>(FIND, values);
+        const webhooks = await this.database.query<{ id: number }>(FIND_DUE_WEBHOOKS, values);
         found.push(...webhooks.map(({ id }) => id));
       }
     }

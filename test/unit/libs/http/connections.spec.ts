@@ -20,11 +20,11 @@ let connections: Connections;
 let pending: AccountedResponse[];
 let opened: RawConnection[];
 /** Whose connections the next ones are. */
-let owner: string | undefined;
+let caller: string | undefined;
 
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-  [pending, opened, owner] = [[], [], undefined];
+  [pending, opened, caller] = [[], [], undefined];
   server = createServer(CLASSES, (request, answer) => {
     connections.takeTurn(request, answer, () => {
       pending.push(answer);
@@ -33,7 +33,7 @@ beforeEach(async () => {
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
-  connections = new Connections(server, () => owner);
+  connections = new Connections(server, () => caller);
   server.maxConnections = MAX;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -108,7 +108,7 @@ describe('What is not answered yet is bounded in bytes', () => {
     ['bodies', `${post}Content-Length: 65536\r\n\r\n${'x'.repeat(65_000)}`],
     ['trailers', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n${fields}`],
   ])('%s: beyond it, only connections that hold most are closed', async (_what, bytes) => {
-    connections.maxHeld = 300_000;
+    connections.maxHeldBytes = 300_000;
     const [small, large] = [[await open(), await open()], [] as RawConnection[]];
     for (const connection of small) await pipeline(connection, 2);
     while (large.length < MAX - small.length) {
@@ -129,7 +129,7 @@ describe('What is not answered yet is bounded in bytes', () => {
   });
 
   it('responses that nobody reads', async () => {
-    connections.maxHeld = 100_000_000;
+    connections.maxHeldBytes = 100_000_000;
     const { port } = server.address() as AddressInfo;
     const unread = Array.from({ length: 4 }, () => connect(port).pause());
     for (const [index, socket] of unread.entries()) {
@@ -141,11 +141,11 @@ describe('What is not answered yet is bounded in bytes', () => {
     unread.forEach((socket) => socket.destroy());
   });
 
-  it('and each owner holds at most half of it', async () => {
-    connections.maxHeld = 600_000;
+  it('and each caller holds at most half of it', async () => {
+    connections.maxHeldBytes = 600_000;
     const other = await open();
     await ask(other);
-    owner = 'a';
+    caller = 'a';
     while (connections.open === opened.length) {
       (await open()).write(GET.slice(0, -2) + fields);
       await new Promise(setImmediate);
@@ -167,18 +167,18 @@ it('Who closes only the sending side is told from others, so that a response nee
   expect((await connection.answer()).text).toBe('for a reader');
 });
 
-test('One owner has at most half of the connections; others and those without an owner get the rest', async () => {
-  owner = 'a';
+test('One caller has at most half of the connections; others and those without an caller get the rest', async () => {
+  caller = 'a';
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const first = await open();
   const [socket] = await accepted;
   for (let index = 1; index < MAX / 2; index += 1) await open();
   await (await open()).closed();
   for (const other of ['b', undefined]) {
-    owner = other;
+    caller = other;
     await ask(await open());
   }
-  owner = 'a';
+  caller = 'a';
   first.close();
   await once(socket, 'close');
   await ask(await open());
