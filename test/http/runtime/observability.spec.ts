@@ -281,7 +281,7 @@ describe('GET /health/ready', () => {
   });
 });
 
-it('A database that is replaced by an empty one makes the service unready too, and requests are answered with 503', async () => {
+it('A database that is replaced by an empty one makes the service unready too, and without its tables or columns requests are answered with 503', async () => {
   const caller = await service.caller();
   const status = async (path: string) => (await caller.get(path)).status;
   const { pool } = service.database;
@@ -297,6 +297,11 @@ it('A database that is replaced by an empty one makes the service unready too, a
   expect(await status('/pets')).toBe(503);
   await pool.query('DROP SCHEMA public; ALTER SCHEMA away RENAME TO public');
   await eventually(async () => expect(await status('/health/ready')).toBe(200));
+  expect(await status('/pets')).toBe(200);
+  // A newer version of the service may have moved a column.
+  await pool.query('ALTER TABLE pets RENAME COLUMN name TO title');
+  expect(await status('/pets')).toBe(503);
+  await pool.query('ALTER TABLE pets RENAME COLUMN title TO name');
   expect(await status('/pets')).toBe(200);
 });
 

@@ -9,10 +9,10 @@ const CONNECTION_FAILED =
  * PostgreSQL's error codes for a database that cannot be used at the moment. Classes: lost connection (08), refused
  * user (28), missing database (3D) or schema (3F), lack of resources (53), shutdown or statement timeout (57). Single
  * codes: transaction timeouts (25P03, 25P04), lock timeout (55P03), database that accepts no connections (55000),
- * standby (25006), missing table (42P01), missing privilege (42501).
+ * standby (25006), missing table (42P01) or column (42703), missing privilege (42501).
  * Source: PostgreSQL, appendix A.
  */
-const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42501)/;
+const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42703|42501)/;
 
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 
