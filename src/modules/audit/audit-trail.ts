@@ -23,7 +23,10 @@ interface AuditEntry {
   details?: object;
 }
 
-/** Returns each changed property with its value before and after, for `details`. Returns undefined if nothing has changed. */
+/**
+ * Returns each changed property with its value before and after, for the details of an audit entry. Undefined if nothing has
+ * changed.
+ */
 export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
     .map(([name, after]) => [name, { before: subject[name as keyof Subject], after }] as const)

@@ -33,9 +33,9 @@ const LAST_USE_INTERVAL_MS = 5_000;
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
- * Reads keys and their clients by digest. Not prepared, because a plan that was made while the table was small may scan the whole
- * table later. OFFSET 0 makes PostgreSQL look up each client by id, instead of walking through all clients while the table has no
- * statistics.
+ * Reads keys and their clients by digest. The statement is not prepared, because PostgreSQL may reuse the plan of a prepared
+ * statement, and a plan for a small table would later read the whole table. OFFSET 0 makes PostgreSQL look up each client by
+ * id.
  */
 const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
@@ -78,7 +78,10 @@ export class Authenticator implements BeforeApplicationShutdown {
     merge: Math.max,
     write: (batch) => this.writeLastUse(batch),
   });
-  /** Caches keys by digest. Outdated entries stay for `lastKnown`, for times when the database is unavailable. */
+  /**
+   * Caches keys by digest. Outdated entries stay in the cache, so that error responses can report a client's limits while the
+   * database is unavailable.
+   */
   private readonly known = new LRUCache<string, KnownKey>({
     // With `max`, lru-cache would allocate memory for all entries at the start.
     maxSize: MAX_KNOWN,
@@ -102,7 +105,9 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the valid key of a request, or the error that a request without one gets. Rejects if the database cannot be read. */
+  /**
+   * Returns the key of a request if it is valid, otherwise the error to respond with. Rejects if the database cannot be read.
+   */
   async identify(request: FastifyRequest): Promise<Identity> {
     const text = presentedKey(request.raw);
     if (typeof text !== 'string') {

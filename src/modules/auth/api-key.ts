@@ -17,7 +17,10 @@ export interface ClientKey {
   createdAt: number;
   expiresAt: number | null;
   overlapEndsAt: number | null;
-  /** The last ban, which may have ended. `changedAt` increases with each change, by which older copies are recognized. */
+  /**
+   * The last ban, which may have ended. `changedAt` increases with each change, so that an instance can tell whether its copy
+   * is older.
+   */
   ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
   /** When an operator last reset the client's limits; 0 if never. */
   resetAt: number;

@@ -133,8 +133,8 @@ export class ClientsService {
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
-    // Load deleted clients as well, so that `where` can exclude their keys: TypeORM would otherwise return such keys with null as
-    // the client.
+    // Without `withDeleted` in `WITH_CLIENT`, TypeORM would return the keys of deleted clients with null as the client. With
+    // this option, the condition on the client excludes these keys.
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 

@@ -38,7 +38,8 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // Requests only lock rows of clients and never change them, so there are no events to report (`eventsOf`).
+  // The table is listed because requests lock rows of clients. Requests never change these rows, so there are no events to
+  // report.
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

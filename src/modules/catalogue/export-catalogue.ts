@@ -26,7 +26,8 @@ export class ExportCatalogue {
       const stockOf = new Map(stock.map(({ petId, ...count }) => [petId, count]));
       const ids = [...stockOf.keys()];
       const pets = ids.length === 0 ? [] : (await this.pets.list({ id: ids })).entries;
-      // If a pet's category is newer than the list of categories, export the category here, before the pet.
+      // A category may have been created after the list of categories was exported. Export such a category here, before its
+      // first pet.
       const missing = new Set(pets.map((pet) => pet.categoryId).filter((id) => !exported.has(id)));
       yield linesOf(await Promise.all([...missing].map((id) => this.categories.get(id))));
       yield pets.map((pet) => ({ kind: 'pet', ...pet, ...stockOf.get(pet.id) }));

@@ -12,7 +12,7 @@ import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from '.
 
 /** Maximum number of lines that are sent to the store together, usually as one transaction. */
 const GROUP_LINES = 50;
-/** As for the body of a request. */
+/** The same limit as for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
@@ -38,7 +38,10 @@ export interface ImportOptions {
    * name.
    */
   fromLine?: number;
-  /** The `run` of an interrupted import that continues. A line is then not imported twice within 24 hours. */
+  /**
+   * To continue an interrupted import, the `run` of that import. Lines that it created in the last 24 hours are then not
+   * created twice.
+   */
   run?: string;
   checkOnly?: boolean;
   signal?: AbortSignal;
@@ -59,7 +62,7 @@ export interface ImportOutcome {
   isNdjson: boolean;
   /** A random id of the import. It is part of each line's idempotency key, so that a line that is sent twice is created once. */
   run: string;
-  /** Set if the database failed: it is not known whether the lines from `nextLine` to this one are in the store. */
+  /** Set if the database failed: it is not known whether the lines from `nextLine` to `unknownTo` were created. */
   unknownTo?: number;
   error?: Error;
 }
@@ -131,7 +134,10 @@ class ImportRun {
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
-  /** If an import continues, do not ask the operator: the names that exist already may be those of this import. */
+  /**
+   * If an interrupted import continues, do not ask the operator whether to repeat existing names: this import may have created
+   * them.
+   */
   private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 
   constructor(
@@ -158,15 +164,18 @@ class ImportRun {
       }
     }
     await this.importGroup(group);
-    // Only a later `fromLine` is an error: an import that was interrupted after the last line continues at the line after it,
-    // with nothing left to do.
+    // `fromLine` may be one more than the number of lines: an import that was interrupted after the last line continues there
+    // and has nothing left to do.
     if (this.fromLine > number + 1) {
       const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
       throw new OperatorError(message, 'no_such_line');
     }
   }
 
-  /** Parses a line. Returns undefined for a line with errors, which is reported, and for a pet before `fromLine`. */
+  /**
+   * Parses a line. Returns undefined if the line has errors, which are reported, or if the line is a pet that an interrupted
+   * import has already handled.
+   */
   private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
@@ -219,8 +228,8 @@ class ImportRun {
   }
 
   /**
-   * Returns the lines to create, without categories before `fromLine`, whose ids are looked up. Asks the operator before a
-   * category is created whose name the store already has.
+   * Returns the lines that have to be created. If an interrupted import continues, the categories that it created earlier are
+   * only looked up. Asks the operator before a category is created whose name the store already has.
    */
   private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
@@ -247,8 +256,8 @@ class ImportRun {
   }
 
   /**
-   * Finds the newest category with each name. Leaves out categories that this import has created, because a file may contain a
-   * name twice.
+   * Finds the newest category with each name. Ignores categories that this import has created: a name that occurs twice in the
+   * file was not in the store before.
    */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
@@ -264,8 +273,8 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed during these lines, so it is not known whether it created them. Send them again, one at a time.
-        // `createAgain` throws if the database still fails, and the import ends with this outcome.
+        // The database failed, so it is not known whether this line and the later lines were created. The line is sent again.
+        // If the database still fails, the import ends and reports the lines in doubt.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -330,8 +339,8 @@ class ImportRun {
 }
 
 /**
- * Splits a file into lines. Bytes are read as single characters (latin1), because a chunk may end within a UTF-8 character. A
- * long line is cut just above the limit, so that it is still reported as too long but does not fill the memory.
+ * Splits a file into lines. Chunks are decoded as latin1, one character for each byte, because a chunk may end within a UTF-8
+ * character. A long line is cut just above the limit, so that it is still reported as too long but does not fill the memory.
  */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';

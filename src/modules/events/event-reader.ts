@@ -23,7 +23,7 @@ export interface EventPage {
   isLost?: boolean;
 }
 
-/** Maximum number of events that one read examines, with those that do not match the filter. */
+/** Maximum number of events that one read examines, including events that do not match the filter. */
 export const MAX_SEARCHED = 20_000;
 const BYTES_OF_PAGE = 256 * 1_024;
 /** Maximum assumed difference between the clocks of two database servers, in microseconds. */

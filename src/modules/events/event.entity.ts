@@ -63,8 +63,8 @@ export interface FeedPosition {
    */
   time: number;
   /**
-   * Number of events shortly before this event. A standby may have this event but lack an earlier one, because events are not
-   * committed in the order of positions.
+   * Number of events among the 500 positions before this event, up to ten minutes old. A database with another number has lost
+   * one of these events.
    */
   countBefore: number;
 }

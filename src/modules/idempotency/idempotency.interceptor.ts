@@ -107,8 +107,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
-    // Only an ApiError can come from a stored response. For any other error, such as a webhook secret that cannot be decrypted,
-    // do not send `Idempotent-Replayed`.
+    // Only an ApiError can come from a stored response, so send no `Idempotent-Replayed` with other errors.
     const reportRefusal = (error: unknown) => {
       if (error instanceof ApiError) report();
     };
@@ -135,8 +134,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
 }
 
 /**
- * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support `If-Match`.
- * Each operation passes its `@Source()` to one command.
+ * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support
+ * `If-Match`. The headers take effect because each operation passes its `@Source()` parameter to the command that it executes.
  */
 export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(

@@ -77,8 +77,8 @@ const CLAIMS: Lookup<string, boolean> = {
 };
 
 /**
- * Finds the stored responses of several keys. LATERAL, and a condition on the age that cannot use an index, make PostgreSQL look
- * up each key in the primary key. A plan that was made for a small table could otherwise scan all responses later.
+ * Finds the stored responses of several idempotency keys. LATERAL and LIMIT 1 make PostgreSQL look up each key by the primary
+ * key. Otherwise, PostgreSQL could read the whole table.
  */
 const FIND_RESPONSES = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
@@ -87,8 +87,8 @@ const FIND_RESPONSES = {
 };
 
 /**
- * Looks up the stored response of an idempotency key. This happens after the claim, because the transaction that held the claim
- * before may just have committed a response.
+ * Looks up the stored response of an idempotency key. The key is locked first, because the transaction that held the lock
+ * before may have stored a response.
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
@@ -119,7 +119,7 @@ const RECORDS: Journal<StoredResponse & { name: string }> = {
 };
 
 export class KeyedRequest {
-  /** True after the command was sent. From then on, the command stores the response. */
+  /** True once the command was sent to the database. From then on, the command itself stores its response or error. */
   isSent = false;
   isReplayed = false;
 

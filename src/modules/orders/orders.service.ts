@@ -152,7 +152,7 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
   };
 }
 
-/** The row of a cancelled order stays, so `after` is never null. */
+/** Reports changes of orders in the event feed. A cancelled order keeps its row, so every change has a row after the change. */
 export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),

@@ -11,7 +11,7 @@ function warning(refusalsLeft: number, banMs: number): string {
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** Ends the message of a 429 while Redis is unavailable: refusals then lead to no ban, so the message does not warn of one. */
+/** Last sentence of the message of a 429 while Redis is unavailable. At other times, the last sentence warns of a ban. */
 const OF_SHARE =
   ' The limit is lower for the moment: each instance of the service counts alone and allows its share of your plan.';
 
@@ -83,7 +83,8 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
 
 /**
  * Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. The throttler
- * package's own storage is not used, because it counts a request in the minute before it checks the day.
+ * package's own storage is not used, because it would count a request in the minute even if the limit of the day refuses the
+ * request.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {

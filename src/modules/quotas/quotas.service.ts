@@ -104,7 +104,7 @@ export class QuotasService {
   }
 
   /**
-   * Returns how much of its limits a client has used. The counts of running instances may be a second old.
+   * Returns how much of its limits a client has used. Requests of the last second may be missing.
    * @throws OperatorError if there is no client with this name
    */
   async overviewOf(name: string) {

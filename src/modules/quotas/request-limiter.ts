@@ -55,7 +55,10 @@ export class RequestLimiter {
     return client.decision;
   }
 
-  /** Attributes a malformed request to its IP address, without reading a key or counting the request. */
+  /**
+   * Treats a malformed request like a request without a key, so that the response reports the rate limit of the IP address. The
+   * request is not counted.
+   */
   leaveUncounted(request: FastifyRequest): void {
     request.client = addressClient(request.ip);
   }

@@ -3,8 +3,8 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export const USAGE_DAYS = 90;
 
 /**
- * Requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: a failover may lose a
- * client, and a single missing client would make the whole batch of counts fail.
+ * Number of requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: a failover
+ * may lose a new client, and its counts would then prevent the counts of all clients from being saved.
  */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])

@@ -60,7 +60,7 @@ export const WEBHOOKS: Feature = {
   commandModule: WebhookStoreModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
-  // Changes of webhooks are not reported in the event feed, so neither table has `eventsOf`.
+  // Commands change both tables, but the event feed does not report these changes.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [
     // Keep deliveries for at least 30 full days: today counts as one day, hence 31.

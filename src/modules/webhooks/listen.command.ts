@@ -67,7 +67,8 @@ export async function listen(
   signal.addEventListener('abort', () => sender.close());
   const baseUrl = options.url ?? (await service.address());
   const pages = follow({ ...options, apiKey, baseUrl }, signal);
-  // Check the key and the connection before the secret is printed. The first page is empty.
+  // Read the first page, which is always empty, before the secret is printed: a wrong key or an unreachable service is then
+  // reported first.
   await pages.next();
   process.stderr.write(`Listening until Ctrl-C. The secret that signs the events is ${secret}\n`);
   for await (const page of pages) {

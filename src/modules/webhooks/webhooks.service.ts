@@ -297,8 +297,8 @@ export class WebhooksService {
   }
 
   /**
-   * Decrypts the secret in a response. Until here, even a response that is stored for an Idempotency-Key contains only the
-   * encrypted secret.
+   * Decrypts the secret in a response. This happens last, so that the response that is stored for an Idempotency-Key contains
+   * only the encrypted secret.
    */
   private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
@@ -333,8 +333,8 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
 }
 
 /**
- * Called when a client or one of its keys ends: deletes the webhooks of a deleted client, or tells the operator which webhooks
- * continue after a key was revoked.
+ * Called when a client is deleted or one of its keys is revoked: deletes the webhooks of a deleted client, or tells the
+ * operator which webhooks continue after a key was revoked.
  */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {

@@ -24,7 +24,10 @@ export const SERIES_MS = MINUTE_MS;
  * the 429.
  */
 export const NOTICE_MS = 2_000;
-/** On any plan, this many counted refusals in one series do not lead to a ban. */
+/**
+ * On every plan, a key is banned only after more than this many refused requests (429) in one series, which lasts up to a
+ * minute.
+ */
 export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
@@ -42,7 +45,7 @@ export interface StoredBan {
   level: number;
   bannedUntil: number;
   byOperator: boolean;
-  /** The time of the last change, by which instances recognize that their copy of the ban is older. */
+  /** The time of the last change. An instance compares this time to tell whether its copy of the ban is older. */
   changedAt: number;
 }
 
@@ -149,7 +152,10 @@ export interface QuotaStatus {
    */
   acceptedAt: number | null;
   decidedAt: number;
-  /** When the request was counted, on the clock of Redis. If the request was counted in memory, on the clock of this process. */
+  /**
+   * When the request was counted. The time is on the clock of Redis or, if the request was counted in memory, on the clock of
+   * this process.
+   */
   takenAt: number;
   isLocal: boolean;
 }

@@ -9,7 +9,7 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** A map, so that an unknown name, even `constructor`, has no limits. */
+/** A map instead of an object: every object has a property `constructor`, so a plan with this name would seem to exist. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };

@@ -50,8 +50,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
   /**
-   * Requests that each client or address was allowed in the current minute while Redis was unavailable. Unlike the other caches,
-   * this one is not cleared when Redis is back.
+   * Requests that each client or address was allowed in the current minute while Redis was unavailable. This cache is not
+   * cleared when Redis is back: if Redis fails again in the same minute, these requests still count.
    */
   private readonly allowedAlone: LRUCache<string, Window>;
   private readonly sweeper: NodeJS.Timeout;
@@ -137,8 +137,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /**
-   * Removes all counts because Redis counts again. `allowedAlone` stays: if Redis fails again in the same minute, nobody gets a
-   * second share.
+   * Removes all counts because Redis counts again. `allowedAlone` stays: if Redis fails again in the same minute, no client may
+   * use its share of the limits twice.
    */
   clear(): void {
     this.clients.clear();
@@ -157,7 +157,10 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return entry.windows;
   }
 
-  /** Reads a client's counts from the database, but keeps the minute of `before`, unless the client was reset since. */
+  /**
+   * Reads a client's counts from the database. Keeps the count of the current minute in memory (`before`), unless an operator
+   * has reset the client's limits in the meantime.
+   */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);

@@ -149,7 +149,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 }
 
-/** Saves a ban. Each change increases `ban_changed_at`, by which instances recognize that their copy of the ban is older. */
+/** Saves a ban. Each change increases `ban_changed_at`, so that an instance can tell whether its copy of the ban is older. */
 export async function writeBan(
   transaction: Transaction,
   keyId: number,

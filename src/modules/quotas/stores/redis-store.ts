@@ -133,7 +133,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private async probe(): Promise<void> {
     try {
       await this.connection.open();
-      // Write in the probe, because a read-only replica would answer a read.
+      // Probe Redis with a write: a read-only replica would answer a read, although it cannot count requests.
       await this.ask(PROBE, 'take');
       this.failedProbes = 0;
       if (this.isDegraded) {

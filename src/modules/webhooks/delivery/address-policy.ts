@@ -1,5 +1,5 @@
-// Decides which addresses webhooks may call. Each new connection checks its address. The check when a URL is saved only reports
-// errors early, because a host name may lead to another address later.
+// Decides which addresses webhooks may call. The address is checked for each new connection. The check when a URL is saved is
+// not enough, because its host name may lead to another address later.
 import { isIP } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
 
@@ -9,7 +9,10 @@ const PORTS_BELOW_1024 = [80, 443];
  * unicast.
  */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
-/** Block an internal service of Azure, which virtual machines reach at this address although the address is in a public range. */
+/**
+ * Address of an internal service for Azure's virtual machines. Webhooks may not call this service, although its address is in a
+ * public range.
+ */
 const AZURE_METADATA = '168.63.129.16';
 /** Finds white space that the `URL` class would accept and silently remove. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;

@@ -35,7 +35,7 @@ export interface LeasedDelivery {
   url: string;
   secrets: StoredSecret[];
   eventId: string;
-  /** The event as JSON, or null if the event has expired since. */
+  /** The event as JSON; null if the event has expired. */
   body: string | null;
   startedAt: Date;
   attempt?: Attempt;
@@ -231,8 +231,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Leases at most one more delivery of each webhook. A quick delivery that now takes long counts as slow, which makes room for a
-   * quick one.
+   * Leases at most one more delivery of each webhook. Quick and slow webhooks have separate maximum numbers of concurrent
+   * deliveries, so that slow receivers do not delay quick ones.
    * @param current the deliveries that this process is already sending
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {

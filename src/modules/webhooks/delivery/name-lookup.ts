@@ -108,7 +108,7 @@ function candidatesFor(name: string, configuration: string[][]): string[] {
 
 function wordsOf(file: string): string[][] {
   try {
-    // Read synchronously, because an asynchronous read would occupy a thread of Node's pool.
+    // Read synchronously, because an asynchronous read needs one of the few threads of Node's pool, which may all be busy.
     const lines = readFileSync(file, 'latin1').toLowerCase().split('\n');
     return lines.map((line) => line.replace(/[#;].*/, '').match(/\S+/g) ?? []);
   } catch {
