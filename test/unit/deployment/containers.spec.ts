@@ -118,3 +118,24 @@ it('The settings of the image are settings of the service, and make it reachable
   const [, exposed] = /^EXPOSE (.+)$/m.exec(DOCKERFILE)!;
   expect(exposed).toBe(`${port} ${metrics!.port}`);
 });
+
+it('The unit for systemd starts the service with a setting of the service, enough descriptors, and time to stop', () => {
+  const lines = read('docker/systemd/petstore.service').split('\n');
+  const entries = lines.filter((line) => /^[A-Z]\w+=/.test(line)).map((line) => line.split(/=(.*)/s));
+  expect(lines.filter((line) => line !== '' && !/^(#|\[\w+\]$|[A-Z]\w+=)/.test(line))).toEqual([]);
+  const unit = Object.fromEntries(entries) as Record<string, string>;
+  expect(unit.ExecStart).toMatch(/ node bin\/petstore\.js serve$/);
+  const [name = '', value] = unit.Environment!.split('=');
+  expect(readSettings({ [name]: value }).dataDirectory).toBe(`/var/lib/${unit.StateDirectory}/data`);
+  expect([Number(unit.LimitNOFILE) >= 16_300, Number(unit.TimeoutStopSec) >= 40]).toEqual([true, true]);
+  expect(unit).toMatchObject({ KillMode: 'mixed', Restart: 'on-failure', WantedBy: 'multi-user.target' });
+});
+
+it('The scrape job has the name that the alerts expect, and the default address of the metrics', () => {
+  const [{ scrape_configs: jobs }] = readYaml('docker/prometheus/scrape.yaml') as [
+    { scrape_configs: object[] },
+  ];
+  const { host, port } = readSettings({}).metrics!;
+  expect(jobs).toMatchObject([{ job_name: 'petstore', static_configs: [{ targets: [`${host}:${port}`] }] }]);
+  expect(read('docker/prometheus/alerts.yaml')).toContain('job="petstore"');
+});

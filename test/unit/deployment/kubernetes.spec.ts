@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseEnvironment } from 'node:querystring';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import type { ICronJob } from 'kubernetes-models/batch/v1';
+import type { ICronJob, IJob } from 'kubernetes-models/batch/v1';
 import { readSettings } from '../../../src/features';
 import { filesOf, read, readYaml, useFolder } from '../../support/files';
 
@@ -63,9 +63,10 @@ const folder = useFolder();
 
 it('The backup keeps the newest 14 dumps, and removes what killed runs have left', () => {
   const [container] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
-  const script = container!.args![0]!.replaceAll('/backups', folder);
+  const dumps = mkdtempSync(join(folder, 'backup-'));
+  const script = container!.args![0]!.replaceAll('/backups', dumps);
   const old = Array.from({ length: 15 }, (_, day) => `2026-01-${10 + day}T021700.dump`);
-  [...old, '2026-01-09T021700.dump.partial'].forEach((name) => writeFileSync(join(folder, name), ''));
+  [...old, '2026-01-09T021700.dump.partial'].forEach((name) => writeFileSync(join(dumps, name), ''));
   const [shell, option] = container!.command!;
   const run = (server: number) => {
     const tools = `psql() { echo ${server}; }
@@ -74,9 +75,9 @@ it('The backup keeps the newest 14 dumps, and removes what killed runs have left
     execFileSync(shell!, [option!, `${tools}\n${script}`], { env, stdio: 'pipe' });
   };
   run(18);
-  const left = readdirSync(folder);
+  const left = readdirSync(dumps);
   expect(left).toEqual([...old.slice(2), expect.stringMatching(/^20\d\d-[-\dT]+\.dump$/)]);
-  expect(readFileSync(join(folder, left.at(-1)!), 'utf8')).toBe('dumped\n');
+  expect(readFileSync(join(dumps, left.at(-1)!), 'utf8')).toBe('dumped\n');
   expect(() => run(15)).toThrow('The server has the major version 15: set the image to postgres:15.');
 });
 
@@ -87,6 +88,25 @@ it('Text and images agree on the tools of the server: its own major version', ()
   expect(backup!.image).toBe(`postgres:${major}`);
   expect(read('docker/README.md')).toContain(`with PostgreSQL ${major} and Valkey`);
   expect(read('docs/operations/database.md')).toMatch(/use the tools of the server's own major version/);
+});
+
+it('A restore takes the newest dump, or the named one, with the tools of the backup', () => {
+  const restore = found.find(({ manifest }) => manifest.metadata.name === 'petstore-restore')!;
+  const [container] = (restore.manifest as unknown as IJob).spec!.template.spec!.containers;
+  const [backup] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
+  expect(container!.image).toBe(backup!.image);
+  const dumps = mkdtempSync(join(folder, 'dumps-'));
+  ['2026-01-09T021700.dump', '2026-01-10T021700.dump', '2026-01-11T021700.dump.partial'].forEach((name) => {
+    writeFileSync(join(dumps, name), '');
+  });
+  const script = `pg_restore() { echo "$*"; }\n${container!.args![0]!.replaceAll('/backups', dumps)}`;
+  const restored = (DUMP: string) =>
+    execFileSync('sh', ['-ec', script], {
+      env: { ...process.env, DUMP, DATABASE_URL: 'postgres://x' },
+      encoding: 'utf8',
+    });
+  expect(restored('')).toMatch(/--dbname postgres:\/\/x \S+\/2026-01-10T021700\.dump\n$/);
+  expect(restored('2026-01-09T021700.dump')).toMatch(/\/2026-01-09T021700\.dump\n$/);
 });
 
 it('The settings are settings of the service', () => {
