@@ -1,21 +1,2 @@
-export {
-  BAD_USAGE,
-  DEFECT,
-  type Failure,
-  OperatorError,
-  StartError,
-  UsageError,
-  describeFailure,
-  failureOf,
-  formatError,
-  program,
-} from './failure';
-export {
-  WRITTEN_OUT,
-  isWrittenOut,
-  printable,
-  printableJson,
-  shellWord,
-  suggestionFor,
-  withoutSecrets,
-} from './text';
+export * from './failure';
+export * from './text';
