@@ -34,7 +34,9 @@ export function changesOf<Subject extends object>(subject: Subject, values: Part
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** An entry of the audit log. There are no foreign keys, so that changes of a client or key do not change the entry. */
+/**
+ * An entry of the audit log. There are no foreign keys, so that an entry does not depend on the rows of the client and the key.
+ */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
@@ -74,8 +76,8 @@ interface Circumstances {
 }
 
 /**
- * Inserts an entry with a copy of the client's name, which stays correct after the client is renamed or deleted. The same
- * statement finds the client of a key.
+ * Inserts an entry with the present name of the client, because the client may later be renamed or deleted. For an entry about
+ * a key, the statement finds the key's client.
  */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
@@ -111,7 +113,10 @@ export class AuditTrail {
     return query.getMany();
   }
 
-  /** Writes an entry in the transaction of the change. By default, the change was made now by this process. */
+  /**
+   * Writes an entry in the transaction of the change. By default, the entry names the operator or service that runs this
+   * process, and the present time.
+   */
   async record(
     transaction: Transaction,
     entry: AuditEntry,

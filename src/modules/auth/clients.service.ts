@@ -11,7 +11,7 @@ import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** Injection token for the `ClientDependent` of each feature, such as webhooks, which are deleted with their client. */
+/** Injection token for the features that store data for a client, such as webhooks, which are deleted with their client. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** The id of a key, or the key itself, because an operator who has found a leaked key may not know its id. */
@@ -183,8 +183,8 @@ export class ClientsService {
       if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
-      // Refuse a second rotation: after the first one, the key's expiry is the end of the overlap, which the new key would
-      // inherit.
+      // Refuse to rotate a key twice: after the first rotation, the key expires at the end of the overlap, and another new key
+      // would get this expiry.
       if (old.overlapEndsAt !== null) {
         const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
         throw new OperatorError(message, 'key_rotated');

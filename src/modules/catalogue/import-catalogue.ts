@@ -256,8 +256,8 @@ class ImportRun {
   }
 
   /**
-   * Finds the newest category with each name. Ignores categories that this import has created: a name that occurs twice in the
-   * file was not in the store before.
+   * Finds the newest category with each name. Ignores categories that this import has created, so that a name that occurs twice
+   * in the file does not count as a name in the store.
    */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);

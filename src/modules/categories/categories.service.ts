@@ -64,8 +64,8 @@ export class CategoriesService {
   }
 
   /**
-   * Deletes a category without pets. The lock excludes other transactions. If another command in the same batch adds a pet, the
-   * foreign key rejects the deletion.
+   * Deletes a category that has no pets. A lock prevents other transactions from adding a pet at the same time. If another
+   * command in the same batch adds a pet, the foreign key rejects the deletion.
    */
   delete(id: number, source: CommandSource): Promise<void> {
     const { isReferenced } = this.database.table(Category);

@@ -71,9 +71,8 @@ const END: SharedRead<null, number> = {
 };
 
 /**
- * Reads the events after the position `$1`, up to the end of the feed `$6`. Returns one row with the newest position, whether the
- * cursor's event exists (`$1`, `$2`, `$7`), the events, and the last position examined. The events are returned as one JSON text,
- * because the driver is slower with a hundred rows.
+ * Reads the events after the position `$1`, up to the end of the feed (`$6`). Returns one row with the newest position, whether
+ * the event at `$1` still exists, the events as one JSON text, and the last position examined.
  */
 const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*

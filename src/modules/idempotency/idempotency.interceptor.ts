@@ -35,8 +35,8 @@ declare module 'fastify' {
 }
 
 /**
- * Parameter decorator for the sender of a command. Applies the headers `If-Match` and `Idempotency-Key` of the request to the
- * command.
+ * Parameter decorator: returns the client that sends a command. Executing the command with this value applies the request
+ * headers `If-Match` and `Idempotency-Key` to the command.
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
@@ -53,8 +53,8 @@ export const Source = createParamDecorator((_data: unknown, context: ExecutionCo
 });
 
 /**
- * Checks `If-Match` and `If-None-Match` of an operation whose path has no ETag. If the command fails with an error other than
- * 404, a failed condition is reported instead of that error.
+ * Checks `If-Match` and `If-None-Match` for an operation on a path that returns no ETag, such as a list. If the command fails
+ * with an error other than 404, an unmet condition is reported instead of that error.
  */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {
@@ -95,7 +95,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: owner } = keyOf(request);
     const fingerprint = fingerprintOf(request, composedInOrder);
-    // Also accept the fingerprint of versions that did not normalize Unicode names: such a version may have stored the response.
+    // Also accept the fingerprint that earlier versions of the service computed without normalizing Unicode names: such a
+    // version may have stored the response.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
     const keyed = new KeyedRequest(`${owner} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {

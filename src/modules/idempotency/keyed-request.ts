@@ -77,8 +77,8 @@ const CLAIMS: Lookup<string, boolean> = {
 };
 
 /**
- * Finds the stored responses of several idempotency keys. LATERAL and LIMIT 1 make PostgreSQL look up each key by the primary
- * key. Otherwise, PostgreSQL could read the whole table.
+ * Finds the stored responses of several idempotency keys. LATERAL, LIMIT 1 and a condition on the age that fits no index make
+ * PostgreSQL look up each key by the primary key. Otherwise, PostgreSQL could read the whole table.
  */
 const FIND_RESPONSES = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)

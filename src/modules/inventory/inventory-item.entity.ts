@@ -18,8 +18,8 @@ export class InventoryItem {
 }
 
 /**
- * The stock of a pet with its status, read in one statement so that both belong together. With a subquery, PostgreSQL first finds
- * the page of pets and then reads each stock by primary key, whatever the planner estimates.
+ * The stock of a pet with its status. The stock is read by a subquery instead of a join, so that PostgreSQL reads only the
+ * stock of the pets on the page.
  */
 @ViewEntity('inventory_items', {
   synchronize: false,

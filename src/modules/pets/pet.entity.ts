@@ -18,7 +18,9 @@ export class Pet {
   @Column('text')
   name!: string;
 
-  /** Null after the pet was deleted, when `formerCategoryId` has the category. */
+  /**
+   * Null after the pet was deleted. The category is then in `formerCategoryId`, which does not prevent the category's deletion.
+   */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', nullable: true })
   categoryId!: number | null;

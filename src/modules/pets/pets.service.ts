@@ -216,8 +216,8 @@ const IS_THERE = 'deleted_at IS NULL';
 
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // In the index `pets_by_category`, ids are sorted only within a status. For a list of one category, name every status, so that
-  // the index can return the ids of each in order.
+  // In the index `pets_by_category`, ids are sorted only within a status. A list of one category therefore names every status,
+  // so that PostgreSQL can read the pets of each status in the order of their ids.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {

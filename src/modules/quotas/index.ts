@@ -57,8 +57,8 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The package's guard calls `handleRequest` once for each entry of this list. An entry must have two numbers, but
-    // `PlanThrottlerGuard` does not use these numbers: it takes the limits of the caller's plan.
+    // The throttler package needs a list with one entry of two numbers. The numbers have no effect, because
+    // `PlanThrottlerGuard` uses the limits of the caller's plan.
     ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],

@@ -42,8 +42,8 @@ export class QuotasService {
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
-      // Write even if the database has no ban: an instance may have banned the key in memory only, and applies newer changes from
-      // the database.
+      // Write even if the database has no ban: an instance may have banned the key only in memory, and lifts that ban when it
+      // reads this newer change.
       await writeBan(transaction, keyId, after);
       const wasBanned = isBanned(before, now);
       if (wasBanned) {

@@ -9,7 +9,7 @@ const redisUrl = taking(
   REDIS_URLS,
   (text) => {
     const urls = text.split(',').map((one) => one.trim());
-    // Several URLs name the nodes of a cluster, which has only the database 0.
+    // Several URLs name the nodes of a cluster. A cluster has only the database 0, so its URLs may not name another database.
     const isNode = (one: string) => urls.length === 1 || !/[1-9]/.test(new URL(one).pathname);
     const areUrls = urls.every((one) => REDIS_URL.test(one) && isWellFormedUrl(one) && isNode(one));
     return areUrls ? urls.join(',') : undefined;

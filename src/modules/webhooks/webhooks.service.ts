@@ -185,8 +185,9 @@ export class WebhooksService {
   }
 
   /**
-   * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only within a status.
-   * Rows are compared as a whole, because PostgreSQL would otherwise scan the deliveries of all webhooks.
+   * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only within a
+   * status. The webhook, status and id are compared as one row, because PostgreSQL would otherwise read the deliveries of all
+   * webhooks.
    */
   async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
@@ -269,7 +270,10 @@ export class WebhooksService {
     );
   }
 
-  /** Sends the newest failed deliveries again now, up to the maximum number of pending ones. @returns the number of deliveries */
+  /**
+   * Sends the newest failed deliveries of a webhook again, until the maximum number of deliveries is pending.
+   * @returns the number of deliveries that are sent again
+   */
   retryFailed(webhookId: number): Promise<number> {
     return this.database.transaction(async (transaction) => {
       await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });

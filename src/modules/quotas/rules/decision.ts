@@ -178,7 +178,7 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
     : quotaStatusOf(state, 'limited', exhausted.name);
 }
 
-/** Copies the counts, because other requests may change `counted` and `ban` before the caller reads the status. */
+/** Copies the counts and the ban, because other requests may change them before the caller reads the status. */
 export function quotaStatusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,

@@ -45,7 +45,10 @@ interface ClientEntry {
 
 /** Counts requests in the memory of this process. When a client sends its first request, its counts are read from the database. */
 export class MemoryStore extends QuotaStore implements OnModuleDestroy {
-  /** Concurrent first requests of a client share one `fetch`. Two reads would create two entries, each with the full limit. */
+  /**
+   * Concurrent first requests of a client share one read of the database, because two reads would create two entries, each with
+   * the full limit.
+   */
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;

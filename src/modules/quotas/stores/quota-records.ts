@@ -18,7 +18,7 @@ const INTERVAL_MS = 1_000;
  */
 interface Counted {
   clientId: number;
-  /** Start of the UTC day in unix milliseconds. Formatting an ISO date for each request would take longer. */
+  /** Start of the UTC day in unix milliseconds, because formatting an ISO date for each request would take longer. */
   day: number;
   requests: number;
   refunds: number;

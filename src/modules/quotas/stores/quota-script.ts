@@ -182,7 +182,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
     now: receivedAt,
   };
   const status = quotaStatusOf(state, outcome, exhausted, isNewlyBanned);
-  // Keep the clock of Redis for this time: a refund passes it back to the script.
+  // Leave this time on the clock of Redis, because a refund passes it back to the script.
   status.takenAt = redisNow;
   return status;
 }

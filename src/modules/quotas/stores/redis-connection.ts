@@ -5,8 +5,8 @@ import { QUOTA_SCRIPT } from './quota-script';
 /** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
 /**
- * The timeout is this many short timers in a row. After the event loop was blocked, answers that have arrived can thus be read
- * before the last timer ends.
+ * The timeout consists of this many short timers in a row. If the event loop was blocked for longer than the timeout, answers
+ * that have arrived can thus be read before the last timer ends.
  */
 const TIMERS = 4;
 
@@ -86,7 +86,7 @@ export class RedisConnection {
       this.onConnect();
       return client;
     });
-    // Report a node of the cluster that is new or available again, because it may have lost counts.
+    // Treat a node of the cluster that is new or available again like a new connection, because the node may have lost counts.
     client.on('+node', () => this.onConnect());
     const forget = () => {
       client.disconnect();

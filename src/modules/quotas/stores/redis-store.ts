@@ -29,12 +29,14 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private readonly local: MemoryStore;
   private storeId = '';
   /**
-   * A client's counts from the database, to be passed to Redis once after each connection: Redis may have restarted with older
-   * counts. Null once Redis has received the counts.
+   * Counts of clients from the database. They are passed to Redis once for each new connection, because Redis may have
+   * restarted with older counts. Null once Redis has received the counts.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_STORED });
   private failedProbes = 0;
-  /** True if a request was counted in memory since the last probe, even if only one answer of Redis was late. */
+  /**
+   * True if a request was counted in memory since the last probe of Redis, for example because one answer of Redis was late.
+   */
   private hasCountedAlone = false;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
@@ -72,7 +74,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       return shared;
     }
     this.hasCountedAlone = true;
-    // If the request was counted in Redis, only read: memory has no count to take back.
+    // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
     const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;

@@ -5,8 +5,8 @@ import * as ipaddr from 'ipaddr.js';
 
 const PORTS_BELOW_1024 = [80, 443];
 /**
- * All public IPv6 addresses are in this range. Check the range, because ipaddr.js reports reserved addresses such as ::7f00:1 as
- * unicast.
+ * All public IPv6 addresses are in this range. The check is needed because ipaddr.js reports some reserved addresses, such as
+ * ::7f00:1, as public.
  */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
 /**

@@ -7,8 +7,8 @@ import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
 /**
- * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the deliveries as well, unless a
- * single event has more.
+ * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the number of these deliveries,
+ * unless a single event has more.
  */
 const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
@@ -42,7 +42,7 @@ export interface LeasedDelivery {
 }
 
 /**
- * Reads the end of the event feed. DISPATCH has to be a separate, later statement: in one statement, the snapshot could miss
+ * Reads the end of the event feed. The deliveries are created by a separate, later statement: a single statement could miss
  * events that were committed just before the end was read.
  */
 const NEW_EVENTS = {
@@ -105,9 +105,9 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
     )`;
 
 /**
- * Finds at most `$4` webhooks, all quick or all slow (`$3`), that have a due delivery. Clients with fewer current deliveries come
- * first; `$2` has a client id for each current delivery. The number for each client is limited, so that deliveries of other
- * clients can start at any time.
+ * Finds at most `$4` webhooks that have a due delivery, either quick or slow webhooks (`$3`). Clients with fewer current
+ * deliveries come first (`$2` has a client id for each current delivery). The number for each client is limited, so that other
+ * clients need not wait.
  */
 const FIND_DUE_WEBHOOKS = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
@@ -127,8 +127,9 @@ const FIND_DUE_WEBHOOKS = {
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each locked webhook. LEASE has to be a separate statement after LOCK, to see what other instances
- * leased before. A webhook without a success so far (`NOT proven`) gets its oldest delivery, until an attempt succeeds.
+ * Leases the next delivery of each locked webhook. A webhook that has never had a successful delivery (`NOT proven`) gets its
+ * oldest delivery. Locking is a separate statement before, because a single statement would not see the leases of other
+ * instances.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(

@@ -130,7 +130,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return this.sender.send({ url: delivery.url, headers, body });
   }
 
-  /** Writes the results of attempts. If this fails, the results stay in `current` and are written in the next run. */
+  /** Writes the results of attempts to the database. If this fails, the next run writes them again. */
   private async writeOutcomes(): Promise<void> {
     const finished = [...this.current.keys()].filter(({ attempt }) => attempt !== undefined);
     if (finished.length > 0) {

@@ -16,7 +16,7 @@ import { type Attempt, errorOf } from './retry-schedule';
 
 const TIMEOUT_MS = 15_000;
 const SECONDS = TIMEOUT_MS / 1_000;
-/** Maximum number of bytes that are read of a response, with interim responses, headers and trailers. */
+/** Maximum number of bytes that are read of a response, including interim responses, headers and trailers. */
 const RESPONSE_BYTES = 16_384;
 const MAX_INTERIM = 8;
 const BODY_MS = 1_000;
@@ -144,7 +144,7 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
 
 async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
-  // Without a socket, the agent is still connecting, and the timeout of `connect` applies.
+  // While the request has no socket, the connection is still being opened, for which `connect` has a timeout of its own.
   const deadline = setTimeout(() => request.socket && fail('ESILENT'), timeoutMs);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
