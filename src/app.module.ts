@@ -63,7 +63,7 @@ function commonProviders(features: Feature[], settings: AllSettings, actor: Acto
 @Global()
 @Module({ exports: [SETTINGS, FEATURES, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
-  /** @param databaseUrl the URL of the open database, which the settings do not contain if the database is embedded */
+  /** @param databaseUrl the URL of the open database. `settings` contains no URL if the database is embedded */
   static async forService(settings: AllSettings, databaseUrl: string): Promise<DynamicModule> {
     const features = await loadFeatures();
     const options = dataSourceOptions(databaseUrl, settings.databasePool);

@@ -14,7 +14,7 @@ export interface Feature {
   module: Type;
   /** The module to load for commands, without parts that only a service needs. The default is `module`. */
   commandModule?: Type;
-  /** Loads the commands for operators, in the order of the help. Not called by a service. */
+  /** Loads the commands for operators, in the order of the help. The HTTP service never loads the commands. */
   commands?: () => Promise<Type<CommandRunner>[]>;
   /** Tables that requests can change, parents before children, with the events that report the changes. */
   tables?: readonly ReportedTable[];

@@ -41,7 +41,10 @@ export class ServeCommand extends BaseCommand {
     command.addHelpText('after', SETTINGS_HELP);
   }
 
-  /** The launcher starts the service without this class, which is used for the help and if `serve` is called with arguments. */
+  /**
+   * Running the service does not call this method: the launcher starts the service itself. The command exists for the help, and
+   * to refuse arguments of `serve`.
+   */
   protected execute(): Promise<never> {
     return Promise.reject(new UsageError('serve takes no arguments.'));
   }

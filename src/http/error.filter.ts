@@ -87,8 +87,8 @@ export class ErrorFilter implements ExceptionFilter {
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /**
- * Returns the 404 or 405 error if no route matches the request. Returns null for a malformed request, which has a `client`
- * without a `decision`: its own error is reported.
+ * Returns the 404 or 405 error if no route matches the request. Returns null for a malformed request, whose own error is reported
+ * instead.
  */
 function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
   if (!is404 || (client !== undefined && client.decision === undefined)) {
@@ -123,8 +123,8 @@ function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // The database is unavailable, or a transaction failed again and again because of concurrent ones. A later request may succeed,
-  // so respond with 503.
+  // The database is unavailable, or a transaction failed again and again because of concurrent transactions. A later request may
+  // succeed, so respond with 503.
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||

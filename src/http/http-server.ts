@@ -91,8 +91,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const connections = new Connections(fastify.server, (address) =>
     isProxy(address) ? undefined : countedAddress(address),
   );
-  // 0 means no limit. By default, Node silently drops headers after the first thousand, perhaps a precondition or
-  // `X-Forwarded-For`.
+  // 0 means no limit. By default, Node ignores all headers after the first thousand, which may include an important header such
+  // as `If-Match`.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
   connections.onRefusal = refusalLog(fastify.log, app.get(Clock));

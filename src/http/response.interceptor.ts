@@ -14,8 +14,8 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * Adds the headers for rate limits and deprecation. Must be called with the final status, because some statuses refund the
- * request.
+ * Adds the headers for rate limits and deprecation. Must be called with the final status, because a response with certain
+ * statuses does not count against the limit.
  */
 export async function writeHeaders(
   limiter: RequestLimiter,
@@ -23,8 +23,8 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
-  // Send no rate limits with pages and health checks, which have none. A malformed request always has a `client`, and its
-  // response gets the headers, whatever its path is.
+  // Requests for pages and health checks are not counted, so there are no rate limits to report. Only malformed requests count on
+  // every path: they always have a `client`.
   if (request.client === undefined && request.isOutsideApi) {
     return;
   }
@@ -33,8 +33,8 @@ export async function writeHeaders(
 }
 
 /**
- * Turns the result of an operation into the response. This is a single interceptor, because each further one takes as long as all
- * guards together. `ErrorFilter` does the same for errors.
+ * Turns the result of an operation into the response. A single interceptor does everything, because each additional interceptor
+ * would make all requests slower. `ErrorFilter` creates the error responses.
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {

@@ -27,9 +27,9 @@ const CATALOGUE = [
   ) WITH (fillfactor = 90)`,
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  // The condition is `category_id IS NOT NULL` rather than `deleted_at IS NULL`, so that the foreign key check for a
-  // deleted category can use this index, too. The status is descending here and ascending in `pets_by_status`, so that
-  // `ORDER BY` decides which index the planner uses.
+  // The condition is `category_id IS NOT NULL`, so that PostgreSQL can also use this index to check whether a category
+  // that is being deleted still has pets. The status is descending here and ascending in `pets_by_status`, so that the
+  // `ORDER BY` of a query decides which of the two indexes PostgreSQL uses.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
@@ -45,7 +45,8 @@ const CATALOGUE = [
   )`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
   // Serves lists of a pet's orders: all orders, or only open or complete orders. `complete` is descending here and
-  // ascending in `orders_by_complete`, so that `ORDER BY` decides which index the planner uses.
+  // ascending in `orders_by_complete`, so that the `ORDER BY` of a query decides which of the two indexes PostgreSQL
+  // uses.
   `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
 ];
 
@@ -96,8 +97,8 @@ const CLIENTS = [
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)
   )`,
-  // The planner prefers this index for a new day, even to find a single client: the statistics do not contain that day
-  // yet, so the planner expects no rows. `client_id` is included to make finding a single client fast.
+  // PostgreSQL has no statistics for a new day yet and then uses this index even to find a single client. `client_id`
+  // is included so that finding a single client is fast in this case, too.
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
 
   `CREATE TABLE deprecated_calls (
@@ -153,8 +154,8 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Takes a shared advisory lock before a transaction inserts events. The lock tells `feed_end` that the new events
-  // will be above the last position that was taken before (docs/development/concurrency.md).
+  // Before a transaction inserts events, takes a shared advisory lock that names the newest position. The lock tells
+  // `feed_end` that this transaction may still add events after that position (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -165,9 +166,9 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the end of the feed: no event at or below this position can appear later. The sequence is read before the
-  // locks of `announce_events`, so a transaction that takes its lock after this read gets higher positions. A lock's
-  // key holds only the lower 32 bits of a position, so the function works with the difference to the newest position.
+  // Returns the end of the feed: no event at or below this position can appear later. Each transaction that inserts
+  // events holds a lock that names the position after which its events will be, and the lowest of these positions is
+  // the end. The newest position must be read before the locks, because a transaction may take its lock in between.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;
@@ -229,9 +230,8 @@ const WEBHOOKS = [
   `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 
-  // `position` is null for a test delivery. The instance that sends a delivery sets `leased_until`, and no other
-  // instance sends the delivery before then. Each row is written three times within moments, so autovacuum removes dead
-  // rows early.
+  // Only the instance that has set `leased_until` may send the delivery before that time. Each row is updated several
+  // times within moments, so the table is set to be vacuumed early.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL,
@@ -260,8 +260,8 @@ const WEBHOOKS = [
 ];
 
 const INSTANCES = [
-  // Every running instance updates its row every few seconds. The low fillfactor leaves room for the new version of the
-  // row on the same disk page.
+  // Every running instance updates its row every few seconds. The low fill factor leaves free space on the disk page,
+  // so that an update need not move the row to another page and change the index.
   `CREATE TABLE instances (
     id uuid PRIMARY KEY,
     version text NOT NULL,

@@ -14,8 +14,8 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
  * rows after an update of the C library or ICU: API keys become unknown, and repeated requests are executed again.
  */
 const BYTEWISE = [
-  // Drop the index first, because the index may already miss rows. Several rows may therefore have the same name: keep the
-  // earliest row.
+  // Drop the primary key first: its index may have missed rows, so that several rows have the same name. Then keep only
+  // the earliest row of each name.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,

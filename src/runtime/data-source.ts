@@ -41,8 +41,8 @@ export function dataSourceOptions(
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,
-    // The logger `debug` prints nothing here. TypeORM's default logger would print a failed migration to standard output, even
-    // with `logging: false`.
+    // Use TypeORM's logger `debug`, which prints nothing unless the variable DEBUG is set. TypeORM's default logger would print a
+    // failed migration to standard output, even with `logging: false`.
     logger: 'debug',
     poolSize,
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
@@ -67,9 +67,9 @@ export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSour
 }
 
 /**
- * Returns statements that configure a new connection. Connection poolers refuse most of these settings as parameters of a
- * connection. Poolers in transaction mode lose the settings later: transactions that write therefore repeat the settings that
- * keep writes safe. The other settings only make reads faster.
+ * Returns statements that configure a new connection, because connection poolers refuse most of these settings as parameters of a
+ * connection. Some poolers forget the settings after a transaction. Transactions that write therefore repeat the settings that
+ * keep writes safe.
  */
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {

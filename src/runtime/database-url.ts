@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
 /**
- * Matches the parts of a URL. As in libpq, the user and password end at the last `@` before the path, or at the first `@` if they
- * contain `?` or `#`.
+ * Splits the URL of a database in the same way as libpq, PostgreSQL's own client library, even if the password contains `@`, `?`
+ * or `#`.
  */
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*|[^/@]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/;
 
@@ -32,9 +32,8 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'
 type Refusal = (expected: string, given: string) => EnvironmentError;
 
 /**
- * Reads a PostgreSQL URL by the rules of libpq, and returns a URL that the driver understands in the same way. Errors never
- * contain the whole URL, which may contain a password. They contain the name or value of a wrong parameter, unless this text may
- * be part of the password.
+ * Reads a PostgreSQL URL by the rules of PostgreSQL's own programs, and returns a URL that the driver understands in the same
+ * way. Errors never contain the whole URL, because it may contain a password.
  */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
@@ -84,13 +83,16 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
   const secret = password === '' ? '' : `:${password}`;
   const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
   const place = `${server}${given.port || port ? `:${given.port ?? port}` : ''}`;
-  // Decode the characters that the driver would leave encoded in a database name, because the driver uses `decodeURI` (for
-  // example `%2F`).
+  // Decode characters such as `%2F` in the name of the database. The driver would leave these characters encoded, because it uses
+  // `decodeURI`.
   const databaseName = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
   return `${name}${secret}${name || secret ? '@' : ''}${place}/${databaseName}`;
 }
 
-/** Makes the driver interpret `sslmode` like libpq. By default, the driver would verify the certificate in every mode. */
+/**
+ * Makes the driver interpret `sslmode` like PostgreSQL's own programs. By default, the driver would verify the certificate in
+ * every mode.
+ */
 function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) {

@@ -171,8 +171,8 @@ function decodeText(bytes: Uint8Array): string {
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
 /**
- * Removes most variables of libpq, because the driver would apply them to every connection, even to the embedded server.
- * Variables that complete a URL stay. Also removes the variable that makes the driver load `pg-native`. Must be called before the
+ * Removes most of the variables that configure PostgreSQL's own programs, because the driver would apply them to every
+ * connection, even to the embedded server. Variables that complete a URL, such as PGPASSWORD, stay. Must be called before the
  * driver is loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {

@@ -58,8 +58,8 @@ export function explain(error: unknown): Failure {
 function explainDatabase(error: unknown): Failure | undefined {
   const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
   const [code, message] = [String(fields.code), String(fields.message)];
-  // These codes mean wrong `options` only while the connection starts, when the severity is FATAL. Later, they mean a defect in a
-  // statement.
+  // While the connection starts (severity FATAL), these codes mean that the `options` in the URL are wrong. Later, they mean a
+  // defect in a statement of the service.
   const isOption = fields.severity === 'FATAL' && REFUSED_OPTION_CODE.test(code);
   if (isOption || REFUSED_CODE.test(code) || REFUSED_TEXT.test(message)) {
     const reason = message.replace(/^SASL.+/, 'it asks for a password, and the URL has none');

@@ -49,8 +49,8 @@ export class SeedService {
   }
 
   /**
-   * Fills an empty store with sample data and a demo client. This transaction only holds a lock against a second process that
-   * seeds; the data is written in other transactions.
+   * Fills an empty store with sample data and a demo client. A lock, held in a transaction of its own, keeps a second process
+   * from seeding the store at the same time. The data is written in other transactions.
    */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {

@@ -110,8 +110,8 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
 }
 
 /**
- * Replaces a host name in HOST by one of its addresses, preferably IPv4. For `localhost`, Fastify would open a second server that
- * lacks the listeners of `configureHttp`.
+ * Replaces a host name in HOST by one of its addresses, preferably IPv4. `localhost` has two addresses, for which Fastify would
+ * open two servers, and the second server would lack the service's own event listeners.
  */
 async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;
@@ -121,7 +121,8 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
 
 /** Limits the number of connections, so that enough file descriptors remain for the database and for health checks. */
 function limitConnections(server: Server, { databasePool }: Settings, logger: Logger): void {
-  // Exclude the network from the report, because the report would otherwise look up the host names of all open connections.
+  // Exclude the network from Node's diagnostic report. The report would otherwise look up the host names of all open connections,
+  // which takes time.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
   // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and the number of connections is not reduced.
@@ -136,9 +137,7 @@ function limitConnections(server: Server, { databasePool }: Settings, logger: Lo
   }
 }
 
-/**
- * Ends the start early if another process uses the address, before a database is created. The service itself listens only later.
- */
+/** Fails early, before a database is created, if another process already uses the address. */
 async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
   if (address !== null) {
     const probe = createServer();

@@ -40,8 +40,8 @@ export interface RetryOptions extends AttemptOptions {
  */
 const MAX_CONCURRENT = 10;
 /**
- * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer: the limit of the
- * key may be higher by then. One refusal per minute does not lead to a ban.
+ * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer, because the limit
+ * of the key may have been raised by then. One refused attempt per minute does not lead to a ban.
  */
 const MAX_HOLD_MS = 60_000;
 /**

@@ -105,8 +105,8 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
   }
 
   /**
-   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as text, and would
-   * leave out the options of `declare`.
+   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as unparsed text,
+   * and would leave out options that a command has declared with commander's own methods.
    */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));

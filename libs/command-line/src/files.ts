@@ -108,8 +108,8 @@ export async function writeFile(
  * @throws OutputFailure if standard output is a file that cannot be written completely
  */
 export function writeOutput(content: string): void {
-  // For terminals and pipes, Node itself handles partial writes and errors. Do not use `fstatSync` for this check: after
-  // `fstatSync` on a pipe, Node 20 may load a package behind a symbolic link twice.
+  // For terminals and pipes, Node itself handles partial writes and errors. Do not use `fstatSync` for this check: its
+  // call on a pipe can make Node 20 load a symlinked package twice, apparently because of a bug in Node.
   if (process.stdout instanceof Socket) {
     process.stdout.write(content);
     return;

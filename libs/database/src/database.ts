@@ -49,8 +49,7 @@ export async function detectPooler(client: ClientBase): Promise<void> {
 /**
  * Returns a handler for new connections. The handler closes a connection on which the server has been silent for
  * `silenceMs`; pending statements then fail with ETIMEDOUT. The driver's own `query_timeout` would keep the dead
- * connection in the pool, so that each later request would wait in vain. The handler also ignores `error` events, which
- * would end the process: pending statements report the error.
+ * connection for later requests. The handler also ignores `error` events, which would otherwise end the process.
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
 export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {

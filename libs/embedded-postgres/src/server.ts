@@ -1,5 +1,6 @@
 // The socket decides whether a server runs: no server runs if the socket is missing or refuses connections. A process
-// id in a lock file proves nothing, because a process of another container may use the same folder.
+// id in a lock file proves nothing, because another container may use the same folder, and containers have process ids
+// of their own.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';

@@ -20,8 +20,8 @@ const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
 /**
- * Estimated bytes of memory for each unsent character of a response. The estimate lies between ASCII, which takes 2
- * bytes per character, and Chinese, which takes 5.
+ * Estimated bytes of memory for each unsent character of a response. The true value is between 2 (English) and 5
+ * (Chinese).
  */
 const UNREAD_FACTOR = 3;
 
@@ -105,7 +105,7 @@ export class AccountedRequest extends IncomingMessage {
 
 /**
  * A response whose content counts towards the memory of its connection until the caller has read the content. Streamed
- * content does not count: all responses with the same documentation page share its buffers.
+ * documentation pages do not count, because all responses that stream the same page share its buffers in memory.
  */
 export class AccountedResponse<
   Request extends IncomingMessage = AccountedRequest,
@@ -129,7 +129,7 @@ export class Connection {
   brokenBy?: ApiError;
   waiting = 0;
   /**
-   * Waiting requests start in this async context. Otherwise each request would run in the async context of the previous
+   * Waiting requests start in this async context. Otherwise Node would treat each request as a part of the previous
    * request.
    */
   readonly context = new AsyncResource('Connection');

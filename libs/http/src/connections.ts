@@ -112,7 +112,7 @@ export class Connections {
   /**
    * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
    * @param sum the memory of one caller's connections, or of all connections
-   * @param changed the connection whose bytes are being parsed at this moment
+   * @param changed the connection whose bytes are being parsed at this moment, so that its parser must not be freed yet
    */
   private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);

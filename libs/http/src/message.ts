@@ -132,9 +132,9 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
 }
 
 /**
- * A valid path prefix such as `/shop`; the matched group leaves out a slash at the end. With a prefix such as
- * `//other.example`, links would lead to another host. With a colon at the end, YAML would read the server's URL in the
- * OpenAPI document as a key.
+ * A valid path prefix such as `/shop`; a slash at the end is not part of the matched group. `//other.example` is
+ * refused, because links would lead to another host. A colon at the end is refused, because it would break the OpenAPI
+ * document in YAML.
  */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 

@@ -104,8 +104,8 @@ function asksForOne(query: object, parameter: string): boolean {
 }
 
 /**
- * Bodies with more characters than this are sent one per turn of the event loop, because sending a long body takes a
- * thousand times as long as a short body.
+ * Bodies with more characters than this are sent one per turn of the event loop, so that other requests can run in
+ * between: sending a long body takes a thousand times as long as sending a short body.
  */
 const LONG_BODY = 64 * 1024;
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
@@ -231,8 +231,9 @@ export function assertConditions(conditions: Conditions, resource: object | null
 }
 
 /**
- * Checks `If-Match` and `If-None-Match` of a request that changes something, on a path without an ETag. If the path has
- * no GET operation, `If-None-Match` is ignored, because there is no representation that could match.
+ * Checks `If-Match` and `If-None-Match` of a request that changes something on a path whose responses have no ETag,
+ * such as a list. No ETag that the caller sends can match there. If the path cannot be read with GET, `If-None-Match`
+ * is ignored.
  * @throws PreconditionFailedError if a condition is not met
  */
 export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {

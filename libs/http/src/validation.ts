@@ -108,8 +108,8 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
 }
 
 /**
- * Throws `ValidationFailedError` with the messages of class-validator. Returns without an error if class-validator
- * finds no problem: this function also gets valid values, if one of their rules could not be compiled.
+ * Throws `ValidationFailedError` with the messages of class-validator. Does not throw if class-validator accepts the
+ * value: a value is also checked here if the service could not compile one of its rules.
  */
 function refuse(instance: object, unknown: string[], names: string[]): void {
   const problems = validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false }).map(
@@ -179,8 +179,8 @@ export function composed(name: string): string {
 }
 
 /**
- * Compiles the rules of a field. `fromQuery` converts a query parameter to the type of the field; a value that cannot
- * be converted stays text.
+ * Compiles the rules of a field into functions. The function `fromQuery` converts the text of a query parameter to the
+ * type of the field. If the text cannot be converted, `fromQuery` returns the text unchanged.
  */
 function compile(metadata: ValidationMetadata[]) {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;

@@ -160,8 +160,8 @@ function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) 
 
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
   const shared = components.parameters!;
-  // The first parameter with a name becomes a shared component. An operation whose parameter of this name is equal refers to the
-  // component.
+  // Parameters that several operations share become components. The first parameter with a name is the component, and every
+  // operation with an equal parameter refers to the component.
   const own = (operation.parameters as ParameterObject[]).map((parameter) => {
     const { name } = parameter;
     shared[name] ??= parameter;
@@ -180,8 +180,8 @@ function completeRequest(operation: NotedOperation, method: string, components: 
 }
 
 /**
- * Adds errors, 304 and headers to the responses of an operation. Most responses are shared components, except those of operations
- * with headers of their own (`always`), such as `Deprecation`.
+ * Adds errors, 304 and headers to the responses of an operation. Operations share responses as components, unless an operation
+ * has header fields of its own, such as `Deprecation`.
  */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
   const always = noted(operation, 'always');

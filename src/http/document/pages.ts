@@ -85,7 +85,7 @@ export async function readGuides({ paths }: OpenAPIObject) {
   const texts = await Promise.all(
     GUIDES.map((name) => readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8')),
   );
-  // The first guide has a table with the names and descriptions of all guides.
+  // Take the descriptions of all guides from the table in the first guide.
   const rows = texts[0]!.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
   const describe = (name: string) => rows.find(([, link]) => link?.endsWith(`(${name}.md)`))?.[2];
   return GUIDES.map((name, index) => {
@@ -193,9 +193,11 @@ export function siteHeader(current: string): string {
 const ABOUT = 'Pets, the categories they belong to, orders and stock, over HTTP with an API key.';
 
 /**
- * Returns the API reference. The list of operations is there at once and without JavaScript, and Scalar replaces the list.
- * Scalar ignores `x-hideTryItPanel`, so a style hides the "try it" button of these operations by the id of their section.
- * @param styles style sheets that are part of the page, so that the first text needs no other file
+ * Returns the API reference. The page contains a list of the operations, so that readers see something at once and without
+ * JavaScript; later, Scalar replaces the list. Scalar ignores `x-hideTryItPanel`, so styles hide the "try it" button of
+ * operations with this property.
+ * @param styles the content of style sheets, which become part of the page, so that the list can be shown before any other file
+ * is loaded
  */
 export function referencePage({ paths }: OpenAPIObject, guides: Guide[], styles: string[]): string {
   const operations = operationsIn(paths);
@@ -230,7 +232,10 @@ ${tags.join('\n')}
   return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
 }
 
-/** Puts the header of all pages into the page of Swagger UI, and what the page needs on a phone and without JavaScript. */
+/**
+ * Inserts the header that all pages share into the page of Swagger UI, settings for the screens of phones, and a hint for
+ * browsers without JavaScript.
+ */
 export function inSite(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">

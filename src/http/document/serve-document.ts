@@ -89,7 +89,7 @@ function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>, the
   }
 }
 
-/** A page of a library has the header of all pages, with its style as part of the page. */
+/** Returns the content of style sheets, which become part of the pages of Scalar and Swagger UI. */
 const readStyles = async (...names: string[]): Promise<string[]> => {
   const files = await Promise.all(names.map(readPageFile));
   return files.map(({ parts }) => String(parts[0]));
@@ -113,7 +113,7 @@ const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
 /**
- * Source code of plugins for Swagger UI. The first plugin loads the document. The second one hides "Try it out" for operations
+ * Source code of plugins for Swagger UI. The first plugin loads the document. The second plugin hides "Try it out" for operations
  * with `x-hideTryItPanel`.
  */
 const SWAGGER_UI_PLUGINS = [
@@ -125,8 +125,8 @@ const SWAGGER_UI_PLUGINS = [
 ];
 
 /**
- * Functions that @nestjs/swagger does not export. They are called here because the exported function serves files with
- * @fastify/static, which opens a stream for each file.
+ * Functions that @nestjs/swagger does not export. They are called here because the exported function would read the files of
+ * Swagger UI from the disk for each request.
  */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
@@ -143,7 +143,8 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       persistAuthorization: true,
       // By default, Swagger UI sends the address of the document to a validator on another server.
       validatorUrl: null,
-      // Without the bar on top, which would have a choice of light or dark of its own.
+      // `BaseLayout` leaves out Swagger UI's top bar, because its switch between light and dark would be a second one on the
+      // page.
       layout: 'BaseLayout',
       // @nestjs/swagger writes each plugin into the page with `toString`, so let `toString` return the source code.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),

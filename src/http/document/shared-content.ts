@@ -90,15 +90,15 @@ interface Content {
 }
 
 interface Source {
-  /** The content, split where the address belongs. */
+  /** The content, cut at each place where the address of the service has to be inserted. */
   parts: Buffer[];
   /** The whole content, which the build has compressed. */
   brotli?: Buffer;
 }
 
 /**
- * Compresses each part once, whatever the address is. A caller could otherwise cause a compression for each request with a
- * different `Host`.
+ * Compresses the content once for all addresses. Otherwise a caller could keep the process busy with compressing by sending
+ * another `Host` in each request.
  */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
   // End each part with a full flush: the part then ends at a whole byte and does not refer to earlier parts, so that compressed

@@ -91,7 +91,10 @@ const NOT_TRIED =
 
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
-/** Puts the rare errors behind the errors that a caller of the operation meets, into one response. */
+/**
+ * Merges the rare errors, which are the same for every operation, into one response, `default`, which the page shows after the
+ * other responses.
+ */
 function commonFirst({ components }: OpenAPIObject, responses: Responses): Responses {
   const common = Object.entries(responses).filter(([status]) => !RARE.includes(status));
   const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));

@@ -98,8 +98,8 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Tries once more to load the rows that the batch's first statements did not return, because the rows do not exist or
- * another transaction has locked them. This time the weaker locks are requested, too: some commands need only a weaker
+ * Tries once more to load rows that the first attempt did not return. The first attempt requested only the strongest
+ * lock that any command needs on a row. Now weaker locks are requested, too, because some commands need only a weaker
  * lock, which may be available.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
@@ -172,9 +172,9 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // The lock decides which result is certain. Without a lock, a row that was found may be about to change, so only a
-    // missing row is certain. With SKIP LOCKED, a row that was not found may just be locked, so only a row that was
-    // found is certain.
+    // Keep only results that cannot change during the transaction. Without a lock, a row that was found may be about to
+    // change, so only a missing row is certain. With SKIP LOCKED, a missing row may just be locked by another
+    // transaction, so only a row that was found is certain.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);

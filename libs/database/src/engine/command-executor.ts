@@ -13,9 +13,9 @@ const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
 const MAX_COMMANDS = 150;
 /**
- * While a batch runs, a second batch starts only if at least as many commands wait as the first batch has; 50 waiting
- * commands are always enough. Starting earlier would make batches too small: a command alone in a transaction costs six
- * times as much as a command among thirty.
+ * While a batch runs, a second batch starts if this many commands wait, or as many commands as the first batch has.
+ * Starting earlier would make batches too small: a command alone in a transaction costs six times as much as a command
+ * among thirty.
  */
 const ENOUGH = 50;
 /** The share of the connection pool that batches may use while they wait for locked rows. */

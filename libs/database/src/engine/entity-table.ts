@@ -16,10 +16,9 @@ export type WhenLocked = 'wait' | 'skip';
 
 /**
  * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
- * first column must be the primary key, a `bigint`. Statements for one row take plain values, because an array with one
- * element costs PostgreSQL half as much again. Statements for several rows take arrays (`= ANY($1)`, `unnest`), because
- * a list of values would need a different statement for every number of rows.
- * Rows of a view entity can only be read; its `expression` is the query, so the database needs no view of that name.
+ * first column must be the primary key, a `bigint`. Rows of a view entity can only be read, with the query in its
+ * `expression`. Statements for one row take plain values, which are faster than an array with one element. Statements
+ * for several rows take arrays, so that one statement serves any number of rows.
  */
 export class EntityTable<Row extends object> {
   /** The table, or the query of a view in parentheses, as it stands after FROM. */
@@ -34,7 +33,7 @@ export class EntityTable<Row extends object> {
    */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
-  /** Draws a new id from the table's sequence for each key. An id that is not used is lost. */
+  /** Draws new ids from the table's sequence. An id that is drawn but not used leaves a gap. */
   readonly newIds: SharedRead<unknown, number>;
   private readonly inserts: Insert;
   private readonly updates: Forms;

@@ -11,7 +11,10 @@ export class OverloadedError extends Error {}
 
 export interface Waiting {
   owner: number;
-  /** Items are taken round by round. Each owner has at most one item in a round. */
+  /**
+   * The round in which the item is taken from the queue. Each owner has at most one item in a round, so that owners
+   * take turns.
+   */
   round: number;
   since: number;
   /**
@@ -37,7 +40,10 @@ export function promptOf<Work extends { since: number }>(running: readonly Work[
 /** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
-  /** The current round, and (`served`) the owners whose item of this round was already taken. */
+  /**
+   * The number of the current round. The next field, `served`, contains the owners from whom an item was already taken
+   * in this round.
+   */
   private round = 0;
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;

@@ -20,7 +20,7 @@ const MAX_WITH_SLOW = 4;
 const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
-  /** Reads with the same `id` share a statement. */
+  /** Reads with the same `id` are answered by a single statement. */
   id: unknown;
   read: SharedRead<unknown, unknown>;
   key: unknown;
@@ -33,7 +33,7 @@ interface Group {
 }
 
 interface SentReads {
-  /** The reads whose results have not arrived yet, by `id`. The reads of a group share one statement. */
+  /** The reads whose results have not arrived yet. The reads of a group are answered by a single statement. */
   groups: Map<unknown, Group>;
   since: number;
 }
@@ -69,8 +69,7 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once. Collecting more reads for the same statement would hardly help: last time, only one read
-      // was waiting.
+      // Send the read at once. The last statement answered a single read, so waiting for more reads would hardly help.
       this.start();
     }
     return result;
@@ -89,8 +88,9 @@ export class Reads {
   }
 
   /**
-   * Takes waiting reads from the queue and groups the reads that share a statement. A read whose statement is running
-   * among `prompt` stays in the queue until that statement ends.
+   * Takes waiting reads from the queue and groups the reads that are answered by the same statement. If the statement
+   * of a read is already running and started less than 100 ms ago, the read stays in the queue until that statement
+   * ends.
    * @param prompt the sent reads that have been running for less than 100 ms
    */
   private take(prompt: readonly SentReads[]): SentReads['groups'] {

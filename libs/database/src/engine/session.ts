@@ -52,8 +52,7 @@ const WITHOUT_NAMES_MS = 600_000;
 /**
  * Names each prepared statement by a hash of the statement's text, because behind a connection pooler other programs
  * may prepare statements on the same connection. Some poolers lose prepared statements between two transactions. After
- * such a loss, the process sends all statements without a name for ten minutes; PostgreSQL then plans every statement
- * for each execution.
+ * such a loss, the process does not prepare statements for ten minutes.
  */
 export class StatementNames {
   private readonly names = new Map<string, string>();
@@ -93,9 +92,8 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
 /**
  * Sends several statements to PostgreSQL at once and receives their results in one round trip. The driver itself would
  * send five messages for each statement and request the description of the result columns each time. If a statement
- * fails, PostgreSQL skips the statements after it, and undoes the statements before it unless they begin or end a
- * transaction.
- * Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
+ * fails, PostgreSQL skips the statements after it. Source: PostgreSQL, "Message Flow", "Extended Query" and
+ * "Pipelining".
  */
 class RoundTrip {
   private readonly results: CallResult[] = [];
@@ -190,8 +188,8 @@ class RoundTrip {
   }
 }
 
-// With its `pipeline` option, the driver accepts only instances of its own `Query` class. Setting the prototype is
-// enough, because `RoundTrip` uses nothing that the constructor of `Query` creates.
+// With its `pipeline` option, the driver accepts only instances of its own `Query` class, so make `RoundTrip` look like
+// a subclass of `Query`.
 Object.setPrototypeOf(RoundTrip.prototype, Query.prototype as object);
 
 export class Session {

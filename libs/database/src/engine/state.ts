@@ -17,8 +17,8 @@ export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
 }
 
 /**
- * PostgreSQL's row locks, from the weakest to the strongest. A stronger lock includes the protection of the weaker
- * locks.
+ * The row locks that commands use, from the weakest to the strongest. PostgreSQL's fourth lock, FOR SHARE, is not
+ * needed. Whoever holds a stronger lock need not request a weaker lock.
  */
 export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
@@ -140,7 +140,10 @@ export class State {
     return cell;
   }
 
-  /** Keeps a part, unless its whole is not locked: another transaction may then be about to change the part. */
+  /**
+   * Stores a row that is a part of another row, the whole. Does nothing if the whole is not locked, because another
+   * transaction may then be about to change the part.
+   */
   loadPart({ part, whole, id }: PartNeed, stored: unknown): void {
     const cell = this.cells.get(whole)?.get(id);
     if (cell !== undefined) {
