@@ -19,11 +19,8 @@ const CHUNK_OVERHEAD_BYTES = 400;
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
-/**
- * Estimated bytes of memory for each unsent character of a response. The true value is between 2 (English) and 5
- * (Chinese).
- */
-const UNREAD_FACTOR = 3;
+/** Maximum number of bytes of memory that the string of an unsent response takes for each character, besides its bytes in UTF-8. */
+const STRING_FACTOR = 2;
 
 export interface Caller {
   connections: number;
@@ -117,7 +114,10 @@ export class AccountedResponse<
     if ((typeof content === 'string' || content instanceof Uint8Array) && socket.writableLength > 0) {
       accounts
         .get(socket)
-        ?.hold(this.req as IncomingMessage as AccountedRequest, content.length * UNREAD_FACTOR);
+        ?.hold(
+          this.req as IncomingMessage as AccountedRequest,
+          Buffer.byteLength(content) + content.length * STRING_FACTOR,
+        );
     }
     return this;
   }

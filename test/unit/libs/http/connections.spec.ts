@@ -128,14 +128,17 @@ describe('What is not answered yet is bounded in bytes', () => {
     }
   });
 
-  it('responses that nobody reads', async () => {
+  it.each([
+    ['in English', 'x', 16_000_000],
+    ['in Chinese', '猫', 9_600_000],
+  ])('responses %s that nobody reads', async (_language, character, length) => {
     connections.maxHeldBytes = 100_000_000;
     const { port } = server.address() as AddressInfo;
     const unread = Array.from({ length: 4 }, () => connect(port).pause());
     for (const [index, socket] of unread.entries()) {
       socket.write(GET);
       await once(server, 'asked');
-      pending[index]!.end('x'.repeat(16_000_000));
+      pending[index]!.end(character.repeat(length));
     }
     expect(connections.open).toBe(2);
     unread.forEach((socket) => socket.destroy());
