@@ -10,6 +10,7 @@ import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
 import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
+import { WebhookLimit1797400000000 } from '../migrations/1797400000000-webhook-limit';
 import { PETSTORE } from '../program';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
@@ -24,6 +25,7 @@ export const MIGRATIONS = [
   MovableStore1797100000000,
   StoreIdentity1797200000000,
   Inventory1797300000000,
+  WebhookLimit1797400000000,
 ];
 
 export function dataSourceOptions(

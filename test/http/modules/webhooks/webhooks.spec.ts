@@ -102,10 +102,15 @@ describe('webhooks', () => {
       },
     );
 
-    it('409 too_many_webhooks for the eleventh, even for concurrent requests', async () => {
+    it('409 too_many_webhooks for the eleventh, even for concurrent requests to two instances', async () => {
+      const other = await startService({ database: store.database });
+      const callers = [caller, other.callerWith(apiKey)];
       const answers = await Promise.all(
-        Array.from({ length: 25 }, () => caller.post('/webhooks', { url: URL, enabled: false })),
+        Array.from({ length: 25 }, (_, index) =>
+          callers[index % 2]!.post('/webhooks', { url: URL, enabled: false }),
+        ),
       );
+      await other.close();
       const statuses = answers.map(({ status }) => status);
       expect(statuses.filter((status) => status === 201)).toHaveLength(10);
       expect(statuses.filter((status) => status === 409)).toHaveLength(15);
