@@ -157,14 +157,6 @@ function windowStatusOf(
   return { name, limit, remaining, resetAt: (isOver ? start : window.start) + WINDOW_MS[name] };
 }
 
-/** Sets the counts of `window` to at least those of `other`, a copy of the same window. Ignores `other` if it has ended. */
-export function raise(window: Window, other: Window, lengthMs: number, now: number): void {
-  if (now >= other.start + lengthMs) return;
-  if (now >= window.start + lengthMs) Object.assign(window, { start: other.start, count: 0, refunds: 0 });
-  window.count = Math.max(window.count, other.count);
-  window.refunds = Math.max(window.refunds, other.refunds);
-}
-
 /** Divides limits among instances that cannot share counts. Each instance may allow at least one request. */
 export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
   const part = (limit: number) => Math.max(1, Math.floor(limit / instances));

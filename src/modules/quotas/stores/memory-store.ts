@@ -10,16 +10,7 @@ import {
   type Step,
   type TakenRequest,
 } from '../rules/decision';
-import {
-  copyOf,
-  MINUTE_MS,
-  newWindows,
-  raise,
-  shareOf,
-  shareOfRest,
-  type Window,
-  type Windows,
-} from '../rules/limits';
+import { copyOf, MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitedClient, QuotaStore } from './quota-store';
 
@@ -43,6 +34,14 @@ interface ClientEntry {
   resetAt: number;
 }
 
+/** Requests of one minute that a client or an address was allowed while Redis was unavailable. */
+export interface AllowedAlone {
+  client: LimitedClient;
+  /** Start of the minute. */
+  start: number;
+  count: number;
+}
+
 /** Counts requests in the memory of this process. When a client sends its first request, its counts are read from the database. */
 export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   /**
@@ -52,11 +51,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
-  /**
-   * Requests that each client or address was allowed in the current minute while Redis was unavailable. This cache is not
-   * cleared when Redis is back: if Redis fails again in the same minute, these requests still count.
-   */
-  private readonly allowedAlone: LRUCache<string, Window>;
+  /** Requests that Redis has not counted yet, by tracker. Only filled if the instance has a share of the limits. */
+  readonly allowedAlone: LRUCache<string, AllowedAlone>;
   private readonly sweeper: NodeJS.Timeout;
 
   constructor(
@@ -85,7 +81,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     });
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
     this.addresses = new LRUCache<string, Windows>({ ...bounds, memoMethod: newWindows });
-    this.allowedAlone = new LRUCache<string, Window>({ ...bounds, memoMethod: () => newWindows().minute });
+    this.allowedAlone = new LRUCache<string, AllowedAlone>(bounds);
     const caches = [this.clients, this.bans, this.addresses, this.allowedAlone];
     this.sweeper = setInterval(() => caches.forEach((cache) => cache.purgeStale()), SWEEP_MS).unref();
   }
@@ -102,11 +98,6 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;
-    // Use the time of the last reset in the cache key, so that a client whose counts were reset starts again at 0.
-    const allowed = this.isShare ? this.allowedAlone.memo(`${tracker} ${key?.resetAt ?? 0}`) : null;
-    if (allowed !== null) {
-      raise(current.minute, allowed, MINUTE_MS, now);
-    }
     const before = current.minute.count;
     const state = {
       windows: current,
@@ -120,11 +111,14 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
       applyStoredBan(state.ban!, key.ban);
     }
     const status = applyStep(state, step, taken?.takenAt ?? 0);
-    if (allowed !== null && status.outcome === 'allowed') {
-      if (now >= allowed.start + MINUTE_MS) Object.assign(allowed, { start: current.minute.start, count: 0 });
-      allowed.count += 1;
-    } else if (allowed !== null && step === 'refund' && current.minute.count < before) {
-      allowed.count = Math.max(0, allowed.count - 1);
+    const isRefunded = step === 'refund' && current.minute.count < before;
+    if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
+      let allowed = this.allowedAlone.get(tracker);
+      if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
+        allowed = { client, start: current.minute.start, count: 0 };
+        this.allowedAlone.set(tracker, allowed);
+      }
+      allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
     }
     return status;
   }
@@ -139,10 +133,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /**
-   * Removes all counts because Redis counts again. `allowedAlone` stays: if Redis fails again in the same minute, no client may
-   * use its share of the limits twice.
-   */
+  /** Removes all counts because Redis counts again. */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();

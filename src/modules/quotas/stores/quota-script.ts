@@ -51,6 +51,13 @@ end
 local is_given = key and stored
 windows = windows or stored
 
+-- Returns false if the other window has ended. A window that has ended itself begins again with the other one.
+local function begin_with(window, other, name)
+  if now >= other.start + LENGTHS[name] then return false end
+  if now >= window.start + LENGTHS[name] then window.start, window.count, window.refunds = other.start, 0, 0 end
+  return true
+end
+
 local ban, stored_ban, ban_changed
 if key then
   if key.resetAt > windows.resetAt then
@@ -60,8 +67,7 @@ if key then
   -- Redis may have come back with an older file: the larger count holds.
   for _, name in ipairs(NAMES) do
     local window, other = windows[name], stored and stored.resetAt >= windows.resetAt and stored[name]
-    if other and now < other.start + LENGTHS[name] then
-      if now >= window.start + LENGTHS[name] then window.start, window.count, window.refunds = other.start, 0, 0 end
+    if other and begin_with(window, other, name) then
       window.count, window.refunds = max(window.count, other.count), max(window.refunds, other.refunds)
     end
   end
@@ -75,6 +81,13 @@ if key then
     ban.level, ban.byOperator, ban.changedAt = key.ban.level, key.ban.byOperator, key.ban.changedAt
     ban_changed = true
   end
+end
+
+local alone = given.alone
+-- Ignore requests from before a reset.
+if alone and (not key or key.resetAt == windows.resetAt) then
+  alone.start = alone.start + ahead
+  if begin_with(windows.minute, alone, 'minute') then windows.minute.count = windows.minute.count + alone.count end
 end
 
 local ends, exhausted = {}
@@ -128,7 +141,7 @@ elseif given.step == 'refund' then
 end
 
 windows.day.start = windows.day.start - ahead
-local writes = given.step ~= 'read'
+local writes = given.step ~= 'read' or alone
 if writes or is_given then
   redis.call('SET', KEYS[1], cmsgpack.pack(windows), 'PX', key and 2 * LENGTHS.day or LENGTHS.minute)
 end
@@ -149,6 +162,8 @@ export interface Given {
   key?: { ban: StoredBan; resetAt: number };
   /** Counts with which Redis starts if it has none. Lower counts in Redis are raised to these. */
   windows?: Windows;
+  /** Requests of one minute that the instance allowed while Redis was unavailable. The script adds these to the count of the minute. */
+  alone?: { start: number; count: number };
 }
 
 /** Result of the script. Times are on the clock of Redis, except the start of the day, which is on the clock of the instance. */

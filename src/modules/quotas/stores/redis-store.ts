@@ -4,7 +4,7 @@ import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
-import { MemoryStore } from './memory-store';
+import { type AllowedAlone, MemoryStore } from './memory-store';
 import type { QuotaRecords } from './quota-records';
 import { type Given, toStatus } from './quota-script';
 import { type LimitedClient, type LimitedKey, QuotaStore } from './quota-store';
@@ -18,6 +18,8 @@ const RETRY_MS = 250;
  */
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
+/** Number of clients whose requests are reported to Redis at the same time, so that none of the reports waits for long. */
+const REPORTED_AT_ONCE = 100;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
@@ -35,7 +37,8 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_STORED });
   private failedProbes = 0;
   /**
-   * True if a request was counted in memory since the last probe of Redis, for example because one answer of Redis was late.
+   * True if a request was counted in memory since the last probe of Redis, for example because one answer of Redis was late, or if
+   * that probe failed.
    */
   private hasCountedAlone = false;
   private readonly prober = new RepeatingTask({
@@ -88,7 +91,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     taken?: TakenRequest,
   ): Promise<QuotaStatus | null> {
     const ask = async (windows?: Given['windows']) =>
-      this.ask(client, step, taken?.takenAt, windows).catch(() => {
+      this.ask(client, step, { takenAt: taken?.takenAt, windows }).catch(() => {
         this.prober.wake();
         return undefined;
       });
@@ -115,21 +118,47 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private async ask(
     { key, tracker, limits }: LimitedClient,
     step: Step,
-    takenAt?: number,
-    windows = key === null ? newWindows() : undefined,
+    more: Pick<Given, 'takenAt' | 'windows' | 'alone'> = {},
   ): Promise<string | null> {
     const given: Given = {
       now: this.clock.now(),
       step,
       limits: { minute: limits.perMinute, day: limits.perDay ?? undefined },
-      takenAt,
       key: key === null ? undefined : { ban: key.ban, resetAt: key.resetAt },
-      windows,
+      ...more,
+      windows: key === null ? newWindows() : more.windows,
     };
     // The braces are a hash tag, so that a cluster keeps all keys of a client on one node.
     const prefix = `petstore:${this.storeId}:{${tracker}}`;
     const keys: [string, string] = [`${prefix}:counts`, `${prefix}:ban:${key?.id}`];
     return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
+  }
+
+  /**
+   * Adds the requests that this instance has allowed alone to the counts in Redis, so that no client gets these requests twice.
+   * Replaces the counts in memory by the sums.
+   */
+  private async reportAllowedAlone(): Promise<void> {
+    const waiting = [...this.local.allowedAlone.values()].filter(({ count }) => count > 0);
+    const sums: [LimitedClient, Windows][] = [];
+    while (waiting.length > 0) {
+      const some = waiting.splice(0, REPORTED_AT_ONCE);
+      sums.push(...(await Promise.all(some.map((allowed) => this.report(allowed)))));
+    }
+    this.local.clear();
+    sums.forEach((sum) => this.local.startFrom(...sum));
+  }
+
+  private async report(allowed: AllowedAlone): Promise<[LimitedClient, Windows]> {
+    const { client, ...alone } = allowed;
+    let answer = await this.ask(client, 'read', { alone });
+    // If Redis has no counts of the client, the counts from the database already contain these requests.
+    answer ??= await this.ask(client, 'read', { windows: await this.records.windowsOf(client.key!) });
+    // More requests may have been allowed alone during the call.
+    allowed.count -= alone.count;
+    const { counted } = toStatus(answer!, client, this.clock.now());
+    if (client.key !== null) this.records.count(client.key.clientId, counted, 0);
+    return [client, counted];
   }
 
   private async probe(): Promise<void> {
@@ -138,17 +167,18 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
       // Probe Redis with a write: a read-only replica would answer a read, although it cannot count requests.
       await this.ask(PROBE, 'take');
       this.failedProbes = 0;
+      if (this.hasCountedAlone) {
+        this.hasCountedAlone = false;
+        await this.reportAllowedAlone();
+        this.stored.clear();
+      }
       if (this.isDegraded) {
         // Log this as a warning as well, so that a log that contains only warnings shows the end of the outage.
         this.logger.warn('Redis is back: limits are shared again.');
       }
-      if (this.hasCountedAlone) {
-        this.local.clear();
-        this.stored.clear();
-      }
-      this.hasCountedAlone = false;
       this.isDegraded = false;
     } catch (error) {
+      this.hasCountedAlone = true;
       this.failedProbes += 1;
       if (this.failedProbes % MAX_FAILED_PROBES === 0) {
         this.connection.close();

@@ -206,6 +206,27 @@ test('however often Redis flaps, a minute allows at most two minutes of the plan
   expect(await allowed(ofMinute[0]!, LIMIT + 1)).toBe(LIMIT);
 });
 
+test('what the instances have allowed alone counts in Redis from their return on, so that outages in two minutes of a client that follow each other allow no more than two minutes of the plan', async () => {
+  const { callers } = await pair.client({ plan: 'free' });
+  const addresses = pair.services.map((service) => service.anonymous());
+  for (const both of [callers, addresses]) {
+    const passed: number[] = [];
+    const send = async (requests: number) => {
+      const answers = await Promise.all(both.map((caller) => statuses(caller, requests)));
+      passed.push(answers.flat().filter((status) => status !== 429).length);
+    };
+    for (const pauseMs of [50_000, 0]) {
+      // Both instances know the minute, which begins now, before they are alone.
+      await send(1);
+      pair.advance(pauseMs);
+      await withoutRedis(() => send(SHARE + 1));
+      await send(SHARE);
+      pair.advance(11_000);
+    }
+    expect(passed).toEqual([2, LIMIT, 0, 2, LIMIT, 0]);
+  }
+});
+
 test('a ban, an unban and a reset that an operator makes while Redis is away apply when it is back', async () => {
   const banned = await pair.client();
   const unbanned = await pair.client();
