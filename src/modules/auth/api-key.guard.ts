@@ -34,8 +34,8 @@ const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000
 
 /**
  * Reads keys and their clients by digest. The statement is not prepared, because PostgreSQL may reuse the plan of a prepared
- * statement, and a plan for a small table would later read the whole table. OFFSET 0 makes PostgreSQL look up each client by
- * id.
+ * statement, and a plan for a small table would later read the whole table. Without OFFSET 0, PostgreSQL could read all clients
+ * instead of looking up each client by id.
  */
 const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
@@ -93,7 +93,8 @@ export class Authenticator implements BeforeApplicationShutdown {
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
       const read = await this.database.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
-      // Count the age of an entry from the start of the read. The TTL must be at least 1 ms, because 0 means no expiry.
+      // Count the age of an entry from the start of the read, because the key may change during the read. The TTL must be at
+      // least 1 ms, because 0 means no expiry.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;
     },
@@ -175,7 +176,8 @@ export class Authenticator implements BeforeApplicationShutdown {
 }
 
 /**
- * Rejects requests without a valid key or without the required scope. A test checks that every handler declares an access rule.
+ * Rejects requests without a valid key or without the required scope. A test checks that every handler declares which scope it
+ * requires.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {

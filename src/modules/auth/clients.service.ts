@@ -133,8 +133,8 @@ export class ClientsService {
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
-    // Without `withDeleted` in `WITH_CLIENT`, TypeORM would return the keys of deleted clients with null as the client. With
-    // this option, the condition on the client excludes these keys.
+    // `WITH_CLIENT` also joins deleted clients. Otherwise TypeORM would join null for a deleted client, and null would meet the
+    // condition that the client is not deleted.
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
@@ -202,7 +202,7 @@ export class ClientsService {
     });
   }
 
-  /** @throws OperatorError if there is no such key; the message does not contain the key itself */
+  /** @throws OperatorError if there is no such key; the message does not contain the key, which is secret */
   async findKey(
     reference: KeyReference,
     reader = this.clients.manager,

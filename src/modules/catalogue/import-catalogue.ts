@@ -68,7 +68,7 @@ export interface ImportOutcome {
 }
 
 /**
- * Imports a catalogue in NDJSON with the same commands as POST requests. After the first line with an error, the remaining lines
+ * Imports a catalogue in NDJSON, by the same commands as POST requests. After the first line with an error, the remaining lines
  * are only checked.
  */
 @Injectable()
@@ -130,7 +130,10 @@ class ImportRun {
     isNdjson: false,
     run: this.options.run ?? randomUUID(),
   };
-  /** Maps ids of categories in the file to ids in the store, or to undefined until the category is created or found. */
+  /**
+   * Maps the ids of categories in the file to their ids in the store. The value is undefined until the category is created or
+   * found.
+   */
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();

@@ -26,7 +26,10 @@ export interface EventPage {
 /** Maximum number of events that one read examines, including events that do not match the filter. */
 export const MAX_SEARCHED = 20_000;
 const BYTES_OF_PAGE = 256 * 1_024;
-/** Maximum assumed difference between the clocks of two database servers, in microseconds. */
+/**
+ * Maximum assumed difference between the clocks of two database servers, in microseconds. After a loss of events, the feed
+ * continues after an event that is at least this much older.
+ */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
@@ -62,8 +65,8 @@ const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * Reads the end of the feed: no event can later appear at or before this position. A separate, later statement has to read the
- * events, because the snapshot of this statement may be too old to see all of them.
+ * Reads the end of the feed: no event can later appear at or before this position. The events are read by a separate, later
+ * statement, because a single statement could miss events that were committed just before the end was read.
  */
 const END: SharedRead<null, number> = {
   callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),

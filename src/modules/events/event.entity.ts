@@ -63,8 +63,8 @@ export interface FeedPosition {
    */
   time: number;
   /**
-   * Number of events among the 500 positions before this event, up to ten minutes old. A standby with another number does not
-   * have the same events.
+   * Number of events among the 500 positions before this event, without events that are more than ten minutes older. A standby
+   * with another number does not have the same events.
    */
   countBefore: number;
 }

@@ -79,8 +79,8 @@ function underConditions<Result>(command: Command<Result>, request: FastifyReque
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
-   * Idempotency keys of the current requests in this process. In other processes, an advisory lock in the database prevents a
-   * second command at the same time.
+   * Idempotency keys of the requests that this process is handling. Between processes, an advisory lock in the database
+   * prevents two commands with the same key at the same time.
    */
   private readonly running = new Set<string>();
 
@@ -120,8 +120,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 
   /**
-   * Handles an error before the command was sent, such as an invalid value. If a response is stored for the idempotency key, the
-   * stored response is sent instead of the error.
+   * Handles an error that occurs before the command is sent, such as an invalid value. If a response is stored for the
+   * idempotency key, the stored response is sent instead of the error.
    */
   private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {

@@ -1,7 +1,10 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
 import type { PetStatus } from '../pets';
 
-/** The stock of a pet. Every pet has one row, even after its deletion. Commands lock the pet's row instead of this row. */
+/**
+ * The stock of a pet. Every pet has one row, even after its deletion. Commands lock only the pet's row, because the pet's
+ * status and stock change together.
+ */
 @Entity('inventory')
 @Check('inventory_stock_check', 'stock >= 0')
 @Check('inventory_open_orders_check', 'open_orders >= 0')

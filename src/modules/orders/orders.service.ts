@@ -152,7 +152,9 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
   };
 }
 
-/** Reports changes of orders in the event feed. A cancelled order keeps its row, so every change has a row after the change. */
+/**
+ * Reports changes of orders in the event feed. A cancellation is also a change, because the row of a cancelled order is kept.
+ */
 export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),

@@ -151,7 +151,7 @@ export class PetsService {
 export const PetOperations = {
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
-  /** Makes a command load a row that belongs to a pet and has the pet's id as its primary key. */
+  /** Makes a command load a row that belongs to a pet, such as its stock, and has the pet's id as its primary key. */
   loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),
 
   get: (state: State, id: number): KnownPet => existing(state.find(Pet, id), id),
@@ -193,7 +193,7 @@ function assertCategory(state: State, categoryId: number): void {
   }
 }
 
-/** Reports changes of pets in the event feed. A deleted pet keeps its row, so every change has a row after the change. */
+/** Reports changes of pets in the event feed. A deletion is also a change, because the row of a deleted pet is kept. */
 export const PETS_TABLE: ReportedTable = {
   entity: Pet,
   eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOf(before, after!)),

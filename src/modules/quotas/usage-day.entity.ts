@@ -3,8 +3,8 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export const USAGE_DAYS = 90;
 
 /**
- * Number of requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: a failover
- * may lose a new client, and its counts would then prevent the counts of all clients from being saved.
+ * Number of requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: if a
+ * failover loses a new client, the key would make the statement that saves the counts of all clients fail.
  */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])

@@ -46,7 +46,7 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
   new Gauge({
     name: 'petstore_webhook_oldest_due_seconds',
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
-    // Every worker process reads the same value from the database, so report the largest one instead of a sum.
+    // Every worker process reads the same value from the database, so report the largest of their values instead of the sum.
     aggregator: 'max',
     registers,
     async collect() {

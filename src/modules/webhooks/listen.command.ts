@@ -136,7 +136,7 @@ async function forward(event: StoreEvent, url: string, signer: Webhook, sender: 
   return { status, error, milliseconds: Math.round(performance.now() - begin) };
 }
 
-/** Example: `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)`. */
+/** Formats an event as a line, for example `2026-11-21T09:30:00.123456Z order.placed evt_… → 204 (12 ms)`. */
 function lineOf(
   { timestamp, type, id, data }: StoreEvent,
   outcome?: Awaited<ReturnType<typeof forward>>,

@@ -42,8 +42,8 @@ export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, 
 const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}`);
 
 /**
- * Encrypts secrets with a key that is not in the database. The webhook's id is authenticated as well, so that a secret cannot be
- * moved to another webhook in the database.
+ * Encrypts secrets with a key that is not in the database. Each secret is bound to the webhook's id, so that it cannot be
+ * decrypted after it was copied to another webhook in the database.
  */
 @Injectable()
 export class SecretVault {
@@ -142,7 +142,8 @@ export function webhookKeyFile({
 
 /**
  * Adds the webhook key to the settings, if WEBHOOK_KEY is not set. With an embedded database, the key is in a file that is
- * created at the first start. With an external database, no key is created, because all its instances need the same key.
+ * created at the first start. With an external database, no key is created, because all instances that use the database need
+ * the same key.
  */
 export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {

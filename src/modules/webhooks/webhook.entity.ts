@@ -55,7 +55,10 @@ export class Webhook {
   @Column({ name: 'paused_until', type: 'timestamptz', nullable: true })
   pausedUntil!: Date | null;
 
-  /** True after the first successful delivery. Until then, the webhook gets one delivery at a time. */
+  /**
+   * True after the first successful delivery. Until then, deliveries to the webhook are sent one at a time, because its
+   * receiver may not work.
+   */
   @Column('boolean', { default: false })
   proven!: boolean;
 

@@ -40,7 +40,8 @@ export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 export interface StoredBan {
   /**
-   * Level right after the last ban, from 0 to 5: a higher level makes the next ban longer. `banLevel` returns the present level.
+   * Level right after the last ban, from 0 to 5: a higher level makes the next ban longer. The level falls with time, so use
+   * `banLevel` for the present level.
    */
   level: number;
   bannedUntil: number;

@@ -164,8 +164,8 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
 }
 
 /**
- * Returns the counts with which an instance continues alone when Redis fails. In this minute, the instance may allow the requests
- * that were left, up to its share of the limit. On this day, it may allow its share of the requests that were left.
+ * Returns the counts with which an instance continues alone when Redis fails. In the current minute, the instance may allow all
+ * remaining requests, but at most its share of the limit. On the current day, it may allow its share of the remaining requests.
  */
 export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);

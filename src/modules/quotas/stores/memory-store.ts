@@ -30,7 +30,10 @@ interface ClientEntry {
    * may have counted more requests.
    */
   isComplete: boolean;
-  /** The last reset of the client's counts that these windows reflect, in unix milliseconds; 0 if none. */
+  /**
+   * When an operator last reset the client's limits, in unix milliseconds; 0 if never. After a later reset, the counts start
+   * again at 0.
+   */
   resetAt: number;
 }
 
@@ -76,7 +79,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
       ...bounds,
       fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
       noDeleteOnFetchRejection: true,
-      // If an entry is replaced during a read, requests that wait for the read still get its result.
+      // If an entry is replaced during a read of the database, requests that wait for the read still get the result of the
+      // read.
       ignoreFetchAbort: true,
     });
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
@@ -123,7 +127,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return status;
   }
 
-  /** Stores counts that Redis reported. If Redis fails, this instance continues with its share of the requests that were left. */
+  /** Stores counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
   startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
     const windows = shareOfRest(counted, limits, this.instances);
     if (key === null) {

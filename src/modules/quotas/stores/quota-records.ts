@@ -62,7 +62,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row!.id;
   }
 
-  /** Adds a request to the counts that are saved next. `requests` is 1, -1 for a refund, or 0 if only the minute has changed. */
+  /**
+   * Adds a request to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, or 0 if a refund changes
+   * only the count of the minute.
+   */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
@@ -76,7 +79,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.bansEarned.flushSoon();
   }
 
-  /** Saves pending counts, then reads a client's counts. Requests before `resetAt` (unix milliseconds) do not count. */
+  /**
+   * Returns a client's counts from the database, after saving pending counts so that none is missing. Requests before `resetAt`
+   * (unix milliseconds) do not count.
+   */
   async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();

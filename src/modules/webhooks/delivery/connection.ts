@@ -17,8 +17,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 export class NoConnectionError extends Error {}
 
 /**
- * Connects to the address that accepts first. Earlier attempts continue when the next address is tried. Node's `autoSelectFamily`
- * would end them, and so fail if a slow address is followed by an unreachable one.
+ * Connects to the address that accepts first. An attempt that is slow continues while the next address is tried. Node's
+ * `autoSelectFamily` would end the slow attempt, so connecting would fail if the next address is unreachable.
  */
 export async function connectToFirst(
   addresses: readonly string[],

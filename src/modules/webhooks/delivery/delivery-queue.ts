@@ -8,7 +8,7 @@ import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from '
 
 /**
  * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the number of these deliveries,
- * unless a single event has more.
+ * unless a single event already has more deliveries.
  */
 const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
@@ -128,8 +128,8 @@ const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY 
 
 /**
  * Leases the next delivery of each locked webhook. A webhook that has never had a successful delivery (`NOT proven`) gets its
- * oldest delivery. Locking is a separate statement before, because a single statement would not see the leases of other
- * instances.
+ * oldest delivery. The webhooks are locked by an earlier statement, because a single statement could miss leases that other
+ * instances made just before.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(

@@ -21,7 +21,9 @@ const EXPIRED = 'The event is older than 30 days.';
 
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /** There is no label for the webhook or client, because each value of a label would add a time series. */
+  /**
+   * The metric has no label for the webhook or client, because Prometheus would store a separate time series for each of them.
+   */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',
     help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
