@@ -52,8 +52,9 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * Returns the error to report. A request that failed before any guard, for example because of an unknown path, is not counted
-   * yet, so it is counted here. If a limit is reached or the key is invalid, that error is reported instead.
+   * Returns the error to report. A request that failed before any guard ran, for example because of an unknown path, has not been
+   * counted against the rate limit yet, so count the request here. If a limit is reached or the key is invalid, return that error
+   * instead.
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {

@@ -81,7 +81,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 
 /**
  * Adds everything about HTTP that is the same for all operations: connections, CORS, body parsing, request log. Must be called
- * before routes are registered, because Fastify's `onRoute` hooks apply only to later routes.
+ * before routes are registered, because Fastify applies these hooks only to routes that are registered later.
  */
 export function configureHttp(app: NestFastifyApplication, settings: Settings): Connections {
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
@@ -103,7 +103,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Use `setOnRequestHook` for the common headers: its hook runs before Nest's own hooks, which send some responses themselves.
+  // Use `setOnRequestHook` for the common headers. A hook of Fastify would run after Nest's own hooks, some of which send a
+  // response themselves.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();

@@ -63,8 +63,8 @@ const CLIENTS = [
   )`,
   // A deleted client keeps its row, with `deleted_at`. Another client may take its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
-  // If `overlap_ends_at` is set, a rotation has replaced the key, and `expires_at` is the end of the overlap rather than an
-  // agreed expiry.
+  // If `overlap_ends_at` is set, a new key has replaced this key, and both keys work for a while. `expires_at` is then
+  // the end of that time and not the expiry that was agreed.
   `CREATE TABLE api_keys (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id),
@@ -134,8 +134,9 @@ const AUDIT = [
   )`,
   `CREATE INDEX audit_entries_by_time ON audit_entries (at, id)`,
 
-  // Protects the audit log against the service and against mistakes in psql. The owner of the table and a superuser can still
-  // drop the trigger or the table; only an external copy of the log protects against such a removal.
+  // Refuses changes and deletions of audit entries, whether by a defect of the service or by a mistake in psql. The
+  // owner of the table and a superuser can still drop the trigger or the table; only an external copy of the log
+  // protects against such a removal.
   `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION 'The audit trail is append-only: % is refused.', TG_OP;

@@ -12,8 +12,8 @@ import { DEFECT, type Failure, StartError } from '#libs/messages';
 export class ReportedStartError extends Error {}
 
 /**
- * Expected errors of the libraries, with the code to report. An error that nothing explains is a defect and is reported with its
- * stack trace.
+ * Expected errors of the libraries, with the code to report. An unexpected error counts as a defect in the program and is
+ * reported with its stack trace.
  */
 const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EmbeddedPostgresError, 'database_unavailable'],

@@ -34,8 +34,8 @@ const MAX_REPORTED = 100;
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
 /**
- * Variables that match neither EFFECTIVE nor one of these values cause a warning, because they have no effect. These values only
- * confirm what the service does anyway.
+ * A variable with the value that is given here causes no warning, although the service ignores the variable: the service does
+ * what the value says anyway.
  */
 const GIVEN: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',

@@ -78,8 +78,8 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the pause after a 429 (`hold`), if this attempt has to wait for its end. The first attempt of `GET
-   * /rate-limit` never waits, because the service never refuses that request for a valid key.
+   * Returns the pause after a 429, if this attempt has to wait for the end of the pause. The first attempt of
+   * `GET /rate-limit` never waits, because the service never refuses that request for a valid key.
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
@@ -236,7 +236,7 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
 /**
  * True if another attempt may succeed and is safe. Without a response, the service may or may not have executed the
  * request. All methods except PATCH are safe to repeat, because each POST has an Idempotency-Key. A 403 during a ban is
- * not repeated: a program should not wait for the end of a ban by itself.
+ * not repeated, because a ban may last long.
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
   // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST is still

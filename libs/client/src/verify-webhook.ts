@@ -65,7 +65,8 @@ function fieldsOf(headers: WebhookHeaders): Record<string, string> {
     : isGetter
       ? FIELDS.map(named)
       : Object.entries(headers ?? {});
-  // The argument is a whole request if its property `headers` is an object: a header field of the name `headers` would be text.
+  // If the property `headers` is an object, the argument is a whole request. In an object of header fields, a field
+  // named `headers` would be a text.
   const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');

@@ -67,8 +67,8 @@ interface Declaration {
    */
   readonly takesJson?: boolean;
   /**
-   * True adds the option `--yes`, which skips the confirmation: for a command that destroys data or cuts off callers.
-   * The opposite command accepts the option, too, so that scripts can always pass it.
+   * True adds the option `--yes`, which skips the confirmation, to a command that destroys data or cuts off callers. A
+   * command that reverses such a command accepts `--yes` as well, so that scripts can pass the option to both.
    */
   readonly takesYes?: boolean;
 }

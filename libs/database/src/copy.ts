@@ -157,8 +157,8 @@ const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
 /**
- * Copies the current values of the sequences, after all rows. A transaction's snapshot does not include sequences, so a
- * value that is read later is past all copied ids.
+ * Copies the current values of the sequences, after all rows. Sequences do not belong to the snapshot of a transaction,
+ * so a value that is read at the end is higher than all copied ids.
  */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {

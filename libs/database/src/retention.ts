@@ -70,7 +70,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async deleteFrom({ table, expired, maxRows = MAX_ROWS }: ExpiredRows): Promise<number> {
-    // Select the rows with an array, because a join would read the whole table for every DELETE statement.
+    // Select the rows with an array: with a join, PostgreSQL would read the whole table for every DELETE statement.
     const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${table} WHERE ${expired(this.clock.now())} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
       SELECT count(*)::int AS count FROM deleted`;

@@ -18,8 +18,8 @@ function packageFolder(): string {
 }
 
 /**
- * Returns why PostgreSQL cannot run on this machine, as the rest of a sentence that begins with "PostgreSQL". Undefined
- * if PostgreSQL can run.
+ * Returns the reason why PostgreSQL cannot run on this machine, as the rest of a sentence that begins with
+ * "PostgreSQL". Undefined if PostgreSQL can run.
  */
 export function unavailability(): string | undefined {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };

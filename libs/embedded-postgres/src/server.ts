@@ -28,12 +28,12 @@ const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
 const MAX_LOG_BYTES = 1_000_000;
 /**
- * The advisory lock that the owner of the server holds. All processes take the lock in the database `postgres`, because
- * advisory locks belong to a database.
+ * The advisory lock that the owner of the server holds. Advisory locks are separate for each database, so all processes
+ * take the lock in the same database, `postgres`.
  */
 const LOCK = 7_366_277_318;
 /**
- * Matches temporary reasons for a failed start: sessions of a killed server keep its shared memory for a moment, or
+ * Matches temporary reasons for a failed start: the shared memory of a killed server is still in use for a moment, or
  * another process is starting a server, too.
  */
 const CONFLICT =

@@ -30,8 +30,8 @@ export interface Caller {
 interface Parser {
   socket: Socket;
   /**
-   * The parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. Node itself does
-   * not set the function, so the service may.
+   * Node's HTTP parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. Node
+   * itself does not use the function, so the service may set the function.
    */
   0: (this: Parser) => void;
 }
@@ -213,8 +213,8 @@ export class Connection {
     process.nextTick(() => {
       this.socket.destroy();
       if (!isParsing) {
-        // Emit `close` now to free the parser and the requests. Node would emit `close` only after reading from all
-        // other connections that have data.
+        // Emit `close` now, so that the parser and the requests are freed at once. Node would emit `close` only after
+        // reading from all other connections that have data.
         this.socket.emit('close');
       }
     });

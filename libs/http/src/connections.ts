@@ -281,8 +281,8 @@ export class Connections {
 }
 
 /**
- * Emits `error` on a request, if a body parser listens for errors. The event is delayed because the parser of a new
- * request starts to listen a little later.
+ * Emits `error` on a request, if a body parser listens for errors. The event is delayed by a moment, because the parser
+ * of a new request may not listen yet.
  */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {

@@ -46,7 +46,7 @@ export interface RepresentationOptions {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Absent if the handler's result is sent unchanged. */
+    /** How to send what the handler returns. Absent if the handler's result is sent unchanged. */
     representation?: RepresentationOptions & { isPage: boolean };
     checksConditions?: true;
   }
@@ -135,7 +135,7 @@ function asJson(body: string | Buffer, reply: FastifyReply): ResponseBody {
 
 /**
  * Returns the value of `Location`: the collection's path and the new id (RFC 9110, section 10.2.2). If the operation
- * that reads this path is gone, returns its successor's path.
+ * that reads this path was removed, returns the path of its successor.
  */
 function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
   const path =
@@ -212,7 +212,8 @@ function answersNotModified(request: FastifyRequest, reply: FastifyReply, tag: s
 }
 
 /**
- * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row of the resource is locked.
+ * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row of the resource is locked, so
+ * that the resource cannot change between the check and the change.
  * @param resource the representation that a GET would return at this moment; null if the path has no ETag
  * @throws PreconditionFailedError if a condition is not met
  */

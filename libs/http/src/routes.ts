@@ -109,15 +109,15 @@ const MAX_ECHOED = 30;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `days` has the header fields `Deprecation` and `Sunset`, which are formatted once per operation and not for each
-     * request.
+     * The deprecation of the operation. `days` has the header fields `Deprecation` and `Sunset`, which are formatted
+     * once per operation instead of for each request.
      */
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
     /**
-     * The current unix time in milliseconds, if the settings say that operations end at their sunset: operations with
-     * an earlier sunset return 410. Absent if operations still work after their sunset.
+     * If set, operations whose sunset lies before this unix time (in milliseconds) return 410. The value is the current
+     * time. Absent if the settings say that operations still work after their sunset.
      */
     goneUntil?: number;
   }

@@ -204,7 +204,7 @@ function compile(metadata: ValidationMetadata[]) {
 
 /**
  * Compiles one rule. A rule that cannot be compiled (nested, asynchronous or with its own condition) rejects every
- * value, so that class-validator is called and decides.
+ * value; class-validator then checks the value again and decides.
  */
 function ruleOf(metadata: ValidationMetadata): Rule {
   const [constraint] = storage.getTargetValidatorConstraints(metadata.constraintCls);

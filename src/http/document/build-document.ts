@@ -53,8 +53,8 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 }
 
 /**
- * Returns the tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. Tools that ignore `x-parent` find the
- * same nesting in the groups.
+ * Returns the tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. Tools that do not know `x-parent` can
+ * show the groups instead, which have the same nesting.
  */
 function tagParts(): object {
   const sorted = definedTags();

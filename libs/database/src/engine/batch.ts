@@ -15,7 +15,7 @@ import {
 
 export interface Entry {
   command: Command;
-  /** The row for which the command waits, because another transaction has locked the row. */
+  /** The row for which the command waits: another transaction has locked that row. */
   heldRow?: RowNeed | undefined;
 }
 
@@ -83,8 +83,8 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the strongest lock request for each row. Rows are read with SKIP LOCKED, so with two requests the stronger
- * request could find nothing, while the weaker request returns values that another transaction is about to replace.
+ * Keeps only the strongest lock request for each row. With two requests, PostgreSQL could skip a locked row for the
+ * stronger request and return the row for the weaker request, with values that another transaction is about to replace.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();

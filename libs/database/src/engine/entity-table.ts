@@ -28,8 +28,8 @@ export class EntityTable<Row extends object> {
   readonly names: string;
   readonly byId: SharedRead<number, Row | null>;
   /**
-   * Checks whether rows of other tables refer to a row. A DELETE would find out, too, but its foreign-key check would
-   * lock a referring row.
+   * Checks whether rows of other tables refer to a row, before the row is deleted. A DELETE alone would find out, too,
+   * but would lock one of the referring rows.
    */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
@@ -65,7 +65,7 @@ export class EntityTable<Row extends object> {
       many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
     };
     this.byId = this.reader('');
-    // Use LIMIT 1 instead of EXISTS: for EXISTS the planner may choose to read the whole table.
+    // Use LIMIT 1 instead of EXISTS, for which PostgreSQL may choose to read the whole table.
     const references = dataSource.entityMetadatas
       .flatMap(({ foreignKeys }) => foreignKeys)
       .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)

@@ -17,8 +17,8 @@ const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42703|
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 /**
- * Messages of lost connections for which the driver and TypeORM set no error code. The last two messages appear after a
- * loss: TypeORM has released the connection, so that later statements of the transaction fail.
+ * Messages of lost connections for which the driver and TypeORM set no error code. The last two messages are errors of
+ * later statements in a transaction whose connection was lost.
  */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
@@ -76,9 +76,9 @@ export function isSerializationConflict(error: unknown): boolean {
 }
 
 /**
- * True if the connection has lost a prepared statement, already has a prepared statement of the same name, or has a
- * prepared statement whose result columns have changed their types. The last case is recognised by the name of the
- * function in the server's source, because the error code is too general and the message may be translated.
+ * True if a prepared statement cannot be used: the connection has lost the statement, already has another statement of
+ * the same name, or has a statement whose result columns have changed their types. The last case has no error code of
+ * its own, so the error is recognised by the name of a function in PostgreSQL's source.
  */
 export function isUnusableStatement(error: unknown): boolean {
   const isOutdated = codeOf(error) === '0A000' && reportOf(error).routine === 'RevalidateCachedQuery';

@@ -27,8 +27,8 @@ export interface Waiting {
 }
 
 /**
- * Milliseconds after which running work counts as slow. Other work then starts without waiting for the slow work, whose
- * connection may hang until a timeout.
+ * Milliseconds after which running work counts as slow. Other work then starts on another connection instead of waiting
+ * for the slow work, whose connection may hang until a timeout.
  */
 const PATIENCE_MS = 100;
 

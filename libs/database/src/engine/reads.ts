@@ -6,8 +6,8 @@ import type { Session, SharedRead, Statement, StoredRow } from './session';
 export const SERVICE_CALLER: number = 0;
 
 /**
- * Maximum statements that are sent together on one connection. With more statements, the last statement would wait too
- * long for its result.
+ * Maximum statements that are sent together on one connection. PostgreSQL executes the statements one after the other,
+ * so with more statements the last one would wait too long.
  */
 const MAX_TOGETHER = 20;
 /**

@@ -98,7 +98,10 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
 class RoundTrip {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
-  /** For each sent statement: its name, and the description of its result columns once the description is known. */
+  /**
+   * For each sent statement: its name, and the description of its result columns as soon as PostgreSQL has sent the
+   * description.
+   */
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
 
@@ -141,8 +144,8 @@ class RoundTrip {
     if (description !== undefined) {
       return [bind, serialize.execute()];
     }
-    // Close the name first, because an earlier round trip may have prepared the statement before it failed, and
-    // PostgreSQL refuses to prepare a name twice. Closing an unknown name does no harm.
+    // Close the name first: an earlier round trip may have prepared the statement and then failed, and PostgreSQL
+    // refuses to prepare a name twice. Closing an unknown name does no harm.
     const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
     const parse = serialize.parse({ name, text: statement.text });
     return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];

@@ -5,7 +5,7 @@ export type Entity<Row extends object = object> = new () => Row;
 
 /**
  * A statement that finds a value for each key, such as the number of orders for each customer id. By default the
- * statement runs before any rows are locked.
+ * statement runs before rows are locked, so its result may be outdated by the time of the lock.
  */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
