@@ -88,7 +88,10 @@ export class ClientsCommand extends CommandGroup {
 
   @Subcommand({ description: 'list all clients', examples: ['clients list', 'clients list --json'] })
   async list(options: OutputOptions): Promise<void> {
-    printMany((await this.clients.list()).map(describeClient), options, 'There are no clients yet.');
+    printMany((await this.clients.list()).map(describeClient), options, 'There are no clients yet.', [
+      'createdAt',
+      'perDay',
+    ]);
   }
 
   @Subcommand({
