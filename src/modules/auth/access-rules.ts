@@ -116,7 +116,8 @@ export function ScopeByMethod(): ClassDecorator {
 }
 
 /**
- * Method decorator. `any key` means a valid key with any scope. `public` means that no key is needed, for routes outside the API.
+ * Method decorator that declares who may call an operation. `any key` means a valid key with any scope. `public` means that no
+ * key is needed.
  */
 export function Access(access: 'any key' | 'public'): MethodDecorator {
   return AddRouteConfig({ access });

@@ -88,7 +88,10 @@ export class ClientsService {
     return this.change(name, 'client.renamed', { name: newName }).catch((error) => rethrow(error, newName));
   }
 
-  /** Deletes a client: revokes its keys and frees its name for another client. The row stays for the records. */
+  /**
+   * Deletes a client: revokes its keys and frees its name for another client. The client's row is only marked as deleted,
+   * because the rows of its keys refer to it.
+   */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.locked(name, transaction);

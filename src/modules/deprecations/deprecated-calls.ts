@@ -46,7 +46,7 @@ const INTERVAL_MS = 5_000;
  * it.
  */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
-  /** In unix milliseconds. */
+  /** Time of the last call, in unix milliseconds. */
   lastCallAt: number;
 }
 

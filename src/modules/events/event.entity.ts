@@ -58,8 +58,8 @@ export class EventRow {
 export interface FeedPosition {
   position: number;
   /**
-   * When the event was written, in unix microseconds. After a failover, another event may get the same position, but with another
-   * time.
+   * When the event was written, in unix microseconds. Tells events with the same position apart: after a failover, another
+   * event may get the position of a lost event.
    */
   time: number;
   /**

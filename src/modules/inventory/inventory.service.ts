@@ -134,7 +134,7 @@ export const INVENTORY_TABLE: ReportedTable = {
   },
 };
 
-/** True if the stock has changed, or if a new pet has another stock than new pets usually have. */
+/** True if the stock has changed, or if a new pet does not have the initial stock that its status usually means. */
 function isReported(state: State, { before, after }: RowChange<InventoryItem>): boolean {
   const { petId, stock } = after!;
   return stock !== (before?.stock ?? INITIAL_STOCK[PetOperations.get(state, petId).status]);

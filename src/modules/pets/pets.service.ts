@@ -83,7 +83,7 @@ export class PetsService {
     });
   }
 
-  /** Changes the given fields, for PUT and PATCH: a PUT without `status` keeps the status. */
+  /** Changes the given fields, for PUT and PATCH. A PUT without `status` therefore keeps the status. */
   update(id: number, changes: PetPatchDto, source: CommandSource): Promise<PetDto> {
     const { categoryId, status } = changes;
     return this.commands.execute(source, {
@@ -111,8 +111,8 @@ export class PetsService {
   }
 
   /**
-   * Marks a pet as deleted, but keeps its row for the records. The row does not refer to its category any more, so that the
-   * category can be deleted.
+   * Marks a pet as deleted, but keeps its row, because orders refer to the row. The row does not refer to its category any
+   * more, so that the category can be deleted.
    */
   delete(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {

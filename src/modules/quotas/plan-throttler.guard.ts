@@ -83,7 +83,7 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
 
 /**
  * Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. The throttler
- * package's own storage is not used, because it would count a request in the minute even if the limit of the day refuses the
+ * package's own storage is not used, because it would count a request of the minute even if the limit of the day refuses this
  * request.
  */
 @Injectable()

@@ -34,7 +34,7 @@ export class Webhook {
   @Column('text')
   url!: string;
 
-  /** Null means all types. */
+  /** Types of events that the webhook receives; null means all types. */
   @Column({ type: 'text', nullable: true, transformer: listOfTypes })
   types!: string[] | null;
 
@@ -69,14 +69,17 @@ export class Webhook {
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 
-  /** Encrypted, newest first. */
+  /** The secrets that sign deliveries, encrypted, newest first. */
   @Column({ type: 'text', transformer: storedSecrets })
   secrets!: StoredSecret[];
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** The webhook receives events after this position in the event feed. A database trigger sets this column. */
+  /**
+   * The webhook receives only events after this position in the event feed. A database trigger sets this column when the
+   * webhook is created or enabled.
+   */
   @Column({ name: 'since', type: 'bigint', ...WRITTEN_BY_SQL })
   startPosition?: number;
 }

@@ -129,7 +129,8 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
 }
 
 /**
- * Returns the status of each window, the minute first. Sets the counts of ended windows to 0, but does not restart the windows.
+ * Returns the status of each window, the minute first. Sets the counts of ended windows to 0, but does not restart the windows:
+ * only counting a request does.
  */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
   const minute = windowStatusOf('minute', windows.minute, perMinute, now, now);

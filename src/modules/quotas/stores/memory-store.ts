@@ -54,7 +54,10 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
-  /** Requests that Redis has not counted yet, by tracker. Only filled if the instance has a share of the limits. */
+  /**
+   * Requests that were allowed in memory and that Redis has not counted yet, by client or address. Empty if the service does
+   * not use Redis.
+   */
   readonly allowedAlone: LRUCache<string, AllowedAlone>;
   private readonly sweeper: NodeJS.Timeout;
 

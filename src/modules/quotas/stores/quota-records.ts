@@ -63,8 +63,8 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /**
-   * Adds a request to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, or 0 if a refund changes
-   * only the count of the minute.
+   * Adds a request to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, or 0 if only the count of
+   * the minute has changed.
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());

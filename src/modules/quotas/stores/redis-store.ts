@@ -84,7 +84,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return alone;
   }
 
-  /** Returns null if Redis fails. Rejects if the database fails. */
+  /** Runs a step in Redis. Returns null if Redis fails, but rejects if the database fails. */
   private async stepInRedis(
     client: LimitedClient,
     step: Step,
@@ -154,7 +154,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     let answer = await this.ask(client, 'read', { alone });
     // If Redis has no counts of the client, the counts from the database already contain these requests.
     answer ??= await this.ask(client, 'read', { windows: await this.records.windowsOf(client.key!) });
-    // More requests may have been allowed alone during the call.
+    // Subtract only the reported requests, because more requests may have been allowed in memory during the call.
     allowed.count -= alone.count;
     const { counted } = toStatus(answer!, client, this.clock.now());
     if (client.key !== null) this.records.count(client.key.clientId, counted, 0);

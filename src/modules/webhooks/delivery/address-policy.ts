@@ -25,8 +25,8 @@ export class AddressPolicy {
   private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
 
   /**
-   * @param networks networks (10.0.0.0/8) and addresses that webhooks may call although they are not public; only these may be
-   * called over http
+   * @param networks networks (such as 10.0.0.0/8) and addresses that webhooks may call although they are not public; only these
+   * may be called over http
    */
   constructor(networks: readonly string[]) {
     this.named = networks.map((text) =>

@@ -105,9 +105,8 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
     )`;
 
 /**
- * Finds at most `$4` webhooks that have a due delivery, either quick or slow webhooks (`$3`). Clients with fewer current
- * deliveries come first (`$2` has a client id for each current delivery). The number for each client is limited, so that other
- * clients need not wait.
+ * Finds webhooks that have a due delivery, either webhooks that respond quickly or slow ones (`$3`). Clients with fewer current
+ * deliveries come first, and the number for each client is limited, so that other clients need not wait.
  */
 const FIND_DUE_WEBHOOKS = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
@@ -232,8 +231,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Leases at most one more delivery of each webhook. Quick and slow webhooks have separate maximum numbers of concurrent
-   * deliveries, so that slow receivers do not delay quick ones.
+   * Reserves (leases) at most one more delivery of each webhook for this process. Quick and slow webhooks have separate maximum
+   * numbers of concurrent deliveries, so that slow receivers do not delay quick ones.
    * @param current the deliveries that this process is already sending
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
