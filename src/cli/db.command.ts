@@ -31,7 +31,10 @@ import { databaseUrl } from '../runtime/database-url';
 import { SeedService } from '../runtime/seed';
 import { openStore } from './store';
 
-/** Tables that are not copied: the instances in `instances` use the source, and the copy has an identity of its own. */
+/**
+ * Tables that are not copied: the rows of `instances` describe processes that use the source, and the copy gets an identity of
+ * its own.
+ */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 

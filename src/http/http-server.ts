@@ -255,7 +255,7 @@ async function answerPreflight(
  * secrets.
  */
 function logRequests(fastify: FastifyInstance): void {
-  // Do not create a child logger for each request, which would take longer than the log line itself. `log` adds the request id.
+  // Do not create a child logger for each request, which would take longer than writing the line to the log.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });

@@ -85,7 +85,7 @@ const CLIENTS = [
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
   // Counts the requests of each client on each UTC day. The requests of the current minute have columns of their own,
-  // so that operators see them without asking the instances.
+  // so that a command can show them to an operator without asking the running instances.
   `CREATE TABLE usage_days (
     client_id bigint NOT NULL,
     day date NOT NULL,

@@ -41,8 +41,8 @@ const FEED = [
       RETURN NULL;
     END $$`,
   `DROP FUNCTION feed_end()`,
-  // PostgreSQL stores the default value as the oid of the sequence, so that the function finds the sequence with any
-  // search path.
+  // PostgreSQL stores the default value as the id of the sequence and not as its name, so that the function finds the
+  // sequence with any search path.
   `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       newest bigint := coalesce(pg_sequence_last_value(sequence), 0);

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Drops the trigger that counted the webhooks of a client once more. The command that creates a webhook counts them in a statement
- * after the one that locks the client, so concurrent commands cannot both create the last webhook.
+ * Drops the trigger that counted the webhooks of a client a second time. The trigger is not needed: the command that
+ * creates a webhook first locks the client and then counts its webhooks, so concurrent commands cannot both create the
+ * last webhook.
  */
 export class WebhookLimit1797400000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

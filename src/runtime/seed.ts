@@ -75,7 +75,7 @@ export class SeedService {
     });
   }
 
-  /** Imports the sample data if the store has no pets, and no categories other than those of an interrupted seeding. */
+  /** Imports the sample data if the store has no pets, and no categories except those that an interrupted seeding has left. */
   private async seedCatalogue(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
     const names = categories.entries.map(({ name }) => name);

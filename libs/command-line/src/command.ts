@@ -10,8 +10,8 @@ type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
 
 /**
- * Minimum width of the help's column of descriptions, in characters: if the terminal leaves less, the descriptions are
- * not wrapped. A terminal of fifty columns has room for this width.
+ * Minimum width of the help's column of descriptions, in characters. If the terminal leaves less, the descriptions are
+ * not wrapped.
  */
 const NARROWEST_COLUMN = 15;
 
@@ -20,8 +20,8 @@ function rethrow(error: Error): never {
 }
 
 /**
- * Options of nest-commander. Help and usage errors of commander are written like all other output, and any other error
- * is thrown to the caller that runs the command.
+ * Options for nest-commander. The help and the usage errors of commander are printed in the same way as all other
+ * output. Any other error is thrown, so that the caller that runs the command can report the error.
  */
 export const COMMANDER_OPTIONS = {
   logger: false as const,
@@ -181,8 +181,8 @@ export abstract class CommandGroup extends BaseCommand {
 
   protected execute(): Promise<void> {
     if (this.command.args.length > 0) {
-      // `unknownCommand` suggests a subcommand with a similar name. Commander itself calls this method only for commands
-      // without an action.
+      // Report an unknown subcommand in the same way as commander, which suggests a subcommand with a similar name.
+      // Commander itself calls this method only for commands without an action.
       (this.command as Commander & { unknownCommand(): never }).unknownCommand();
     }
     return this.command.help({ error: true });

@@ -48,7 +48,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   const answered = terminal.question(`${printable(question)} [y/N] `);
   const answer = await Promise.race([answered, closed, interrupted]).finally(() => terminal.close());
   if (answer === '\n') {
-    // After Ctrl-D, the cursor is still on the line of the question: write the line break that `answer` contains.
+    // After Ctrl-D, the cursor is still on the line of the question, so begin a new line.
     process.stderr.write(answer);
   }
   if (!/^y(es)?$/i.test(answer.trim())) {

@@ -36,7 +36,8 @@ const pooled = new WeakSet<ClientBase>();
 
 /**
  * Remembers a new connection if it leads to a pooler such as PgBouncer, which may run each transaction in another
- * PostgreSQL session. A pooler announces a process id that differs from the server's process id.
+ * PostgreSQL session. Behind a pooler, the process id that was announced for the connection differs from the process id
+ * of the session.
  */
 export async function detectPooler(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -77,8 +78,8 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
 export type Transaction = EntityManager;
 
 /**
- * Ends the transaction after ten idle seconds, so that a halted process does not keep its row locks. Set in every
- * transaction, because a pooler may run each transaction on another connection.
+ * Ends the transaction after ten idle seconds, so that a halted process does not keep its row locks. This statement
+ * runs in every transaction, because a pooler may run each transaction on another connection.
  */
 const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 

@@ -79,8 +79,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // Keep the `catch` below from stopping the server: the server goes on recovering, so that the next start takes
-        // less time.
+        // Forget the process, so that the `catch` below does not stop the server: if the server goes on recovering, the
+        // next start takes less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
           `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
@@ -166,8 +166,8 @@ function isFree({ cluster }: DataFolder): boolean {
 }
 
 /**
- * Returns a setting that is added to the command line of the server, so that `isPostmaster` recognizes the process of
- * this database cluster.
+ * Returns a setting that is added to the command line of the server. `isPostmaster` recognizes the server of this
+ * database cluster by the setting.
  */
 function processMark(cluster: string): string {
   return `embedded.cluster=${cluster}`;

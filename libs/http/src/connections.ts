@@ -258,7 +258,8 @@ export class Connections {
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();
-    // Call close() of the TCP server, because close() of the HTTP server would also close idle connections immediately.
+    // Call close() of the TCP server, because close() of the HTTP server would also close idle connections immediately,
+    // although a request may already be on its way.
     NetServer.prototype.close.call(this.server);
     const closing = setInterval(() => this.closeUnused(), GRACE_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);

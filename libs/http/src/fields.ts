@@ -198,7 +198,8 @@ export function parseTimestamp(text: string): Date | null {
   const isLeap = text[17] === '6';
   const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
   time.setTime(time.getTime() + (isLeap ? 1_000 : 0));
-  // A leap second is only valid at the end of a month in UTC.
+  // A leap second is only valid at the end of a month in UTC. Here it has already become the first second of the next
+  // month.
   if (isLeap && !time.toISOString().includes('-01T00:00:00')) {
     return null;
   }

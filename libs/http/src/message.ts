@@ -38,7 +38,10 @@ export function trimmed(text: string): string {
 
 /** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
 const NOWHERE = '/%25/';
-/** Replaces the target of `OPTIONS *`, which asks about the service as a whole. No route has this path. */
+/**
+ * Replaces the target of `OPTIONS *`, which asks about the service as a whole. The router needs a path, and no route
+ * has this path.
+ */
 export const WHOLE_SERVICE = '/%25/*';
 
 /**

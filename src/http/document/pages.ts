@@ -165,7 +165,7 @@ ${body}
   return html.replace(/(href|src)="\//g, `$1="${rootFrom(path)}`);
 }
 
-/** The operations in the order of the document, each with its place in the reference. */
+/** Returns the operations in the order of the document, each with the link to its section of the reference. */
 function operationsIn(paths: OpenAPIObject['paths']) {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, OperationObject>).map(([method, operation]) => {
@@ -233,8 +233,8 @@ ${tags.join('\n')}
 }
 
 /**
- * Inserts the header that all pages share into the page of Swagger UI, settings for the screens of phones, and a hint for
- * browsers without JavaScript.
+ * Adds to the page of Swagger UI the header that all pages share, settings for the screens of phones, and a hint for browsers
+ * without JavaScript.
  */
 export function inSite(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">

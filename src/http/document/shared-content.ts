@@ -92,7 +92,7 @@ interface Content {
 interface Source {
   /** The content, cut at each place where the address of the service has to be inserted. */
   parts: Buffer[];
-  /** The whole content, which the build has compressed. */
+  /** The whole content, compressed with Brotli when the service was built. */
   brotli?: Buffer;
 }
 

@@ -148,7 +148,7 @@ export class EntityTable<Row extends object> {
 
   /**
    * Returns the column values of an entity, in the order of `names`. A Date becomes ISO text: inside an array, the
-   * driver would write the Date in the time zone of the machine, without the seconds of historical offsets.
+   * driver would write the Date in the time zone of the machine, which is inexact for dates of the 19th century.
    */
   private stored(row: Row): unknown[] {
     return this.columns.map(({ propertyName, transformer }) => {

@@ -49,11 +49,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { message, errors, syscall } = reportOf(error);
   const code = codeOf(error);
   const isOutage = [CONNECTION_FAILED, UNAVAILABLE, TLS_FAILED].some((codes) => codes.test(code));
-  // Every failure to connect is an outage, for example EAGAIN of a Unix socket for which too many connections wait.
+  // Every failure to connect is an outage. For example, connecting to a Unix socket fails with EAGAIN if too many
+  // connections wait there.
   if (isOutage || syscall === 'connect') {
     return true;
   }
-  // Node tries every address of a host name and reports all failures in the `errors` of one error.
+  // Node tries every address of a host name and reports all failures in one error, whose `errors` are checked here one
+  // by one.
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.every((inner) => isDatabaseUnavailable(inner));
   }
@@ -86,8 +88,8 @@ export function isUnusableStatement(error: unknown): boolean {
 }
 
 /**
- * True if a statement violated this unique, check or foreign key constraint. Both a row with a missing parent and the
- * deletion of a parent violate a foreign key.
+ * True if a statement violated this unique, check or foreign key constraint. A statement violates a foreign key if it
+ * writes a row whose parent is missing, and also if it deletes a parent that still has children.
  */
 export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;

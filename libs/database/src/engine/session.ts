@@ -222,7 +222,10 @@ export class Session {
     });
   }
 
-  /** Runs `work`, and sends all statements that `work` executes in one system call. */
+  /**
+   * Runs `work`, and sends all statements that `work` executes in one system call, which takes less time than one call
+   * per statement.
+   */
   corked<Result>(work: () => Result): Result {
     const { stream } = (this.client as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();

@@ -37,8 +37,9 @@ export interface RowNeed {
 }
 
 /**
- * A row that is a part of another row, the whole, with the same id. The lock on the whole also protects the part: the
- * part is read after the whole is locked, without a lock of its own. A command that needs the part also needs the whole.
+ * A row that is a part of another row, the whole, which has the same id. The part needs no lock of its own: a
+ * transaction reads or changes the part only while the transaction holds a lock on the whole. A command that needs the
+ * part must also need the whole.
  */
 export interface PartNeed {
   part: Entity;
@@ -58,7 +59,9 @@ export interface Command<Result = unknown> {
    * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
-  /** True if, in this state, the command can run without the rows that another transaction has locked. */
+  /**
+   * True if, in this state, the command can run although another transaction has locked rows that the command needs.
+   */
   needsNoRows?(state: State): boolean;
   /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
   translateViolation?(error: unknown): unknown;
@@ -86,7 +89,7 @@ export interface CommandSource {
 
 /** An append-only table, such as the event feed. */
 export interface Journal<Entry extends object = object> {
-  /** Returns the statements that insert the entries in this order. `entries` is never empty. */
+  /** Returns the statements that insert the entries in the given order. `entries` is never empty. */
   write(entries: readonly Entry[]): Call[];
 }
 
