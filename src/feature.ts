@@ -12,13 +12,13 @@ import type { Settings } from './settings';
  */
 export interface Feature {
   module: Type;
-  /** The module to load for commands, without parts that only a service needs. The default is `module`. */
+  /** The module to load for commands, without parts that only the HTTP service needs. Default: `module`. */
   commandModule?: Type;
   /** Loads the commands for operators, in the order of the help. The HTTP service never loads the commands. */
   commands?: () => Promise<Type<CommandRunner>[]>;
-  /** Tables that requests can change, parents before children, with the events that report the changes. */
+  /** Tables that requests can change, with the events that report the changes. Parents come before the children that refer to them. */
   tables?: readonly ReportedTable[];
-  /** Completes the settings of a service, after its database was opened. */
+  /** Completes the settings of the HTTP service. Called when the database is open. */
   prepare?(settings: Settings): Settings;
   /** Returns a file that a copy of the store needs besides the database, for example the key for webhook secrets. */
   copiedFile?(settings: Settings): CopiedFile | undefined;

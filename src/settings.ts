@@ -92,7 +92,7 @@ export const COMMON_VARIABLES = {
 export type Settings = Values<typeof COMMON_VARIABLES>;
 
 /**
- * Checks settings that depend on each other. Turns tracing off if OpenTelemetry's own variables do.
+ * Checks settings that depend on each other. Turns tracing off if a variable of OpenTelemetry, such as OTEL_SDK_DISABLED, says so.
  * @throws EnvironmentError for the first invalid variable, with its valid values
  */
 export function completed<Read extends Settings>(settings: Read, environment: Environment): Read {

@@ -168,8 +168,8 @@ const EVENTS = [
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
   // Returns the end of the feed: no event at or below this position can appear later. Each transaction that inserts
-  // events holds a lock that names the position after which its events will be, and the lowest of these positions is
-  // the end. The newest position must be read before the locks, because a transaction may take its lock in between.
+  // events holds a lock that names the position after which its events will be; the end is the lowest of these
+  // positions. The newest position must be read before the locks, because a transaction may take its lock in between.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

@@ -52,10 +52,9 @@ interface Batch {
 }
 
 /**
- * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
- * database refuses a batch, the batch is split in half until the failing command is alone, so that no command fails
- * because of another command. Two batches of this process never change the same row at the same time. Commands whose
- * rows another transaction has locked wait in a batch of their own.
+ * Runs commands in batches: concurrent commands share one transaction. If the database refuses a batch, each half of
+ * the batch is tried again in a transaction of its own, until the failing command is alone, so that no command fails
+ * because of another command. Two batches of this process never change the same row at the same time.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());

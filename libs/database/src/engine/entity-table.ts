@@ -17,8 +17,7 @@ export type WhenLocked = 'wait' | 'skip';
 /**
  * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
  * first column must be the primary key, a `bigint`. Rows of a view entity can only be read, with the query in its
- * `expression`. Statements for one row take plain values, which are faster than an array with one element. Statements
- * for several rows take arrays, so that one statement serves any number of rows.
+ * `expression`. Several rows are passed as arrays, so that the same statement serves any number of rows.
  */
 export class EntityTable<Row extends object> {
   /** The table, or the query of a view in parentheses, as it stands after FROM. */

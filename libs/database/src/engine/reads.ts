@@ -40,8 +40,8 @@ interface SentReads {
 
 /**
  * Runs reads outside of transactions. Waiting reads are taken in round-robin order of their callers. Similar reads
- * share one statement, and different statements are sent together on one connection, because sending takes half the
- * time of a short read. Each statement succeeds or fails alone.
+ * share one statement. Different statements are sent together on one connection, because sending takes half the time of
+ * a short read.
  */
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
@@ -69,7 +69,7 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once. The last statement answered a single read, so waiting for more reads would hardly help.
+      // Send the read at once. Last time a single read was waiting, so collecting more reads would hardly help.
       this.start();
     }
     return result;
