@@ -38,8 +38,8 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // The table is listed because requests lock rows of clients. Requests never change these rows, so there are no events to
-  // report.
+  // Features list the tables whose rows requests lock or change. Requests only lock rows of clients, so there are no changes to
+  // report as events.
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

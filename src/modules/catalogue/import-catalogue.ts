@@ -276,8 +276,8 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether this line and the later lines were created. The line is sent again.
-        // If the database still fails, the import ends and reports the lines in doubt.
+        // The database failed, so it is not known whether this line and the later lines were created. Send the line again. If
+        // the database still fails, the import ends and reports the lines from here on as unknown.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);

@@ -58,8 +58,8 @@ const countEarlier = (position: string, time: string): string =>
 const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /**
- * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters, each of which may be null to match all
- * events.
+ * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`). A parameter that is null
+ * matches all events.
  */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;

@@ -12,7 +12,10 @@ const MAX_WAITS_OF_CLIENT = 50;
 interface Waiter {
   client: number;
   filter: EventFilter;
-  /** The request waits for an event after this position. The position increases as long as new events do not match the filter. */
+  /**
+   * The request waits for an event after this position. When new events do not match the request's filter, the position moves
+   * past them.
+   */
   after: FeedPosition;
   end: () => void;
 }

@@ -68,7 +68,8 @@ const CLAIM = {
 };
 
 /**
- * Claims an idempotency key with an advisory lock until the end of the transaction. False if another transaction holds the lock.
+ * Claims an idempotency key for this transaction with an advisory lock. False if another transaction holds the lock, because
+ * the first request with the key is still running.
  */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
@@ -119,7 +120,7 @@ const RECORDS: Journal<StoredResponse & { name: string }> = {
 };
 
 export class KeyedRequest {
-  /** True once the command was sent to the database. From then on, the command itself stores its response or error. */
+  /** True once the command was handed over for execution. From then on, the command itself stores its response or error. */
   isSent = false;
   isReplayed = false;
 

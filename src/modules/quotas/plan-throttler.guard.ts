@@ -83,8 +83,8 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
 
 /**
  * Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. The throttler
- * package's own storage is not used, because it would count a request of the minute even if the limit of the day refuses this
- * request.
+ * package's own storage is not used, because it counts a request against the limit per minute even if the limit per day refuses
+ * the request.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {

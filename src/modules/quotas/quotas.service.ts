@@ -62,7 +62,8 @@ export class QuotasService {
     const now = this.clock.now();
     const day = utcDate(now);
     return this.database.transaction(async (transaction) => {
-      // Set `reset_at` to a later time than before, even if the clock was set back: instances ignore a reset that is not newer.
+      // Set `reset_at` to a later time than before, even if the clock was set back: instances ignore a reset that is not newer
+      // than the last one.
       await transaction.query(
         `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
         [clientId, new Date(now)],

@@ -37,8 +37,8 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Sets `request.client`. If the key cannot be looked up, sets the client that the cache last had for this key, and then
-   * rejects.
+   * Sets `request.client`. If the key cannot be looked up, sets the client that the cache last had for this key, so that the
+   * error response can report the client's limits, and then rejects.
    */
   async identify(request: FastifyRequest): Promise<RequestClient> {
     try {

@@ -21,7 +21,10 @@ export class UsageDay {
   @Column('bigint', { default: 0 })
   refunds!: number;
 
-  /** Number of requests before an operator's last reset on this day. They do not count against the limit. */
+  /**
+   * Number of requests on this day before an operator last reset the client's limits. These requests do not count against the
+   * limit.
+   */
   @Column('bigint', { default: 0 })
   forgiven!: number;
 

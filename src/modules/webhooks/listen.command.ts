@@ -10,7 +10,7 @@ import { Sender, deliveryHeaders } from './delivery/sender';
 
 /** Allows every address, because a developer's receiver may run on this machine or in a private network. */
 const EVERYWHERE = new AddressPolicy(['0.0.0.0/0', '::/0']);
-/** Retries within this time after each other belong to one outage, for which one warning is printed. */
+/** Retries that follow each other within this time belong to one outage, for which one warning is printed. */
 const OUTAGE_MS = 60_000;
 
 export interface ListenOptions {

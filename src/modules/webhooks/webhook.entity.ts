@@ -65,7 +65,7 @@ export class Webhook {
   @Column('boolean', { default: false })
   quick!: boolean;
 
-  /** After a failed attempt, nothing is sent before this time. Used only until the first successful delivery. */
+  /** As long as no delivery to the webhook has succeeded, nothing is sent before this time after a failed attempt. */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 

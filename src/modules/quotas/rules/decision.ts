@@ -46,7 +46,7 @@ export interface StoredBan {
   level: number;
   bannedUntil: number;
   byOperator: boolean;
-  /** The time of the last change. An instance compares this time to tell whether its copy of the ban is older. */
+  /** The time of the ban's last change. An instance compares this time to tell whether its copy of the ban is older. */
   changedAt: number;
 }
 

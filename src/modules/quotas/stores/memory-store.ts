@@ -16,8 +16,8 @@ import { type LimitedClient, QuotaStore } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
 /**
- * Entries are evicted after ten minutes without a request: by then their minute is over, and days and bans can be read from the
- * database again.
+ * Entries are evicted after ten minutes without a request: by then their minute is over, and the counts of the day and bans can
+ * be read from the database again.
  */
 const IDLE_MS = 10 * MINUTE_MS;
 /** Maximum number of entries in each cache. Without a limit, requests from very many addresses could fill the memory. */
@@ -140,7 +140,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /** Removes all counts because Redis counts again. */
+  /** Removes all counts, which become outdated when Redis counts again. */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();
@@ -159,8 +159,8 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   }
 
   /**
-   * Reads a client's counts from the database. Keeps the count of the current minute in memory (`before`), unless an operator
-   * has reset the client's limits in the meantime.
+   * Reads a client's counts from the database, but takes the count of the current minute from memory (`before`), unless an
+   * operator has reset the client's limits in the meantime.
    */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;

@@ -13,8 +13,8 @@ import { StoreIdentity, UsageDay } from '../usage-day.entity';
 const INTERVAL_MS = 1_000;
 
 /**
- * Counts that are not saved yet. `requests` and `refunds` are added to the saved counts of the day; `minute` replaces an older
- * saved minute.
+ * Counts that are not saved yet. `requests` and `refunds` are added to the saved counts of the day; `minute` replaces the saved
+ * count of a minute, unless the saved one is newer.
  */
 interface Counted {
   clientId: number;

@@ -32,7 +32,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private storeId = '';
   /**
    * Counts of clients from the database. They are passed to Redis once for each new connection, because Redis may have
-   * restarted with older counts. Null once Redis has received the counts.
+   * restarted with older counts. `windows` is null once Redis has received the counts.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_STORED });
   private failedProbes = 0;
@@ -135,8 +135,8 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   }
 
   /**
-   * Adds the requests that this instance has allowed alone to the counts in Redis, so that no client gets these requests twice.
-   * Replaces the counts in memory by the sums.
+   * Adds the requests that this instance has allowed without Redis to the counts in Redis, so that no client gets these
+   * requests twice. The counts in memory are replaced by the resulting counts of Redis.
    */
   private async reportAllowedAlone(): Promise<void> {
     const waiting = [...this.local.allowedAlone.values()].filter(({ count }) => count > 0);
@@ -152,7 +152,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
   private async report(allowed: AllowedAlone): Promise<[LimitedClient, Windows]> {
     const { client, ...alone } = allowed;
     let answer = await this.ask(client, 'read', { alone });
-    // If Redis has no counts of the client, the counts from the database already contain these requests.
+    // If Redis has no counts of the client, pass the counts from the database, which already contain these requests.
     answer ??= await this.ask(client, 'read', { windows: await this.records.windowsOf(client.key!) });
     // Subtract only the reported requests, because more requests may have been allowed in memory during the call.
     allowed.count -= alone.count;
@@ -173,7 +173,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
         this.stored.clear();
       }
       if (this.isDegraded) {
-        // Log this as a warning as well, so that a log that contains only warnings shows the end of the outage.
+        // Log the end of the outage as a warning, like its start, so that a log that contains only warnings shows both.
         this.logger.warn('Redis is back: limits are shared again.');
       }
       this.isDegraded = false;

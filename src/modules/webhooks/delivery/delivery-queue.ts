@@ -15,11 +15,11 @@ const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
-/** Maximum number of deliveries to a webhook at the same time, after its first success. */
+/** Maximum number of deliveries to a webhook at the same time, once a first delivery has succeeded. */
 const MAX_CONCURRENT = 4;
 /**
- * Length of a lease: until it ends, no other process sends the delivery. Much longer than an attempt takes, because the process
- * may be busy.
+ * Length of a lease: until it ends, no other process sends the delivery. Much longer than an attempt takes, because a busy
+ * process may record the result late.
  */
 const LEASE_MS = 60_000;
 /** Maximum number of deliveries that a process sends at the same time to quick webhooks, and separately to slow webhooks. */
@@ -126,8 +126,8 @@ const FIND_DUE_WEBHOOKS = {
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each locked webhook. A webhook that has never had a successful delivery (`NOT proven`) gets its
- * oldest delivery. The webhooks are locked by an earlier statement, because a single statement could miss leases that other
+ * Leases the next delivery of each locked webhook. A webhook without a successful delivery so far (`NOT proven`) gets its
+ * oldest one. The webhooks are locked by an earlier statement, because a single statement could miss leases that other
  * instances made just before.
  */
 const LEASE = `WITH leased AS (

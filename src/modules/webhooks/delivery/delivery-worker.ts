@@ -86,7 +86,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Starts one more delivery to each webhook that may get one, and repeats this until there is none. */
+  /** Starts one more delivery to each webhook that may get one, and runs again at once as long as there are such webhooks. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
     // Without WEBHOOK_KEY this instance cannot sign deliveries, so leave the deliveries to instances that can.

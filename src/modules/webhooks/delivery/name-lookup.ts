@@ -1,6 +1,6 @@
 // Looks up host names without `dns.lookup`, which occupies one of the four threads of Node's pool: a few names whose servers
-// never answer would block file access and cryptography. The hosts file and the search domains are therefore read here, again for
-// each lookup, so that changes apply at once.
+// never answer would block file access and cryptography. Without `dns.lookup`, the hosts file and the search domains have to be
+// read here. They are read for each lookup, so that changes apply at once.
 import { type LookupAddress, promises as dns } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

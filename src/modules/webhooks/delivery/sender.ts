@@ -144,7 +144,7 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
 
 async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
-  // While the request has no socket, the connection is still being opened, for which `connect` has a timeout of its own.
+  // While the request has no socket, the connection is still being opened. `connect` has a timeout of its own for this.
   const deadline = setTimeout(() => request.socket && fail('ESILENT'), timeoutMs);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
