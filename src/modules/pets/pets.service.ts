@@ -37,7 +37,7 @@ export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
  * not the other way round.
  */
 export abstract class PetStock {
-  /** Makes a command load the stock of a pet, after locking the pet. */
+  /** Makes a command load the stock of a pet, after locking the pet so that no other command changes the stock. */
   abstract load(petId: number): Need;
   abstract of(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */

@@ -93,7 +93,10 @@ export const NEW_RECEIVER = {
   probeAfter: null,
 };
 
-/** Returns the changed columns of a webhook that is enabled or disabled. Enabling also ends all pauses. */
+/**
+ * Returns the columns that change when a webhook is enabled or disabled. Enabling also ends all pauses, so that deliveries are
+ * sent at once.
+ */
 export function switched(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
   return { enabled, disabledReason, failingSince: null, ...pauses };
@@ -171,7 +174,7 @@ export class WebhookDelivery {
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 
-  /** Until this time, only the instance that holds the lease may send the delivery. */
+  /** Until this time, only the instance that has reserved (leased) the delivery may send it. */
   @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...WRITTEN_BY_SQL })
   leasedUntil?: Date | null;
 }

@@ -40,7 +40,7 @@ interface ClientEntry {
 /** Requests of one minute that a client or an address was allowed while Redis was unavailable. */
 export interface AllowedAlone {
   client: LimitedClient;
-  /** Start of the minute. */
+  /** Start of the minute, in unix milliseconds. */
   start: number;
   count: number;
 }

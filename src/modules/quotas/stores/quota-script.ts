@@ -160,7 +160,7 @@ export interface Given {
   limits: { minute: number; day?: number };
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** Counts with which Redis starts if it has none. Lower counts in Redis are raised to these. */
+  /** Counts from the database. Redis starts with these counts if it has none, and raises lower counts to these. */
   windows?: Windows;
   /** Requests of one minute that the instance allowed while Redis was unavailable. The script adds these to the count of the minute. */
   alone?: { start: number; count: number };

@@ -8,7 +8,7 @@ import type { QuotaRecords } from './quota-records';
  * applies to one key.
  */
 export interface LimitedClient {
-  /** The key, read from the database less than a second ago. Null for an address. */
+  /** The API key, read from the database less than a second ago. Null if the caller is an IP address. */
   key: LimitedKey | null;
   tracker: string;
   limits: Limits;

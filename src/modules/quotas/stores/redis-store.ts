@@ -13,8 +13,8 @@ import type { RedisConnection } from './redis-connection';
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
 /**
- * After this many failed probes in a row, the connection is replaced: its server may have become a read-only replica, or may have
- * vanished without closing the connection.
+ * After this many failed probes in a row, the connection is replaced: the Redis server may have become a read-only replica, or
+ * may have vanished without closing the connection.
  */
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;

@@ -195,8 +195,8 @@ const OLDEST_DUE = {
 };
 
 /**
- * Queue of deliveries in the database, from which all instances take deliveries. An instance sends a delivery only while it holds
- * the lease of the delivery.
+ * Queue of deliveries in the database, from which all instances take deliveries. An instance leases a delivery for a minute,
+ * during which no other instance sends the delivery.
  */
 @Injectable()
 export class DeliveryQueue {

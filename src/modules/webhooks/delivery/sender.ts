@@ -102,7 +102,7 @@ export class Sender {
       : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }
 
-  /** Makes an agent open connections with `connect`, which calls only allowed addresses. */
+  /** Makes an HTTP agent open its connections with `connect`, which calls only allowed addresses. */
   private connecting<Kind extends HttpAgent>(agent: Kind, protocol: string): Kind {
     const overTls = agent.createConnection.bind(agent);
     agent.createConnection = (options, callback) => {
