@@ -62,7 +62,7 @@ export class ApiCommand extends BaseCommand {
       .summary(SUMMARY)
       // The first argument is the path if there is only one, because Commander does not allow an optional argument before a
       // required one.
-      .argument('<method-or-path>', 'GET (if omitted), HEAD, POST, PUT, PATCH or DELETE')
+      .argument('<method-or-path>', 'GET, HEAD, POST, PUT, PATCH, DELETE; or the path, for GET')
       .argument('[path]', 'path of an operation, such as /pets/1')
       .option('-f, --field <name=value>', field, fieldIn)
       .option('-H, --header <name:value>', header, headerIn)

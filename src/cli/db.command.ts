@@ -74,16 +74,12 @@ export class DbCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description:
-      'give a store that was restored from a dump its own identity, so that it shares no counts and bans in Redis with the original store',
+    description: 'give a store that was restored from a dump counts and bans of its own in Redis',
     examples: ['db renew-identity', 'db renew-identity --yes'],
     takesYes: true,
   })
   async 'renew-identity'(options: ConfirmedOptions): Promise<void> {
-    await confirm(
-      'Give this store a new identity, and leave its counts and bans in Redis to the original store?',
-      options.yes,
-    );
+    await confirm('Give this store request counts and bans of its own in Redis?', options.yes);
     const id = await this.quotas.renewStoreIdentity();
     printDone(
       `The new identity is ${id}. If instances of the store are running, restart them.`,
@@ -93,8 +89,7 @@ export class DbCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description:
-      'copy the store, also while it is in use, to an empty PostgreSQL database or a new folder; a failed copy leaves nothing',
+    description: 'copy the store, while it is in use, to an empty database or a new folder, all or nothing',
     examples: [
       'db copy --to /backups/2026-11-21',
       'db copy --to postgres://petstore@db.example:5432/petstore',

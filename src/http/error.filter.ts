@@ -42,11 +42,7 @@ export class ErrorFilter implements ExceptionFilter {
       await writeHeaders(this.limiter, request, reply, error.status);
       send(error, request, reply);
     } catch (later) {
-      this.logger.error({
-        reqId: request.id,
-        err: later,
-        msg: 'A failed request could not be answered with its error.',
-      });
+      this.logger.error({ reqId: request.id, err: later, msg: 'Sending the error response failed.' });
       send(new InternalError(), request, reply);
     }
   }

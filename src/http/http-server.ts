@@ -171,8 +171,7 @@ function watchRoutes(fastify: FastifyInstance): void {
 const QUIET_MS = 60_000;
 
 const REFUSALS: Record<Refusal, string> = {
-  memory:
-    'unanswered requests and unread responses use all the memory that is reserved for requests and responses',
+  memory: 'unanswered requests and unread responses use all the memory that they may use',
   address: 'one address has half of all connections that may be open',
   total: 'the maximum number of connections is open',
 };

@@ -29,9 +29,7 @@ export function verifyWebhook(
   const key: unknown = typeof secret === 'string' ? secret.trim() : secret;
   if (typeof key !== 'string' || !SECRET.test(key)) {
     const problem = key === undefined || key === '' ? 'is missing' : 'has the wrong form';
-    throw new TypeError(
-      `The secret ${problem}. Pass the secret that createWebhook returned: whsec_ and base64.`,
-    );
+    throw new TypeError(`The secret ${problem}. Pass the whsec_… secret that createWebhook returned.`);
   }
   const text = textOf(body);
   const fields = fieldsOf(headers);

@@ -118,9 +118,7 @@ export function reasonIn(output: string): string {
     lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
     lines.at(-1);
   // Remove the time and the process id at the beginning of a line of the server log.
-  return (
-    best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'the program wrote no error message'
-  );
+  return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'no error message was written';
 }
 
 const REMEDIES: [pattern: RegExp, remedy: string][] = [

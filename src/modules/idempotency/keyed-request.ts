@@ -104,7 +104,7 @@ const RESPONSES: Lookup<string, StoredResponse | null> = {
 };
 
 /** Stores responses. Overwrites an expired response with the same key that was not yet deleted. */
-const INSERT_RESPONSES = new Insert(
+const UPSERT = new Insert(
   'INSERT INTO idempotency_records (name, fingerprint, status, body)',
   ['text', 'text', 'int', 'text'],
   ` ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
@@ -113,9 +113,7 @@ const INSERT_RESPONSES = new Insert(
 
 const RECORDS: Journal<StoredResponse & { name: string }> = {
   write: (records) => [
-    INSERT_RESPONSES.of(
-      records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body]),
-    ),
+    UPSERT.of(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
   ],
 };
 

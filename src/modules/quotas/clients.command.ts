@@ -79,7 +79,7 @@ export class ClientsCommand extends CommandGroup {
     ],
     declare(command) {
       requireAsArgumentOrOption(command, 'name', '--name <name>', 'name of the client', clientName);
-      declarePlan(command, planOption(command, 'plan, which sets the limits of the client').default('free'));
+      declarePlan(command, planOption(command, 'plan of the client').default('free'));
     },
   })
   async create(_name: unknown, options: PlanOptions & { name: string }): Promise<void> {
@@ -120,10 +120,7 @@ export class ClientsCommand extends CommandGroup {
     ],
     declare(command) {
       command.argument('<client>');
-      declarePlan(
-        command,
-        planOption(command, 'plan, which sets the limits of the client (required)').makeOptionMandatory(),
-      );
+      declarePlan(command, planOption(command, 'plan of the client (required)').makeOptionMandatory());
     },
   })
   async 'set-plan'(name: string, options: PlanOptions): Promise<void> {
@@ -133,8 +130,7 @@ export class ClientsCommand extends CommandGroup {
   @Subcommand({
     description: 'give a client another name',
     examples: ['clients rename acme acme-inc'],
-    declare: (command) =>
-      command.argument('<client>').argument('<name>', 'new name of the client', clientName),
+    declare: (command) => command.argument('<client>').argument('<name>', 'the new name', clientName),
   })
   async rename(name: string, newName: string, options: OutputOptions): Promise<void> {
     printOne(describeClient(await this.clients.rename(name, newName)), options);

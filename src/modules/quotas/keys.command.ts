@@ -70,8 +70,7 @@ function termsOf({ name, scopes, expires }: TermsOptions) {
 }
 
 function declareTerms(command: Commander, scopes: string): void {
-  const expires =
-    'when the key expires: a time such as 2027-01-31T12:00:00Z, or a day, which means its end in UTC';
+  const expires = 'expiry: a time such as 2027-01-31T12:00:00Z, or a day, which means its end in UTC';
   command
     .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
     .addOption(someOfOption(command, '--scopes <scopes>', scopes, SCOPES))
@@ -181,11 +180,7 @@ export class KeysCommand extends CommandGroup {
     } catch (error) {
       // Only print the error: the key is revoked, so the command as a whole has succeeded.
       const { message } = failureOf(error);
-      process.stderr.write(
-        formatError(
-          `the key is revoked, but the webhooks that ${key.client.name} still has cannot be listed: ${message}`,
-        ),
-      );
+      process.stderr.write(formatError(`the webhooks of ${key.client.name} cannot be listed: ${message}`));
     }
   }
 
@@ -193,8 +188,7 @@ export class KeysCommand extends CommandGroup {
     description: 'ban a key; applies on every instance within a second',
     examples: ['keys ban 1', 'keys ban 1 --for 2h --yes'],
     declare(command) {
-      const time =
-        'how long the ban lasts, such as 10m, 2h or 3d (default: the next level of the automatic bans)';
+      const time = 'duration such as 10m, 2h or 3d (default: the next level of the automatic bans)';
       declareKey(command).option('--for <time>', time, duration(1_000, 365 * DAY_MS));
     },
     takesYes: true,

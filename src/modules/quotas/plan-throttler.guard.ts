@@ -12,8 +12,7 @@ function warning(refusalsLeft: number, banMs: number): string {
 }
 
 /** Last sentence of the message of a 429 while Redis is unavailable. At other times, the last sentence warns of a ban. */
-const OF_SHARE =
-  ' The limit is lower for the moment: each instance of the service counts alone and allows its share of your plan.';
+const OF_SHARE = ' For the moment, each instance of the service counts alone and allows its share.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 

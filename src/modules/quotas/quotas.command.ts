@@ -24,8 +24,7 @@ export class QuotasCommand extends CommandGroup {
   @Inject() private readonly quotas!: QuotasService;
 
   @Subcommand({
-    description:
-      'show how many requests a client has used and has left, and the bans of its keys; changes nothing',
+    description: 'show the used and remaining requests of a client, and the bans of its keys',
     examples: ['quotas show acme', 'quotas show acme --json'],
     declare: (command) => command.argument('<client>'),
   })

@@ -107,9 +107,7 @@ async function* follow(
         if (!(error instanceof PetStoreError && error.next !== undefined)) {
           throw error;
         }
-        warn(
-          'the service has lost events (a standby took over, or a backup was restored). Events of the last minute before may be printed again.',
-        );
+        warn('the service has lost events. Events of the last minute before may be printed again.');
         cursor = error.next;
       }
     }

@@ -101,8 +101,7 @@ export class WebhooksCommand extends CommandGroup {
   }
 
   @Subcommand({
-    description:
-      'disable a webhook: no more events are sent. The client sees the reason, and can enable the webhook again',
+    description: 'disable a webhook; the client sees the reason, and can enable the webhook again',
     examples: ['webhooks disable 1 --reason "Your receiver floods our proxy."'],
     declare: (command) =>
       declareWebhook(command).option('--reason <text>', 'reason that is shown to the client', shortText(500)),

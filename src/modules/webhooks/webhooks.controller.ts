@@ -184,7 +184,7 @@ export class WebhooksController {
     id: 'retryDelivery',
     summary: 'Retry a delivery',
     description:
-      'Sends the event again now, even if it was delivered. If the attempt fails, the retries start over.',
+      'Sends the event now, even if it was delivered. If the attempt fails, the retries start over.',
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
   })

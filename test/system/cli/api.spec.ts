@@ -197,7 +197,7 @@ describe('petstore webhooks listen', () => {
     const { stderr } = await listener.end('SIGINT');
     expect(stderr.match(/^petstore: .*/gm)).toEqual([
       'petstore: the service does not answer; trying again.',
-      'petstore: the service has lost events (a standby took over, or a backup was restored). Events of the last minute before may be printed again.',
+      'petstore: the service has lost events. Events of the last minute before may be printed again.',
     ]);
   });
 

@@ -147,7 +147,7 @@ export const OPERATIONS = {
   listDeliveries: ['get', '/webhooks/{webhookId}/deliveries', false],
   /**
    * Retry a delivery.
-   * Sends the event again now, even if it was delivered. If the attempt fails, the retries start over.
+   * Sends the event now, even if it was delivered. If the attempt fails, the retries start over.
    */
   retryDelivery: ['post', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', false],
   /**

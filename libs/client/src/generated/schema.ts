@@ -369,7 +369,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Sends the event again now, even if it was delivered. If the attempt fails, the retries start over.
+         * @description Sends the event now, even if it was delivered. If the attempt fails, the retries start over.
          */
         post: operations["retryDelivery"];
         delete?: never;

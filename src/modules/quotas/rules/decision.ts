@@ -165,22 +165,20 @@ export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
 
 export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
   const { windows, ban, limits, perMinute, isShare, now } = state;
-  if (step === 'read') return quotaStatusOf(state, 'unchanged');
+  if (step === 'read') return statusOf(state, 'unchanged');
   if (step === 'refund') {
     const isOfDay = refund(windows, limits, takenAt, now).includes('day');
-    return quotaStatusOf(state, isOfDay ? 'refunded' : 'unchanged');
+    return statusOf(state, isOfDay ? 'refunded' : 'unchanged');
   }
-  if (ban !== null && isBanned(ban, now)) return quotaStatusOf(state, 'banned');
+  if (ban !== null && isBanned(ban, now)) return statusOf(state, 'banned');
   const exhausted = take(windows, limits, now);
-  if (exhausted === null) return quotaStatusOf(state, 'allowed');
+  if (exhausted === null) return statusOf(state, 'allowed');
   const isNewlyBanned = ban !== null && !isShare && countRefusal(ban, now, exhausted.resetAt, perMinute);
-  return isNewlyBanned
-    ? quotaStatusOf(state, 'banned', null, true)
-    : quotaStatusOf(state, 'limited', exhausted.name);
+  return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
 /** Copies the counts and the ban, because other requests may change them before the caller reads the status. */
-export function quotaStatusOf(
+export function statusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
   exhausted: WindowName | null = null,

@@ -133,20 +133,12 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
  * only counting a request does.
  */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
-  const minute = windowStatusOf('minute', windows.minute, perMinute, now, now);
-  return perDay === null
-    ? [minute]
-    : [minute, windowStatusOf('day', windows.day, perDay, now, startOfDay(now))];
+  const minute = windowOf('minute', windows.minute, perMinute, now, now);
+  return perDay === null ? [minute] : [minute, windowOf('day', windows.day, perDay, now, startOfDay(now))];
 }
 
 /** @param start where the window would start if a request were counted now */
-function windowStatusOf(
-  name: WindowName,
-  window: Window,
-  limit: number,
-  now: number,
-  start: number,
-): WindowStatus {
+function windowOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });

@@ -8,7 +8,7 @@ import {
   type Outcome,
   type QuotaStatus,
   SERIES_MS,
-  quotaStatusOf,
+  statusOf,
   type Step,
   type StoredBan,
 } from '../rules/decision';
@@ -196,7 +196,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
     perMinute: limits.perMinute,
     now: receivedAt,
   };
-  const status = quotaStatusOf(state, outcome, exhausted, isNewlyBanned);
+  const status = statusOf(state, outcome, exhausted, isNewlyBanned);
   // Leave this time on the clock of Redis, because a refund passes it back to the script.
   status.takenAt = redisNow;
   return status;

@@ -151,7 +151,7 @@ test('a restarted Redis is empty, but the day and the bans are kept, and without
   const refused = await call<ErrorBody>(during[0]!, 20);
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   const ofShare =
-    'The limit of requests per minute is reached. Try again in 58 seconds. The limit is lower for the moment: each instance of the service counts alone and allows its share of your plan.';
+    'The limit of requests per minute is reached. Try again in 58 seconds. For the moment, each instance of the service counts alone and allows its share.';
   expect(refused.at(-1)!.body.message).toBe(ofShare);
   await redis.start();
   await until(() => !pair.degraded.some(Boolean));

@@ -16,7 +16,7 @@ it('finds the line that says why a program failed', () => {
   expect(reasonIn('initdb: error: could not write\ninitdb: removing data directory\n')).toBe(
     'initdb: error: could not write',
   );
-  expect(reasonIn('')).toBe('the program wrote no error message');
+  expect(reasonIn('')).toBe('no error message was written');
 });
 
 it.each([
