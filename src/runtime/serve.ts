@@ -17,6 +17,7 @@ import { serveDocument } from '../http/document/serve-document';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { callInterceptorsDirectly } from '../http/response.interceptor';
 import { EventTail } from '../modules/events';
+import { DeliveryWorker, WEBHOOK_SOCKETS } from '../modules/webhooks';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
@@ -35,11 +36,8 @@ import { WorkerProcesses } from './worker-processes';
  */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/**
- * Number of file descriptors that are kept for webhook receivers, Redis, files and metrics, besides connections to callers and to
- * the database.
- */
-const OTHER_DESCRIPTORS = 1_200;
+/** File descriptors that the process needs besides sockets to callers, webhook receivers and the database: Redis, files, metrics. */
+const OTHER_DESCRIPTORS = 200;
 
 /** How long current requests may take after the service has stopped listening, in milliseconds. */
 const DRAIN_MS = 25_000;
@@ -119,21 +117,32 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/** Limits the number of connections, so that enough file descriptors remain for the database and for health checks. */
-function limitConnections(server: Server, { databasePool }: Settings, logger: Logger): void {
-  // Exclude the network from Node's diagnostic report. The report would otherwise look up the host names of all open connections,
-  // which takes time.
+/**
+ * Divides file descriptors, so that neither callers nor webhook receivers can take all of them: without a free descriptor, even
+ * health checks would fail. A quarter of what the process does not need for itself is for webhook receivers.
+ */
+export function divideDescriptors(descriptors: number, databasePool: number) {
+  const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
+  const webhookSockets = Math.min(WEBHOOK_SOCKETS, Math.floor(shared / 4));
+  return { connections: shared - webhookSockets, webhookSockets };
+}
+
+function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
+  const server = app.getHttpServer() as Server;
+  // Without `excludeNetwork`, the report would look up the host names of all open connections.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
   // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and the number of connections is not reduced.
   const descriptors = Number(userLimits.open_files.soft);
-  const possible = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
-  if (possible < server.maxConnections) {
+  const { connections, webhookSockets } = divideDescriptors(descriptors, databasePool);
+  if (connections < server.maxConnections) {
     logger.warn(
-      `At most ${possible} connections are accepted instead of ${server.maxConnections}, because the process may have only ` +
-        `${descriptors} descriptors. Raise its limit (ulimit -n).`,
+      `At most ${connections} connections are accepted instead of ${server.maxConnections}, and webhooks get at most ` +
+        `${webhookSockets} of ${WEBHOOK_SOCKETS} sockets, because the process may have only ${descriptors} descriptors. ` +
+        'Raise its limit (ulimit -n).',
     );
-    server.maxConnections = possible;
+    server.maxConnections = connections;
+    app.get(DeliveryWorker).limitSockets(webhookSockets);
   }
 }
 
@@ -176,7 +185,7 @@ export async function startService(
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   onStoppable((delayMs) => stopService(beginning, app, connections, delayMs));
-  limitConnections(app.getHttpServer() as Server, settings, logger);
+  limitSockets(app, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
   await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));

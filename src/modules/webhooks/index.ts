@@ -6,7 +6,7 @@ import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
 import { SETTINGS } from '../../settings';
 import { AddressPolicy } from './delivery/address-policy';
-import { DeliveryQueue, foundByDeliveries } from './delivery/delivery-queue';
+import { DeliveryQueue, foundByDeliveries, WEBHOOK_SOCKETS } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Sender } from './delivery/sender';
 import type { WebhookSettings } from './settings';
@@ -54,6 +54,8 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
     },
   });
 }
+
+export { DeliveryWorker, WEBHOOK_SOCKETS };
 
 export const WEBHOOKS: Feature = {
   module: WebhooksModule,

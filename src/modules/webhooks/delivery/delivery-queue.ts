@@ -22,8 +22,11 @@ const MAX_CONCURRENT = 4;
  * process may record the result late.
  */
 const LEASE_MS = 60_000;
-/** Maximum number of deliveries that a process sends at the same time to quick webhooks, and separately to slow webhooks. */
-const PLACES_OF_A_KIND = 500;
+const MAX_PLACES_OF_A_KIND = 500;
+/** Maximum number of sockets of a delivery: four that are connecting, and an idle socket of an earlier delivery. */
+const SOCKETS_OF_A_PLACE = 5;
+/** Number of sockets with which a process sends as many deliveries at the same time as it may. */
+export const WEBHOOK_SOCKETS = 2 * MAX_PLACES_OF_A_KIND * SOCKETS_OF_A_PLACE;
 
 export interface LeasedDelivery {
   id: number;
@@ -118,7 +121,7 @@ const FIND_DUE_WEBHOOKS = {
       WHERE quick = $3 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
     )
     SELECT id FROM ready
-    WHERE turn <= greatest(1, ${PLACES_OF_A_KIND} / (SELECT 1 + count(DISTINCT client_id) FROM ready))
+    WHERE turn <= greatest(1, $5 / (SELECT 1 + count(DISTINCT client_id) FROM ready))
     ORDER BY turn, random() LIMIT $4`,
 };
 
@@ -200,11 +203,20 @@ const OLDEST_DUE = {
  */
 @Injectable()
 export class DeliveryQueue {
+  /** Maximum number of deliveries that this process sends at the same time to quick webhooks, and separately to slow webhooks. */
+  private placesOfAKind = MAX_PLACES_OF_A_KIND;
+
   constructor(
     private readonly database: Database,
     private readonly trail: AuditTrail,
     private readonly clock: Clock,
   ) {}
+
+  /** @returns the number of idle sockets that deliveries may leave open */
+  limitSockets(sockets: number): number {
+    this.placesOfAKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_OF_A_PLACE)));
+    return 2 * this.placesOfAKind;
+  }
 
   /**
    * Creates a delivery of each new event for each webhook that subscribes to its type. `isAwaited` is true if any webhook is
@@ -240,9 +252,9 @@ export class DeliveryQueue {
     const found: number[] = [];
     for (const kind of [true, false]) {
       const ofKind = current.filter(({ quick }) => quick === kind);
-      const places = Math.min(PLACES_OF_A_KIND - ofKind.length, 2 * PLACES_OF_A_KIND - current.length);
+      const places = Math.min(this.placesOfAKind - ofKind.length, 2 * this.placesOfAKind - current.length);
       if (places > 0) {
-        const values = [now, ofKind.map(({ clientId }) => clientId), kind, places];
+        const values = [now, ofKind.map(({ clientId }) => clientId), kind, places, this.placesOfAKind];
         const webhooks = await this.database.query<{ id: number }>(FIND_DUE_WEBHOOKS, values);
         found.push(...webhooks.map(({ id }) => id));
       }

@@ -58,6 +58,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
+  limitSockets(sockets: number): void {
+    this.sender.maxIdle = this.queue.limitSockets(sockets);
+  }
+
   onApplicationBootstrap(): void {
     ['delivered', 'failed'].forEach((result) => this.attempts.inc({ result }, 0));
     [this.dispatching, this.sending, this.counting].forEach((task) => task.start());

@@ -60,6 +60,8 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
 @Injectable()
 export class Sender {
   responseTimeoutMs = TIMEOUT_MS;
+  /** Maximum number of idle connections to all receivers together. */
+  maxIdle = 1_000;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
   private readonly closed = new AbortController();
@@ -111,6 +113,11 @@ export class Sender {
       );
       opened.then((socket) => callback!(null, socket), callback as (error: Error) => void);
       return undefined;
+    };
+    const keepAlive = agent.keepSocketAlive.bind(agent);
+    agent.keepSocketAlive = (socket) => {
+      const idle = [this.http, this.https].flatMap(({ freeSockets }) => Object.values(freeSockets).flat());
+      return idle.length < this.maxIdle && keepAlive(socket);
     };
     return agent;
   }
