@@ -19,7 +19,7 @@ interface AuditEntry {
   action: Action;
   clientId?: number;
   keyId?: number;
-  /** Times in RFC 3339 format. Must not contain a key or a part of it: name a key by its id. */
+  /** Must not contain a key or a part of an API key: name each key by its id. */
   details?: object;
 }
 
@@ -34,9 +34,7 @@ export function changesOf<Subject extends object>(subject: Subject, values: Part
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/**
- * An entry of the audit log. There are no foreign keys, so that an entry does not depend on the rows of the client and the key.
- */
+/** An entry of the audit log. There are no foreign keys, so an entry survives the deletion of the client. */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
@@ -75,10 +73,7 @@ interface Circumstances {
   at: number;
 }
 
-/**
- * Inserts an entry with the present name of the client, because the client may later be renamed or deleted. For an entry about
- * a key, the statement finds the key's client.
- */
+/** Inserts an entry with the present name of the client, because the client may later be renamed or deleted. */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
   SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
@@ -113,10 +108,7 @@ export class AuditTrail {
     return query.getMany();
   }
 
-  /**
-   * Writes an entry in the transaction of the change. By default, the entry names the operator or service that runs this
-   * process, and the present time.
-   */
+  /** Writes an entry in the transaction of the change, so that either both are saved or neither. */
   async record(
     transaction: Transaction,
     entry: AuditEntry,

@@ -19,23 +19,19 @@ import { ApiKey } from './api-key.entity';
 const MAX_KEYS = 500;
 const MAX_KNOWN = 100_000;
 /**
- * Caller id of database reads that look up keys. Reads are scheduled round-robin by caller, so that many reads of one client do
- * not delay the look-up of other clients' keys.
+ * Reads are scheduled round-robin by caller. Key look-ups are a caller of their own, so that many reads of one client
+ * do not delay them.
  */
 const KEY_LOOKUP_CALLER = -1;
-/**
- * How long a key is cached, in milliseconds. Shorter than a second, because a changed key must take effect within a second,
- * including the time to respond.
- */
+/** How long a key is cached. Shorter than a second, because a changed key must take effect within a second. */
 const FRESH_MS = 850;
 const LAST_USE_INTERVAL_MS = 5_000;
 
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
- * Reads keys and their clients by digest. The statement is not prepared, because PostgreSQL may reuse the plan of a prepared
- * statement, and a plan for a small table would later read the whole table. Without OFFSET 0, PostgreSQL could read all clients
- * instead of looking up each client by id.
+ * Reads keys and their clients by digest. With a prepared statement, or without OFFSET 0, PostgreSQL could read whole
+ * tables instead.
  */
 const KEYS_BY_DIGEST: Statement = {
   text: `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
@@ -54,8 +50,8 @@ interface KnownKey {
 }
 
 /**
- * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys, each of which costs a look-up,
- * does not keep the database busy.
+ * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys does not keep the
+ * database busy.
  */
 const KEYS: SharedRead<string, KnownKey> = {
   maxKeys: MAX_KEYS,
@@ -93,8 +89,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
       const read = await this.database.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
-      // Count the age of an entry from the start of the read, because the key may change during the read. The TTL must be at
-      // least 1 ms, because 0 means no expiry.
+      // Count the age of an entry from the start of the read, because the key may change during the read.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;
     },
@@ -125,8 +120,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the key of a request from the cache, even an outdated one. While the database cannot be read, the error response can
-   * thus report the client's limits.
+   * Returns the key of a request from the cache, even an outdated one, for error responses while the database cannot be
+   * read.
    */
   lastKnown(request: FastifyRequest): Identity {
     const text = presentedKey(request.raw);
@@ -154,10 +149,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     return isValid ? { key, refusal: null } : { key: null, refusal: INVALID };
   }
 
-  /**
-   * Saves the last uses in this phase of the shutdown, when all requests have ended and the database is still open. In the next
-   * phase, Nest may close the database first.
-   */
+  /** Saves the last uses in this phase of the shutdown, because Nest may close the database in the next phase. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.lastUse.close();
   }

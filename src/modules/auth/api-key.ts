@@ -18,8 +18,8 @@ export interface ClientKey {
   expiresAt: number | null;
   overlapEndsAt: number | null;
   /**
-   * The last ban, which may have ended. `changedAt` increases with each change, so that an instance can tell whether its copy
-   * is older.
+   * The last ban, which may have ended. `changedAt` increases with each change, so the larger value belongs to the
+   * newer ban.
    */
   ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
   /** When an operator last reset the client's limits; 0 if never. */
@@ -28,8 +28,8 @@ export interface ClientKey {
 
 export type Identity = { key: ClientKey; refusal: null } | { key: null; refusal: ApiError };
 
-// An API key is `psk_live_`, 30 random base62 characters (178 bits), and a checksum: their CRC32 in 6 base62 characters. The
-// checksum detects a mistyped key without the database.
+// An API key is `psk_live_`, 30 random base62 characters, and a checksum of 6, which detects a mistyped key without the
+// database.
 const PREFIX = 'psk_live_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -56,10 +56,7 @@ export function isWellFormedKey(text: string): boolean {
   return KEY_SHAPE.test(text) && checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/**
- * Returns the SHA-256 of a key in base64url, which is stored instead of the key. A fast hash is safe here, because keys are
- * random and cannot be guessed.
- */
+/** Returns the SHA-256 of a key in base64url. A fast hash is safe, because keys are random and cannot be guessed. */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }

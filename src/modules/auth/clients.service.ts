@@ -11,7 +11,7 @@ import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** Injection token for the features that store data for a client, such as webhooks, which are deleted with their client. */
+/** Injection token for the features that store data for a client, such as webhooks. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** The id of a key, or the key itself, because an operator who has found a leaked key may not know its id. */
@@ -23,7 +23,7 @@ interface KeyTerms {
   expiresAt?: Date | null;
 }
 
-/** A new key. `key` is its only copy in plain text: the store keeps a digest. */
+/** A new key. `key` is its only copy in plain text, because the store keeps a digest. */
 export interface IssuedKey {
   key: string;
   record: ApiKey;
@@ -73,8 +73,8 @@ export class ClientsService {
   }
 
   /**
-   * Finds a client and locks its row until the end of the transaction. Other transactions cannot add a key to the client in the
-   * meantime.
+   * Finds a client and locks its row until the end of the transaction, so that no other transaction adds a key to the
+   * client.
    */
   locked(name: string, transaction: Transaction): Promise<Client> {
     return this.named(name, transaction, { mode: 'pessimistic_write' });
@@ -89,8 +89,8 @@ export class ClientsService {
   }
 
   /**
-   * Deletes a client: revokes its keys and frees its name for another client. The client's row is only marked as deleted,
-   * because the rows of its keys refer to it.
+   * Deletes a client and revokes its keys. The client's row is only marked as deleted, because the rows of its keys
+   * refer to it.
    */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
@@ -136,8 +136,8 @@ export class ClientsService {
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
-    // `WITH_CLIENT` also joins deleted clients. Otherwise TypeORM would join null for a deleted client, and null would meet the
-    // condition that the client is not deleted.
+    // `WITH_CLIENT` also joins deleted clients. Otherwise their keys would be listed, because `deletedAt` of a missing
+    // row is null.
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
@@ -175,8 +175,8 @@ export class ClientsService {
   }
 
   /**
-   * Issues a new key with the name, scopes, expiry and ban of the old key. The old key works until the end of the overlap, or
-   * until its own expiry if that is earlier.
+   * Issues a new key with the name, scopes, expiry and ban of the old key. Both keys work until the overlap ends or the
+   * old key expires.
    */
   rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
@@ -186,8 +186,8 @@ export class ClientsService {
       if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
-      // Refuse to rotate a key twice: after the first rotation, the key expires at the end of the overlap, and another new key
-      // would get this expiry.
+      // Refuse to rotate a key twice: the key already expires at the end of its overlap, and another new key would get
+      // this expiry.
       if (old.overlapEndsAt !== null) {
         const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
         throw new OperatorError(message, 'key_rotated');

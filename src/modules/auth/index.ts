@@ -38,8 +38,6 @@ export class AuthModule {}
 export const AUTH: Feature = {
   module: AuthModule,
   commandModule: ClientAdministrationModule,
-  // Features list the tables whose rows requests lock or change. Requests only lock rows of clients, so there are no changes to
-  // report as events.
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

@@ -33,7 +33,6 @@ export class PetLine extends NewPetDto {
   @OneOf(KINDS, KIND)
   kind!: 'pet';
 
-  /** The pet's id in the store from which it was exported. The import ignores this id, and the store assigns a new one. */
   @Id({ description: 'Id of the pet in the exported store. An import ignores this id.', optional: true })
   id?: number;
 }

@@ -10,7 +10,7 @@ import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
-/** Maximum number of lines that are sent to the store together, usually as one transaction. */
+/** Maximum number of lines that are sent to the store together. */
 const GROUP_LINES = 50;
 /** The same limit as for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -21,10 +21,7 @@ const NOT_JSON =
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
-/**
- * Reads the newest category with each name, and the number of categories with this name. Plain SQL, because TypeORM's
- * repositories cannot group rows.
- */
+/** Reads the newest category with each name, and how many categories have this name. */
 const CATEGORIES_BY_NAME = {
   text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
     JOIN categories AS category
@@ -33,14 +30,11 @@ const CATEGORIES_BY_NAME = {
 };
 
 export interface ImportOptions {
-  /**
-   * The first line to import. Earlier lines are only read: pets are skipped, and the store's ids of categories are looked up by
-   * name.
-   */
+  /** The first line to import. Earlier lines were imported by an interrupted import. */
   fromLine?: number;
   /**
-   * To continue an interrupted import, the `run` of that import. Lines that it created in the last 24 hours are then not
-   * created twice.
+   * To continue an interrupted import, its `run`. Lines that it created in the last 24 hours are then not created
+   * twice.
    */
   run?: string;
   checkOnly?: boolean;
@@ -88,7 +82,7 @@ export class ImportCatalogue {
     } catch (error) {
       outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
-    // Record the import in the audit log. An error of the import takes precedence over an error of the audit log.
+    // Record even a failed import in the audit log.
     if (!options.checkOnly) {
       await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
     }
@@ -131,15 +125,15 @@ class ImportRun {
     run: this.options.run ?? randomUUID(),
   };
   /**
-   * Maps the ids of categories in the file to their ids in the store. The value is undefined until the category is created or
+   * Maps ids of categories in the file to ids in the store. The value is undefined until the category is created or
    * found.
    */
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
   /**
-   * If an interrupted import continues, do not ask the operator whether to repeat existing names: this import may have created
-   * them.
+   * Do not ask when an interrupted import continues: the import itself may have created the categories with these
+   * names.
    */
   private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 
@@ -167,18 +161,14 @@ class ImportRun {
       }
     }
     await this.importGroup(group);
-    // `fromLine` may be one more than the number of lines: an import that was interrupted after the last line continues there
-    // and has nothing left to do.
+    // `fromLine` may be one more than the number of lines: the import was then interrupted after its last line.
     if (this.fromLine > number + 1) {
       const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
       throw new OperatorError(message, 'no_such_line');
     }
   }
 
-  /**
-   * Parses a line. Returns undefined if the line has errors, which are reported, or if the line is a pet that an interrupted
-   * import has already handled.
-   */
+  /** Parses a line. Returns undefined if the line has errors, or if the line is a pet that was already imported. */
   private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
@@ -231,8 +221,7 @@ class ImportRun {
   }
 
   /**
-   * Returns the lines that have to be created. If an interrupted import continues, the categories that it created earlier are
-   * only looked up. Asks the operator before a category is created whose name the store already has.
+   * Returns the lines that have to be created, without the categories that an interrupted import has already created.
    */
   private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');
@@ -259,25 +248,22 @@ class ImportRun {
   }
 
   /**
-   * Finds the newest category with each name. Ignores categories that this import has created, so that a name that occurs twice
-   * in the file does not count as a name in the store.
+   * Finds the newest category with each name. Ignores categories of this import, because only older ones need a
+   * question to the operator.
    */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
-  /**
-   * Creates the categories and pets of these lines. If the store's rules or the database reject a line, reports it as bad and
-   * still creates the others.
-   */
+  /** Creates the categories and pets of these lines. If a line is rejected, reports it and still creates the others. */
   private async createAll(lines: NumberedLine[]): Promise<void> {
     const outcomes = await Promise.allSettled(lines.map((line) => this.create(line)));
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether this line and the later lines were created. Send the line again. If
-        // the database still fails, the import ends and reports the lines from here on as unknown.
+        // The database failed, so it is not known whether the line was created. Send it again with the same idempotency
+        // key.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -288,10 +274,7 @@ class ImportRun {
     }
   }
 
-  /**
-   * Sends a line again after the database failed. Thanks to the idempotency key, the line is created only once. Waits if the
-   * first attempt is still running.
-   */
+  /** Sends a line again after the database failed, until it is known to be created. */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
       try {
@@ -307,10 +290,7 @@ class ImportRun {
     }
   }
 
-  /**
-   * Returns the sender of a line's command: the service, because an operator is no client. Each line has an idempotency key of
-   * its own, and is thus created once.
-   */
+  /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
   private sourceOf({ number }: NumberedLine): CommandSource {
     const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.outcome.run} ${number}`, String(number), 201);
     return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
@@ -332,7 +312,7 @@ class ImportRun {
     if (categoryId === undefined) {
       throw new UnknownCategoryError(body.categoryId);
     }
-    // Without stock, a new pet is `sold`, as after a request that sets the stock to 0.
+    // A new pet without stock is `sold`, not `available`.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
     if (!checkOnly) {
       await pets.create({ ...body, categoryId, ...held }, this.sourceOf(line), quantity);
@@ -341,10 +321,7 @@ class ImportRun {
   }
 }
 
-/**
- * Splits a file into lines. Chunks are decoded as latin1, one character for each byte, because a chunk may end within a UTF-8
- * character. A long line is cut just above the limit, so that it is still reported as too long but does not fill the memory.
- */
+/** Splits a file into lines. The rest of a line that is too long is dropped, so that it does not fill the memory. */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of source) {

@@ -63,10 +63,7 @@ export class CategoriesService {
     });
   }
 
-  /**
-   * Deletes a category that has no pets. A lock prevents other transactions from adding a pet at the same time. If another
-   * command in the same batch adds a pet, the foreign key rejects the deletion.
-   */
+  /** Deletes a category that has no pets. A lock prevents other transactions from adding a pet at the same time. */
   delete(id: number, source: CommandSource): Promise<void> {
     const { isReferenced } = this.database.table(Category);
     return this.commands.execute(source, {

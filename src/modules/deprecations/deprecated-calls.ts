@@ -16,10 +16,7 @@ import { isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS } from '../../settings';
 import type { DeprecationSettings } from './settings';
 
-/**
- * Number of calls of a deprecated operation with one API key on one UTC day. There is no foreign key to the API key, so that
- * calls can be saved even if a failover has lost the key.
- */
+/** Number of calls of a deprecated operation with one API key on one UTC day. */
 @Entity('deprecated_calls')
 @Index('deprecated_calls_by_day', ['day'])
 export class DeprecatedCall {
@@ -42,8 +39,7 @@ export class DeprecatedCall {
 const INTERVAL_MS = 5_000;
 
 /**
- * Calls that are not saved yet. `lastCallAt` is a number, because creating a `Date` for each call would take longer than counting
- * it.
+ * Calls that are not saved yet. `lastCallAt` is a number, because creating a `Date` for each call would take longer.
  */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
   /** Time of the last call, in unix milliseconds. */
@@ -56,10 +52,7 @@ function rowOf({ lastCallAt, ...call }: Calls): DeprecatedCall {
 
 type DeprecatedUse = Omit<DeprecatedCall, 'day'> & { client: string; endsWith: string };
 
-/**
- * Adds calls to the saved counts. Plain SQL, because an upsert of TypeORM cannot add to stored numbers. Rows are written in
- * sorted order, because instances that write the same rows in different orders could deadlock.
- */
+/** Adds calls to the saved counts. Rows are written in sorted order, so that instances cannot deadlock. */
 const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
   SELECT * FROM jsonb_to_recordset($1) AS called ("keyId" bigint, operation text, day date, calls bigint, "lastCallAt" timestamptz)
   ORDER BY "keyId", operation, day
@@ -96,8 +89,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the keys that still call deprecated operations, sorted by operation and number of calls. Calls of the last few
-   * seconds may be missing.
+   * Returns the keys that still call deprecated operations. Calls of the last few seconds may be missing.
    * @param days number of UTC days, including today
    * @param client name of a client; by default, all clients
    */

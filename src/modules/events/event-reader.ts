@@ -17,8 +17,8 @@ export interface EventPage {
   reached: FeedPosition;
   hasMore: boolean;
   /**
-   * True if the database no longer has the event at the caller's position, because a failover or a restored backup lost events.
-   * The page is then empty, and `reached` is an earlier position from which the caller can continue.
+   * True if the event at the caller's position was lost in a failover or restore. The caller then continues from
+   * `reached`, an earlier position.
    */
   isLost?: boolean;
 }
@@ -26,30 +26,27 @@ export interface EventPage {
 /** Maximum number of events that one read examines, including events that do not match the filter. */
 export const MAX_SEARCHED = 20_000;
 const BYTES_OF_PAGE = 256 * 1_024;
-/**
- * Maximum assumed difference between the clocks of two database servers, in microseconds. After a loss of events, the feed
- * continues after an event that is at least this much older.
- */
+/** Maximum assumed difference between the clocks of two database servers, in microseconds. */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
 
-/** Returns an SQL expression for an event as JSON. The arguments are SQL expressions for its id, time and data. */
 export function eventJson(id: string, time: string, data: string): string {
   const timestamp = `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return `concat('{"id":"', ${id}, '","type":"', type, '","timestamp":"', ${timestamp},
         '","data":', ${data}, '}')`;
 }
 
-/** SQL expression for a row of `events` as JSON. Used by the feed and by webhook deliveries, so that both send the same text. */
+/**
+ * SQL expression for an event as JSON. The feed and webhooks use the same expression, so that both send the same text.
+ */
 export const EVENT_JSON = eventJson(`'evt_' || replace(id::text, '-', '')`, 'time', 'data');
 const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
         ',"event":', ${EVENT_JSON}, '}')`;
 
 /**
- * Returns SQL that counts the events among the 500 positions before `position`. A cursor contains this count, so that a read with
- * the cursor notices if the database has lost one of these events. Events are counted only up to ten minutes back, because older
- * ones may expire before the cursor is used.
+ * Returns SQL that counts events shortly before a position. A cursor contains this count, so that a later read notices
+ * lost events.
  */
 const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
@@ -58,25 +55,19 @@ const countEarlier = (position: string, time: string): string =>
 const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /**
- * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`). A parameter that is null
- * matches all events.
+ * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`); null matches all
+ * events.
  */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
-/**
- * Reads the end of the feed: no event can later appear at or before this position. The events are read by a separate, later
- * statement, because a single statement could miss events that were committed just before the end was read.
- */
+/** Reads the end of the feed, in a statement before that of the events: a single statement could miss events. */
 const END: SharedRead<null, number> = {
   callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),
   resultsOf: ([row]) => row as [number],
 };
 
-/**
- * Reads the events after the position `$1`, up to the end of the feed (`$6`). Returns one row with the newest position, whether
- * the event at `$1` still exists, the events as one JSON text, and the last position examined.
- */
+/** Reads the events after the position `$1`, up to the end of the feed (`$6`). */
 const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
     FROM (SELECT min(position) AS first,
@@ -102,8 +93,7 @@ const PAGE = {
 };
 
 /**
- * Finds the position from which to continue if the event at the position `$1` with the time `$2` was lost: the newest event that
- * is at least a minute older.
+ * Finds the position from which to continue after a loss of events: the newest event that is at least a minute older.
  */
 const BEFORE_LOSS = {
   text: `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
@@ -125,8 +115,8 @@ export class EventReader {
   ) {}
 
   /**
-   * Returns up to `most` events after a position, and up to 256 KiB. With a filter, a page may have fewer events although more
-   * follow. Starts with the oldest event if the event at the position has expired.
+   * Returns up to `most` events after a position, and up to 256 KiB. With a filter, a page may have fewer events
+   * although more follow.
    * @param caller id of the client that reads; undefined for the service itself
    */
   async after(

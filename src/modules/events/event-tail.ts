@@ -12,17 +12,14 @@ const MAX_WAITS_OF_CLIENT = 50;
 interface Waiter {
   client: number;
   filter: EventFilter;
-  /**
-   * The request waits for an event after this position. When new events do not match the request's filter, the position moves
-   * past them.
-   */
+  /** The request waits for an event after this position, which increases while new events do not match the filter. */
   after: FeedPosition;
   end: () => void;
 }
 
 /**
- * Lets requests wait for new events. Events are read once for all waiting requests, and then matched against the filter of each
- * request in memory. Nothing is read if no request waits.
+ * Lets requests wait for new events. Events are read once for all waiting requests, and then filtered for each request
+ * in memory.
  */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
@@ -52,10 +49,10 @@ export class EventTail implements OnModuleDestroy {
   }
 
   /**
-   * Waits until an event matches the filter, until the database has lost events, or until the time is over.
+   * Waits for an event that matches the filter, at most for the given time.
    * @param signal ends the wait when aborted
    * @returns a position up to which no event matches the filter
-   * @throws ApiError 503 if too many requests are waiting, of this client or in total
+   * @throws ApiError 503 if too many requests are waiting
    */
   async next(waiting: Omit<Waiter, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
@@ -80,10 +77,7 @@ export class EventTail implements OnModuleDestroy {
     return wait.after;
   }
 
-  /**
-   * Reads new events from the lowest position for which a request waits. A request that starts to wait during the read is served
-   * by the next run.
-   */
+  /** Reads new events for all waiting requests, from the lowest position for which a request waits. */
   private async readOn(): Promise<void> {
     const waits = [...this.waits];
     const positions = waits.map(({ after }) => after);

@@ -3,10 +3,7 @@ import { Column, Entity } from 'typeorm';
 import { GeneratedId, Insert, type Journal, type WriteModel } from '#libs/database';
 import type { ReportedEvent, ReportedTable } from '../../feature';
 
-/**
- * Resources whose changes appear in the event feed, each with the OpenAPI schema of its events, the event types, and the schema
- * of `data`.
- */
+/** Resources whose changes appear in the event feed. */
 export const RESOURCES = [
   { schema: 'PetEvent', types: ['pet.created', 'pet.updated', 'pet.deleted'], data: 'StoredPet' },
   {
@@ -25,10 +22,7 @@ export const RESOURCES = [
 export type EventType = (typeof RESOURCES)[number]['types'][number];
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(({ types }): EventType[] => [...types]);
 
-/**
- * An event in the feed. Its position is taken from a sequence while the changed rows are still locked, so that the events of one
- * pet are in the order of the changes.
- */
+/** An event in the feed. The events of one pet are in the order of its changes. */
 @Entity('events')
 export class EventRow {
   @GeneratedId()
@@ -52,20 +46,17 @@ export class EventRow {
 }
 
 /**
- * The position of an event in the feed. `time` and `countBefore` show whether another database, such as a restored backup or a
- * standby that was behind, has the same events up to this position.
+ * The position of an event in the feed. `time` and `countBefore` reveal whether a restored backup or a standby has lost
+ * events.
  */
 export interface FeedPosition {
   position: number;
   /**
-   * When the event was written, in unix microseconds. Tells events with the same position apart: after a failover, another
-   * event may get the position of a lost event.
+   * When the event was written, in unix microseconds. After a failover, another event may get the position of a lost
+   * event.
    */
   time: number;
-  /**
-   * Number of events among the 500 positions before this event, without events that are more than ten minutes older. A standby
-   * with another number does not have the same events.
-   */
+  /** Number of events shortly before this event. If a standby has another number, it does not have the same events. */
   countBefore: number;
 }
 
@@ -95,8 +86,7 @@ const EVENT_JOURNAL: Journal<ReportedEvent> = {
  * @param tables all tables that commands change, parents before children: rows are locked and written in this order
  */
 export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
-  // Events about new rows come first. After these, changes of children come before changes of parents: first the order, then the
-  // stock that it took, then the pet.
+  // Report changes of children before changes of parents: first the order, then the stock that it took, then the pet.
   const reporting = tables.toReversed();
   return {
     tables: tables.map(({ entity }) => entity),

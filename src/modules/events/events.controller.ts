@@ -72,16 +72,14 @@ export class EventsController {
     if (wait === 0 || page.events.length > 0 || page.hasMore) {
       return page;
     }
-    // If the caller closes the connection, or only its sending side, end the wait at once. In the second case the caller still
-    // gets a response.
+    // End the wait at once if the caller closes the connection.
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, filter: query, after: page.reached };
     const since = performance.now();
     const seen = await this.tail.next(waiting, wait * 1_000, hungUp);
     request.waitedMs = performance.now() - since;
     const found = await this.events.after(seen, query, limit, client);
-    // Check the key again, after the events were read: the key may have been revoked during the wait, and must then not receive
-    // later events.
+    // Check the key again: a key that was revoked during the wait must not receive events.
     await this.authenticator.confirm(request);
     return found;
   }

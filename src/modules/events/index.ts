@@ -21,8 +21,8 @@ class EventLogModule {}
 class EventsModule {}
 
 /**
- * Keep events two days longer than promised, because webhook deliveries, which are kept for up to 31 days and can be retried,
- * need the events.
+ * Keep events two days longer than promised, because webhook deliveries, which can be retried for 31 days, need the
+ * events.
  */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;

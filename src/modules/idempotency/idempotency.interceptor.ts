@@ -27,16 +27,14 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * Set if the request has an `Idempotency-Key`. Wraps the command of the request, so that the command takes effect only once.
-     */
+    /** Set if the request has an `Idempotency-Key`. Makes the command of the request take effect only once. */
     commandSource?: CommandSource;
   }
 }
 
 /**
- * Parameter decorator: returns the client that sends a command. Executing the command with this value applies the request
- * headers `If-Match` and `Idempotency-Key` to the command.
+ * Parameter decorator: returns the client that sends a command, and applies `If-Match` and `Idempotency-Key` to the
+ * command.
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
@@ -52,10 +50,7 @@ export const Source = createParamDecorator((_data: unknown, context: ExecutionCo
   return { ...source, wrap };
 });
 
-/**
- * Checks `If-Match` and `If-None-Match` for an operation on a path that returns no ETag, such as a list. If the command fails
- * with an error other than 404, an unmet condition is reported instead of that error.
- */
+/** Checks `If-Match` and `If-None-Match` for an operation on a path that returns no ETag, such as a list. */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {
     try {
@@ -73,14 +68,14 @@ function underConditions<Result>(command: Command<Result>, request: FastifyReque
 }
 
 /**
- * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once, and its response is stored in the same
- * transaction (draft-ietf-httpapi-idempotency-key-header).
+ * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once
+ * (draft-ietf-httpapi-idempotency-key-header).
  */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
-   * Idempotency keys of the requests that this process is handling. Between processes, an advisory lock in the database
-   * prevents two commands with the same key at the same time.
+   * Idempotency keys of the requests that this process is handling. A lock in the database protects against other
+   * processes.
    */
   private readonly running = new Set<string>();
 
@@ -95,8 +90,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: owner } = keyOf(request);
     const fingerprint = fingerprintOf(request, composedInOrder);
-    // Also accept the fingerprint that earlier versions of the service computed without normalizing Unicode names: such a
-    // version may have stored the response.
+    // Also accept the fingerprint of earlier versions of the service, which did not normalize Unicode names.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
     const keyed = new KeyedRequest(`${owner} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
@@ -120,8 +114,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 
   /**
-   * Handles an error that occurs before the command is sent, such as an invalid value. If a response is stored for the
-   * idempotency key, the stored response is sent instead of the error.
+   * Handles an invalid request. If a response is stored for its idempotency key, sends that response instead of the
+   * error.
    */
   private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
@@ -136,7 +130,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
 
 /**
  * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support
- * `If-Match`. The headers take effect because each operation passes its `@Source()` parameter to the command that it executes.
+ * `If-Match`.
  */
 export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(
@@ -158,8 +152,7 @@ export function SendsCommands(): ClassDecorator {
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  // Check `headersDistinct` as well: Node joins the values of a repeated header with a comma and a space, which a single key may
-  // contain, too.
+  // Check `headersDistinct` as well: Node joins repeated headers with ", ", which a single key may contain, too.
   if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }

@@ -26,8 +26,8 @@ export const IdempotencyKeyReusedError = defineError({
 });
 
 /**
- * Statuses of errors that are stored and replayed, because a retry would meet the same decision. After any other error, the
- * caller may send a corrected request with the same key.
+ * Statuses of errors that are stored and sent again on a retry. After any other error, the caller may reuse the key for
+ * a corrected request.
  */
 export const KEPT_ERRORS: readonly number[] = [404, 409, 422];
 
@@ -78,8 +78,8 @@ const CLAIMS: Lookup<string, boolean> = {
 };
 
 /**
- * Finds the stored responses of several idempotency keys. LATERAL, LIMIT 1 and a condition on the age that fits no index make
- * PostgreSQL look up each key by the primary key. Otherwise, PostgreSQL could read the whole table.
+ * Finds the stored responses of several idempotency keys. Without LATERAL and LIMIT 1, PostgreSQL could read the whole
+ * table.
  */
 const FIND_RESPONSES = {
   text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
@@ -88,8 +88,8 @@ const FIND_RESPONSES = {
 };
 
 /**
- * Looks up the stored response of an idempotency key. The key is locked first, because the transaction that held the lock
- * before may have stored a response.
+ * Looks up the stored response of an idempotency key, after locking the key: a request that held the lock may have
+ * stored one.
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
@@ -135,8 +135,7 @@ export class KeyedRequest {
   ) {}
 
   /**
-   * Wraps a command so that it takes effect only once. The result or error is stored in the same transaction. A later command
-   * with the same key returns the stored response, even within the same batch of commands.
+   * Wraps a command so that it takes effect only once. A later command with the same key returns the stored response.
    */
   once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;

@@ -1,10 +1,7 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
 import type { PetStatus } from '../pets';
 
-/**
- * The stock of a pet. Every pet has one row, even after its deletion. Commands lock only the pet's row, because the pet's
- * status and stock change together.
- */
+/** The stock of a pet. Commands lock only the pet's row, because the pet's status and stock change together. */
 @Entity('inventory')
 @Check('inventory_stock_check', 'stock >= 0')
 @Check('inventory_open_orders_check', 'open_orders >= 0')
@@ -21,8 +18,8 @@ export class InventoryItem {
 }
 
 /**
- * The stock of a pet with its status. The stock is read by a subquery instead of a join, so that PostgreSQL reads only the
- * stock of the pets on the page.
+ * The stock of a pet with its status. Instead of a join, a subquery makes PostgreSQL read only the stock of the pets on
+ * the page.
  */
 @ViewEntity('inventory_items', {
   synchronize: false,

@@ -104,8 +104,7 @@ export class OrdersService {
   }
 
   /**
-   * Finds the pet that a command has to lock before it reads the order. This early read is safe, because the pet of an order
-   * never changes.
+   * Finds the pet to lock before the order is read. This early read is safe, because the pet of an order never changes.
    */
   private async petOf(id: number, source: CommandSource): Promise<number> {
     return (await this.get(id, source.owner)).petId;

@@ -11,9 +11,8 @@ interface Stocked extends Stock {
 }
 
 /**
- * Returns the status of a pet after a change of its stock or open orders. A pet that runs out of stock becomes `pending` while an
- * order is open, otherwise `sold`. A pet that is in stock again becomes `available`. Otherwise the status stays, even a `pending`
- * that a caller has set.
+ * Returns the status of a pet after a change of its stock or open orders. A pet that runs out of stock becomes
+ * `pending` while an order is open, otherwise `sold`.
  */
 export function statusAfter(before: Stocked, after: Stock): PetStatus {
   if (after.stock > 0) {

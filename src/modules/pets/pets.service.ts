@@ -33,8 +33,8 @@ import {
 export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
- * What this module needs to know about stock. The inventory module implements this class, because inventory depends on pets and
- * not the other way round.
+ * What this module needs to know about stock. The inventory module implements this class, because inventory depends on
+ * pets.
  */
 export abstract class PetStock {
   /** Makes a command load the stock of a pet, after locking the pet so that no other command changes the stock. */
@@ -62,7 +62,7 @@ export class PetsService {
   async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
-    // With a name, read from the database, because only the database compares names without regard to case.
+    // Search names in the database, because only the database compares names without regard to case.
     return id === undefined || name !== undefined
       ? this.pages.read(range, query, clientId)
       : this.listById(id, range, query, clientId);
@@ -110,10 +110,7 @@ export class PetsService {
     });
   }
 
-  /**
-   * Marks a pet as deleted, but keeps its row, because orders refer to the row. The row does not refer to its category any
-   * more, so that the category can be deleted.
-   */
+  /** Marks a pet as deleted. Its row is kept, because orders refer to the row. */
   delete(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
       needs: [PetOperations.lock(id), this.stock.load(id)],
@@ -128,9 +125,7 @@ export class PetsService {
     });
   }
 
-  /**
-   * Reads each pet separately by id. This is fast, because `database.find` combines concurrent reads by id into one SQL query.
-   */
+  /** Reads each pet by id. `database.find` combines concurrent reads by id into one SQL query. */
   private async listById(
     ids: number[],
     { after, limit }: PageRange,
@@ -216,8 +211,7 @@ const IS_THERE = 'deleted_at IS NULL';
 
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // In the index `pets_by_category`, ids are sorted only within a status. A list of one category therefore names every status,
-  // so that PostgreSQL can read the pets of each status in the order of their ids.
+  // A list of one category names every status, because the index `pets_by_category` sorts ids only within a status.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {
