@@ -6,7 +6,7 @@ export interface Stock {
   openOrders: number;
 }
 
-interface Stocked extends Stock {
+interface StockWithStatus extends Stock {
   status: PetStatus;
 }
 
@@ -14,7 +14,7 @@ interface Stocked extends Stock {
  * Returns the status of a pet after a change of its stock or open orders. A pet that runs out of stock becomes
  * `pending` while an order is open, otherwise `sold`.
  */
-export function statusAfter(before: Stocked, after: Stock): PetStatus {
+export function statusAfter(before: StockWithStatus, after: Stock): PetStatus {
   if (after.stock > 0) {
     return before.stock === 0 ? 'available' : before.status;
   }
@@ -28,6 +28,6 @@ const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
 };
 
 /** True if a caller may set this status. Only a pet in stock can become `available`, because it can then be ordered. */
-export function mayChangeByHand({ status, stock }: Stocked, to: PetStatus): boolean {
+export function mayChangeByHand({ status, stock }: StockWithStatus, to: PetStatus): boolean {
   return BY_HAND[status].includes(to) && (to !== 'available' || stock > 0);
 }

@@ -30,7 +30,7 @@ import {
   UnknownCategoryError,
 } from './pets.dto';
 
-export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
+export type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
  * What this module needs to know about stock. The inventory module implements this class, because inventory depends on
@@ -41,7 +41,7 @@ export abstract class PetStock {
   abstract load(petId: number): Need;
   abstract of(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */
-  abstract create(state: State, pet: KnownPet, stock?: number): void;
+  abstract create(state: State, pet: PetWithStatus, stock?: number): void;
 }
 
 @Injectable()
@@ -149,9 +149,9 @@ export const PetOperations = {
   /** Makes a command load a row that belongs to a pet, such as its stock, and has the pet's id as its primary key. */
   loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),
 
-  get: (state: State, id: number): KnownPet => existing(state.find(Pet, id), id),
+  get: (state: State, id: number): PetWithStatus => existing(state.find(Pet, id), id),
 
-  find(state: State, id: number): KnownPet | null {
+  find(state: State, id: number): PetWithStatus | null {
     const pet = state.find(Pet, id);
     return pet?.deletedAt === null ? pet : null;
   },
