@@ -82,7 +82,7 @@ export class ImportCatalogue {
     } catch (error) {
       outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
-    // Record even a failed import in the audit log.
+    // Record the import even if it failed, because some lines may have been created.
     if (!options.checkOnly) {
       await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
     }

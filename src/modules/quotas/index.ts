@@ -57,8 +57,8 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package needs a list with one entry of two numbers. The numbers have no effect, because
-    // `PlanThrottlerGuard` uses the limits of the caller's plan.
+    // The throttler package needs one entry here. The numbers have no effect, because the guard uses the limits of the
+    // caller's plan.
     ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],
@@ -72,7 +72,6 @@ export const QUOTAS: Feature = {
   commandModule: QuotaAdministrationModule,
   expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
-  // The commands `clients` and `keys` belong to this module instead of `auth`, because they also change plans and bans.
   commands: async () => [
     (await import('./clients.command.js')).ClientsCommand,
     (await import('./keys.command.js')).KeysCommand,

@@ -45,7 +45,7 @@ function nameOf({ id, last4, client }: IssuedKey['record']): string {
   return `${id} (…${last4}) of ${client.name}`;
 }
 
-/** Prints a new key, which cannot be shown again. If printing fails, the error tells the operator to revoke the key. */
+/** Prints a new key. If printing fails, the error tells the operator to revoke the key, which cannot be shown again. */
 function printIssued({ key, record }: IssuedKey, options: OutputOptions, replaced = {}): void {
   const { id, ...rest } = describeKey(record);
   try {

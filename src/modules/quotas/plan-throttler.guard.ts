@@ -11,7 +11,7 @@ function warning(refusalsLeft: number, banMs: number): string {
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** Last sentence of the message of a 429 while Redis is unavailable. At other times, the last sentence warns of a ban. */
+/** Last sentence of the message of a 429 while Redis is unavailable. */
 const OF_SHARE = ' For the moment, each instance of the service counts alone and allows its share.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
@@ -66,25 +66,18 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Decorates an operation that a caller with a valid key may call at any time, even over a limit or during a ban. Requests without
- * a valid key are still counted, because each forged key costs a database lookup.
- */
+/** Decorates an operation that a caller with a valid key may call at any time, even over a limit or during a ban. */
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
-    // Hide these errors from the documentation: only requests without a valid key can be refused here, and these have no daily
-    // limit and no ban.
+    // Hide these errors from the documentation: only requests without a valid key can be refused here, without ban or
+    // daily limit.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }
 
-/**
- * Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. The throttler
- * package's own storage is not used, because it counts a request against the limit per minute even if the limit per day refuses
- * the request.
- */
+/** Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;

@@ -42,8 +42,7 @@ export class QuotasService {
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
-      // Write even if the database has no ban: an instance may have banned the key only in memory, and lifts that ban when it
-      // reads this newer change.
+      // Write even if the database has no ban, because an instance may have banned the key only in its memory.
       await writeBan(transaction, keyId, after);
       const wasBanned = isBanned(before, now);
       if (wasBanned) {
@@ -62,8 +61,8 @@ export class QuotasService {
     const now = this.clock.now();
     const day = utcDate(now);
     return this.database.transaction(async (transaction) => {
-      // Set `reset_at` to a later time than before, even if the clock was set back: instances ignore a reset that is not newer
-      // than the last one.
+      // Set `reset_at` to a later time than before, because instances ignore a reset that is not newer than the last
+      // one.
       await transaction.query(
         `UPDATE clients SET reset_at = greatest($2, reset_at + interval '1 millisecond') WHERE id = $1`,
         [clientId, new Date(now)],
@@ -78,8 +77,8 @@ export class QuotasService {
   }
 
   /**
-   * Gives the store a new identity. The identity is part of every key in Redis, so a copy of a store with a new identity has
-   * counts and bans of its own. Instances read the identity only when they start.
+   * Gives the store a new identity, for example after it was copied. Stores with different identities share no counts
+   * in Redis.
    */
   renewStoreIdentity(): Promise<string> {
     return this.database.transaction(async (transaction) => {
@@ -91,10 +90,7 @@ export class QuotasService {
     });
   }
 
-  /**
-   * Returns a client's requests on each of the last `days` UTC days, oldest first. Requests to other instances appear up to a
-   * second late.
-   */
+  /** Returns a client's requests on each of the last `days` UTC days, oldest first. */
   async usageOf(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
     await this.records.flush();
     const since = this.clock.now() - (days - 1) * DAY_MS;
@@ -147,7 +143,7 @@ function banStateOf({
   return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
 }
 
-/** `resetAt` is null if the client has used nothing: the minute starts with the first request, so its end is not yet known. */
+/** `resetAt` is null if the client has used nothing, because the minute starts with the first request. */
 function windowOf({ limit, remaining, resetAt }: WindowStatus, used: number) {
   return { limit, used, remaining, resetAt: used === 0 ? null : new Date(resetAt) };
 }

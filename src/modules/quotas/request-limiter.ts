@@ -22,10 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * If a request takes longer than this, its rate limit headers report new counts, because other requests were counted in the
- * meantime.
- */
+/** If a request takes longer than this, its rate limit headers report new counts. */
 const OUTDATED_MS = 1_000;
 
 @Injectable()
@@ -37,8 +34,8 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Sets `request.client`. If the key cannot be looked up, sets the client that the cache last had for this key, so that the
-   * error response can report the client's limits, and then rejects.
+   * Sets `request.client`. If the key cannot be looked up, uses the cached client for the headers of the error
+   * response, and rejects.
    */
   async identify(request: FastifyRequest): Promise<RequestClient> {
     try {
@@ -55,10 +52,7 @@ export class RequestLimiter {
     return client.decision;
   }
 
-  /**
-   * Treats a malformed request like a request without a key, so that the response reports the rate limit of the IP address. The
-   * request is not counted.
-   */
+  /** Reports the rate limit of the IP address for a malformed request, without counting the request. */
   leaveUncounted(request: FastifyRequest): void {
     request.client = addressClient(request.ip);
   }
@@ -125,7 +119,10 @@ const IPV6_PREFIX = 56;
 /** All invalid addresses share one limit. Otherwise a caller could avoid the limit with invalid addresses in X-Forwarded-For. */
 const NO_ADDRESS = 'unknown';
 
-/** Returns the text by which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4 address. */
+/**
+ * Returns the text by which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4
+ * address.
+ */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
 }

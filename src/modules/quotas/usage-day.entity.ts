@@ -2,10 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 export const USAGE_DAYS = 90;
 
-/**
- * Number of requests of a client on one UTC day, without refunded requests. There is no foreign key to the client: if a
- * failover loses a new client, the key would make the statement that saves the counts of all clients fail.
- */
+/** Number of requests of a client on one UTC day, without refunded requests. */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])
 export class UsageDay {
@@ -22,7 +19,7 @@ export class UsageDay {
   refunds!: number;
 
   /**
-   * Number of requests on this day before an operator last reset the client's limits. These requests do not count against the
+   * Number of requests on this day before an operator last reset the client's limits. They do not count against the
    * limit.
    */
   @Column('bigint', { default: 0 })
@@ -40,7 +37,7 @@ export class UsageDay {
 }
 
 /**
- * A table with one row: the pet store's identity. The identity is part of every key in Redis, so that several stores can use the
+ * A table with one row: the pet store's identity. It is part of every key in Redis, so that several stores can use the
  * same Redis.
  */
 @Entity('store_identity')

@@ -22,7 +22,7 @@ const ADDRESS_POLICY: Provider = {
   useFactory: ({ webhookNetworks }: WebhookSettings) => new AddressPolicy(webhookNetworks),
 };
 
-/** Manages webhooks, for the API and for admin commands, but does not send deliveries. */
+/** Manages webhooks, but does not send deliveries. */
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
   providers: [ADDRESS_POLICY, SecretVault, WebhooksService],
@@ -46,7 +46,7 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
   new Gauge({
     name: 'petstore_webhook_oldest_due_seconds',
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
-    // Every worker process reads the same value from the database, so report the largest of their values instead of the sum.
+    // Every worker process reads the same value from the database, so report the maximum instead of the sum.
     aggregator: 'max',
     registers,
     async collect() {
@@ -62,7 +62,6 @@ export const WEBHOOKS: Feature = {
   commandModule: WebhookStoreModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
-  // Commands change both tables, but the event feed does not report these changes.
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expired: [
     // Keep deliveries for at least 30 full days: today counts as one day, hence 31.

@@ -60,15 +60,14 @@ export async function listen(
 ): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
-  // Derive the secret from the API key with an HMAC: the secret is the same at each start and does not reveal the key.
+  // Derive the secret from the API key: the secret is the same at each start and does not reveal the key.
   const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
   const sender = new Sender(EVERYWHERE);
   signal.addEventListener('abort', () => sender.close());
   const baseUrl = options.url ?? (await service.address());
   const pages = follow({ ...options, apiKey, baseUrl }, signal);
-  // Read the first page, which is always empty, before the secret is printed: a wrong key or an unreachable service is then
-  // reported first.
+  // Read the first page before the secret is printed, so that a wrong key or an unreachable service is reported first.
   await pages.next();
   process.stderr.write(`Listening until Ctrl-C. The secret that signs the events is ${secret}\n`);
   for await (const page of pages) {
@@ -80,7 +79,7 @@ export async function listen(
   }
 }
 
-/** Yields the pages of the event feed from now on, and continues when the service was restarted or has refused a request. */
+/** Yields the pages of the event feed from now on, and continues after errors such as a restart of the service. */
 async function* follow(
   { types, apiKey, baseUrl }: ListenOptions & { apiKey: string; baseUrl: string },
   signal: AbortSignal,

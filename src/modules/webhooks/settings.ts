@@ -14,10 +14,7 @@ const webhookKey = taking(
 
 export const WEBHOOK_VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
-  /**
-   * Key that encrypts the secrets of webhooks. If undefined, an embedded database has its own key in `dataDirectory`; with an
-   * external database, no webhook can be created.
-   */
+  /** Key that encrypts the secrets of webhooks. Without it, no webhook can be created if the database is external. */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
 };
 

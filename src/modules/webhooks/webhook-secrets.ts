@@ -41,10 +41,7 @@ export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, 
 
 const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}`);
 
-/**
- * Encrypts secrets with a key that is not in the database. Each secret is bound to the webhook's id, so that it cannot be
- * decrypted after it was copied to another webhook in the database.
- */
+/** Encrypts secrets with a key that is not in the database. Each secret can only be decrypted for its own webhook. */
 @Injectable()
 export class SecretVault {
   constructor(@Inject(SETTINGS) private readonly settings: Pick<WebhookSettings, 'webhookKey'>) {}
@@ -124,10 +121,7 @@ export class WebhookKeyCheck implements OnModuleInit {
   }
 }
 
-/**
- * Returns the file with the webhook key, which a copy of the store needs as well. Undefined if WEBHOOK_KEY is set or the file
- * does not exist.
- */
+/** Returns the file with the webhook key, which a copy of the store needs as well, or undefined. */
 export function webhookKeyFile({
   webhookKey,
   databaseUrl,
@@ -141,17 +135,15 @@ export function webhookKeyFile({
 }
 
 /**
- * Adds the webhook key to the settings, if WEBHOOK_KEY is not set. With an embedded database, the key is in a file that is
- * created at the first start. With an external database, no key is created, because all instances that use the database need
- * the same key.
+ * With an embedded database and no WEBHOOK_KEY, adds the webhook key from a file to the settings. The file is created at
+ * the first start.
  */
 export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return settings;
   }
   const file = join(settings.dataDirectory, KEY_FILE);
-  // Use `lstat`, so that a link whose target is missing counts as a file: the target may be on a disk that is not mounted, and a
-  // new key must not replace the key there.
+  // Use `lstat`, so that a link counts as a file even if its target is on a disk that is not mounted.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
     // Write to a temporary file and rename it, so that an interrupted write never leaves an incomplete key.

@@ -47,7 +47,7 @@ export class Webhook {
   @Column({ name: 'disabled_reason', type: 'text', nullable: true })
   disabledReason!: string | null;
 
-  /** When the first attempt since the last success failed; null if no attempt has failed since. */
+  /** When the first attempt since the last success failed; null if none has failed. */
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
@@ -56,8 +56,8 @@ export class Webhook {
   pausedUntil!: Date | null;
 
   /**
-   * True after the first successful delivery. Until then, deliveries to the webhook are sent one at a time, because its
-   * receiver may not work.
+   * True after the first successful delivery. Until then, deliveries are sent one at a time, because the receiver may
+   * not work.
    */
   @Column('boolean', { default: false })
   proven!: boolean;
@@ -65,7 +65,9 @@ export class Webhook {
   @Column('boolean', { default: false })
   quick!: boolean;
 
-  /** As long as no delivery to the webhook has succeeded, nothing is sent before this time after a failed attempt. */
+  /**
+   * Until the first successful delivery, nothing is sent before this time, so that a broken receiver gets few requests.
+   */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 
@@ -76,10 +78,7 @@ export class Webhook {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /**
-   * The webhook receives only events after this position in the event feed. A database trigger sets this column when the
-   * webhook is created or enabled.
-   */
+  /** The webhook receives only events after this position in the event feed. A database trigger sets this column. */
   @Column({ name: 'since', type: 'bigint', ...WRITTEN_BY_SQL })
   startPosition?: number;
 }
@@ -94,8 +93,8 @@ export const NEW_RECEIVER = {
 };
 
 /**
- * Returns the columns that change when a webhook is enabled or disabled. Enabling also ends all pauses, so that deliveries are
- * sent at once.
+ * Returns the columns that change when a webhook is enabled or disabled. An enabled webhook gets its deliveries at
+ * once.
  */
 export function switched(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
@@ -134,7 +133,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('webhook_deliveries_waiting', ['webhookId', 'dueAt'], { where: `status = 'pending'` })
 @Index('webhook_deliveries_leased', ['webhookId'], { where: 'leased_until IS NOT NULL' })
 @Index('webhook_deliveries_of_webhook', ['webhookId', 'status', 'id'])
-// The index is on an expression, which TypeORM cannot declare. A migration creates it.
+// A migration creates this index on an expression, which TypeORM's decorators cannot describe.
 @Index('webhook_deliveries_by_day', { synchronize: false })
 export class WebhookDelivery {
   @GeneratedId()
@@ -174,7 +173,7 @@ export class WebhookDelivery {
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 
-  /** Until this time, only the instance that has reserved (leased) the delivery may send it. */
+  /** Until this time, only the instance that has leased the delivery may send it. */
   @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...WRITTEN_BY_SQL })
   leasedUntil?: Date | null;
 }

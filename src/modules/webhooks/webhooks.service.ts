@@ -52,10 +52,7 @@ const COUNT_WEBHOOKS = {
     FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`,
 };
 
-/**
- * Counts the webhooks of a client, after the client's row was locked: the number then cannot change before the command is
- * written.
- */
+/** Counts the webhooks of a client, after locking the client's row so that the number cannot change. */
 const COUNT: Lookup<number, number> = {
   name: 'the number of webhooks',
   isUnderLocks: true,
@@ -185,9 +182,8 @@ export class WebhooksService {
   }
 
   /**
-   * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only within a
-   * status. The webhook, status and id are compared as one row, because PostgreSQL would otherwise read the deliveries of all
-   * webhooks.
+   * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only
+   * within a status.
    */
   async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
@@ -271,7 +267,7 @@ export class WebhooksService {
   }
 
   /**
-   * Sends the newest failed deliveries of a webhook again, until the maximum number of deliveries is pending.
+   * Sends the newest failed deliveries of a webhook again, up to the maximum number of pending deliveries.
    * @returns the number of deliveries that are sent again
    */
   retryFailed(webhookId: number): Promise<number> {
@@ -301,8 +297,8 @@ export class WebhooksService {
   }
 
   /**
-   * Decrypts the secret in a response. This happens last, so that the response that is stored for an Idempotency-Key contains
-   * only the encrypted secret.
+   * Decrypts the secret in a response. This happens last, so that only the encrypted secret is stored for an
+   * Idempotency-Key.
    */
   private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
@@ -330,15 +326,15 @@ function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   return webhook;
 }
 
-/** Makes a delivery due at once, even if an earlier attempt failed and the webhook has to wait. */
+/** Makes a delivery due at once, even if the webhook has to wait after a failed attempt. */
 function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
   return { status: 'pending', attempts: 0, dueAt: state.now };
 }
 
 /**
- * Called when a client is deleted or one of its keys is revoked: deletes the webhooks of a deleted client, or tells the
- * operator which webhooks continue after a key was revoked.
+ * Called when a client is deleted or one of its keys is revoked: deletes the webhooks of a deleted client, and tells
+ * the operator which webhooks continue after a key was revoked.
  */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {

@@ -14,20 +14,13 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * A key is banned for too many refusals in one series. A series starts with a refusal and lasts this long, or until the exceeded
- * limit resets.
- */
+/** Maximum length of a series of refusals. A key is banned for too many refusals in one series. */
 export const SERIES_MS = MINUTE_MS;
 /**
- * Refusals in the first two seconds of a series do not count, because the client may have sent those requests before it received
- * the 429.
+ * Refusals in this time do not count, because the client may have sent those requests before it received the first 429.
  */
 export const NOTICE_MS = 2_000;
-/**
- * On every plan, a key is banned only after more than this many refused requests (429) in one series, which lasts up to a
- * minute.
- */
+/** On every plan, a key is banned only after more than this many refused requests (429) in one series. */
 export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
@@ -40,13 +33,13 @@ export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 export interface StoredBan {
   /**
-   * Level right after the last ban, from 0 to 5: a higher level makes the next ban longer. The level falls with time, so use
-   * `banLevel` for the present level.
+   * Level right after the last ban, from 0 to 5: a higher level makes the next ban longer. `banLevel` returns the
+   * present level.
    */
   level: number;
   bannedUntil: number;
   byOperator: boolean;
-  /** The time of the ban's last change. An instance compares this time to tell whether its copy of the ban is older. */
+  /** The time of the ban's last change. The later time belongs to the newer copy of the ban. */
   changedAt: number;
 }
 
@@ -113,7 +106,7 @@ function startBan(ban: BanState, started: Omit<StoredBan, 'changedAt'>): void {
   Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
 }
 
-/** Lifts the current ban, if there is one. If the ban was automatic, the level that it added is taken back. */
+/** Lifts the current ban, if there is one. If the ban was automatic, the ban level is lowered again. */
 export function unban(ban: BanState, now: number): void {
   if (!isBanned(ban, now)) return;
   if (!ban.byOperator) ban.level = Math.max(0, ban.level - 1);
@@ -122,7 +115,7 @@ export function unban(ban: BanState, now: number): void {
 
 export type Step = 'take' | 'refund' | 'read';
 
-/** `refunded` means that the day's count is now lower. `unchanged` is the outcome of all other refunds and of reads. */
+/** `refunded` means that the count of the day is now lower. */
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
 export interface QuotaState {
@@ -146,17 +139,15 @@ export interface QuotaStatus {
   windows: WindowStatus[];
   counted: Windows;
   ban: Readonly<BanState> | null;
-  /** The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for an address. */
-  refusalsBeforeBan: number;
   /**
-   * During a ban, the time at which requests are accepted again: when the ban has ended and no limit is exceeded. Otherwise null.
+   * The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for an
+   * address.
    */
+  refusalsBeforeBan: number;
+  /** During a ban, the time at which requests are accepted again, otherwise null. */
   acceptedAt: number | null;
   decidedAt: number;
-  /**
-   * When the request was counted. The time is on the clock of Redis or, if the request was counted in memory, on the clock of
-   * this process.
-   */
+  /** When the request was counted, on the clock of Redis or, if the request was counted in memory, of this process. */
   takenAt: number;
   isLocal: boolean;
 }
@@ -206,8 +197,7 @@ function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
 }
 
 /**
- * Returns the rate limit headers. `X-RateLimit-*` describe one window or the ban, with `Reset` in unix seconds.
- * `RateLimit-Policy` and `RateLimit` describe all windows, with `t` in seconds from now (draft-ietf-httpapi-ratelimit-headers).
+ * Returns the rate limit headers: `X-RateLimit-*` in unix seconds, and those of draft-ietf-httpapi-ratelimit-headers.
  * Times are rounded up, so that a caller who waits until then is not refused again.
  */
 export function rateLimitHeaders(

@@ -9,7 +9,7 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** A map instead of an object: every object has a property `constructor`, so a plan with this name would seem to exist. */
+/** A map instead of an object, which would seem to contain a plan named `constructor`. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
@@ -52,8 +52,7 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
   return { perMinute, perDay };
 }
 
-// Requests are counted per UTC day and per minute. The minute is not a minute of the clock: it starts with a client's first
-// request.
+// The minute in which requests are counted starts with a client's first request, not with a minute of the clock.
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
@@ -64,9 +63,7 @@ export interface Limits {
 
 export type WindowName = 'minute' | 'day';
 
-/**
- * A period in which requests are counted. `start` is in unix milliseconds. The first request after the end restarts the window.
- */
+/** A period in which requests are counted. `start` is in unix milliseconds. */
 export interface Window {
   start: number;
   count: number;
@@ -112,8 +109,8 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
 }
 
 /**
- * Takes back a request that was counted at `takenAt`, in each window that has not ended since then. The number of refunds in a
- * window is limited, because a caller could otherwise send unlimited requests that are refunded.
+ * Takes back a request that was counted at `takenAt`. Refunds are limited, because a caller could otherwise send
+ * unlimited requests.
  * @returns the names of the windows in which the request was taken back
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
@@ -128,10 +125,7 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
   return refunded.map(({ name }) => name);
 }
 
-/**
- * Returns the status of each window, the minute first. Sets the counts of ended windows to 0, but does not restart the windows:
- * only counting a request does.
- */
+/** Returns the status of each window, the minute first. The count of a window that has ended is 0. */
 export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
   const minute = windowOf('minute', windows.minute, perMinute, now, now);
   return perDay === null ? [minute] : [minute, windowOf('day', windows.day, perDay, now, startOfDay(now))];
@@ -157,8 +151,8 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
 }
 
 /**
- * Returns the counts with which an instance continues alone when Redis fails. In the current minute, the instance may allow all
- * remaining requests, but at most its share of the limit. On the current day, it may allow its share of the remaining requests.
+ * Returns the counts with which an instance continues alone when Redis fails, so that it allows at most its share of
+ * the limits.
  */
 export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);

@@ -15,10 +15,7 @@ import type { QuotaRecords } from './quota-records';
 import { type LimitedClient, QuotaStore } from './quota-store';
 
 const SWEEP_MS = MINUTE_MS;
-/**
- * Entries are evicted after ten minutes without a request: by then their minute is over, and the counts of the day and bans can
- * be read from the database again.
- */
+/** Entries are evicted after ten minutes without a request. The counts can then be read from the database again. */
 const IDLE_MS = 10 * MINUTE_MS;
 /** Maximum number of entries in each cache. Without a limit, requests from very many addresses could fill the memory. */
 const MAX_ENTRIES = 200_000;
@@ -26,14 +23,11 @@ const MAX_ENTRIES = 200_000;
 interface ClientEntry {
   windows: Windows;
   /**
-   * False if Redis reported these counts. The count of the day is then read from the database before use, because other instances
-   * may have counted more requests.
+   * False if Redis reported these counts, which may be outdated: the count of the day is then read from the database
+   * before use.
    */
   isComplete: boolean;
-  /**
-   * When an operator last reset the client's limits, in unix milliseconds; 0 if never. After a later reset, the counts start
-   * again at 0.
-   */
+  /** When an operator last reset the client's limits, in unix milliseconds; 0 if never. */
   resetAt: number;
 }
 
@@ -69,7 +63,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   ) {
     super(records);
     const bounds = {
-      // With `max`, lru-cache would allocate memory for all entries at the start, which takes 30 ms for each cache.
+      // With `max`, lru-cache would allocate memory for all entries at the start.
       maxSize: MAX_ENTRIES,
       sizeCalculation: () => 1,
       ttl: IDLE_MS,
@@ -82,8 +76,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
       ...bounds,
       fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
       noDeleteOnFetchRejection: true,
-      // If an entry is replaced during a read of the database, requests that wait for the read still get the result of the
-      // read.
+      // Requests that wait for a read of the database get its result even if the entry is replaced in the meantime.
       ignoreFetchAbort: true,
     });
     this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
@@ -158,10 +151,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return entry.windows;
   }
 
-  /**
-   * Reads a client's counts from the database, but takes the count of the current minute from memory (`before`), unless an
-   * operator has reset the client's limits in the meantime.
-   */
+  /** Reads a client's counts from the database, but keeps the count of the current minute (`before`). */
   private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);

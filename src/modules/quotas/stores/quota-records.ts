@@ -13,12 +13,12 @@ import { StoreIdentity, UsageDay } from '../usage-day.entity';
 const INTERVAL_MS = 1_000;
 
 /**
- * Counts that are not saved yet. `requests` and `refunds` are added to the saved counts of the day; `minute` replaces the saved
- * count of a minute, unless the saved one is newer.
+ * Counts that are not saved yet. `requests` and `refunds` are added to the saved counts; `minute` replaces the saved
+ * count.
  */
 interface Counted {
   clientId: number;
-  /** Start of the UTC day in unix milliseconds, because formatting an ISO date for each request would take longer. */
+  /** Start of the UTC day in unix milliseconds. */
   day: number;
   requests: number;
   refunds: number;
@@ -62,10 +62,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row!.id;
   }
 
-  /**
-   * Adds a request to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, or 0 if only the count of
-   * the minute has changed.
-   */
+  /** Adds a request to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, otherwise 0. */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
@@ -80,8 +77,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /**
-   * Returns a client's counts from the database, after saving pending counts so that none is missing. Requests before `resetAt`
-   * (unix milliseconds) do not count.
+   * Returns a client's counts from the database, after saving pending counts. Requests before `resetAt` do not count.
    */
   async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
@@ -119,8 +115,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   private async writeCounts(counts: Counted[]): Promise<void> {
     await this.usage.query(
-      // Plain SQL, because an upsert of TypeORM cannot add to the stored numbers. Rows are written in the order of client ids,
-      // because instances that write the same rows in different orders could deadlock.
+      // Rows are written in the order of client ids, so that instances cannot deadlock.
       `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        SELECT "clientId", day, requests, counted.refunds, to_timestamp(start / 1000.0), count, in_minute.refunds
        FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day date, requests bigint, refunds bigint, minute jsonb)
@@ -141,7 +136,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   private async writeBans(bans: EarnedBan[]): Promise<void> {
-    // Write in the order of key ids, because instances that write the same keys in different orders could deadlock.
+    // Write in the order of key ids, so that instances cannot deadlock.
     bans.sort((one, other) => one.keyId - other.keyId || one.earnedAt - other.earnedAt);
     await this.database.transaction(async (transaction) => {
       for (const { keyId, level, bannedUntil, byOperator, earnedAt } of bans) {
@@ -155,7 +150,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 }
 
-/** Saves a ban. Each change increases `ban_changed_at`, so that an instance can tell whether its copy of the ban is older. */
+/** Saves a ban. Each change increases `ban_changed_at`, so the larger value belongs to the newer ban. */
 export async function writeBan(
   transaction: Transaction,
   keyId: number,

@@ -16,12 +16,9 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
- * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. A test checks that the script and
- * these files make the same decisions. Durations are measured on the clock of Redis, which all instances share. UTC days, and
- * times in responses and in the database, are on the clock of the instance. The script converts between the two clocks.
- *
- * KEYS: the counts of the client or address, and the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer` as JSON, or
- * nothing if Redis has no counts of the client: the caller then reads the counts from the database and passes them.
+ * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step.
+ * @KEYS: the counts of the client or address, and the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer`
+ * as JSON, or nothing if the counts have to be read from the database first.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
@@ -160,13 +157,16 @@ export interface Given {
   limits: { minute: number; day?: number };
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** Counts from the database. Redis starts with these counts if it has none, and raises lower counts to these. */
+  /** Counts from the database. Redis starts with these counts if it has none or lower counts. */
   windows?: Windows;
-  /** Requests of one minute that the instance allowed while Redis was unavailable. The script adds these to the count of the minute. */
+  /**
+   * Requests of one minute that the instance allowed while Redis was unavailable. They are added to the count of the
+   * minute.
+   */
   alone?: { start: number; count: number };
 }
 
-/** Result of the script. Times are on the clock of Redis, except the start of the day, which is on the clock of the instance. */
+/** Result of the script. Times are on the clock of Redis, except the start of the day. */
 interface Answer {
   outcome: Outcome;
   exhausted?: WindowName;
@@ -176,10 +176,7 @@ interface Answer {
   ban?: BanState;
 }
 
-/**
- * Converts the times of an `Answer` to the clock of this instance. `receivedAt` is when the answer arrived, slightly after Redis
- * decided. The times are therefore slightly late, so that a caller who waits until then is not refused again.
- */
+/** Converts the times of an `Answer` from the clock of Redis to the clock of this instance. */
 export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as Answer;
   const { minute, day } = answer.windows;
@@ -197,7 +194,7 @@ export function toStatus(json: string, { key, limits }: LimitedClient, receivedA
     now: receivedAt,
   };
   const status = statusOf(state, outcome, exhausted, isNewlyBanned);
-  // Leave this time on the clock of Redis, because a refund passes it back to the script.
+  // Do not convert this time to the local clock, because it is sent back to Redis if the request is refunded.
   status.takenAt = redisNow;
   return status;
 }

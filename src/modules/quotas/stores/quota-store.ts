@@ -26,8 +26,8 @@ export abstract class QuotaStore {
   constructor(protected readonly records: QuotaRecords) {}
 
   /**
-   * Counts a request, refunds the request `taken`, or only reads the counts, as one atomic step. Does not save the result in
-   * the database: `take` and `refund` do.
+   * Counts a request, refunds the request `taken`, or only reads the counts, as one atomic step. Saves nothing in the
+   * database.
    */
   abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 

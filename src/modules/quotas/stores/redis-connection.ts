@@ -5,8 +5,8 @@ import { QUOTA_SCRIPT } from './quota-script';
 /** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
 /**
- * The timeout consists of this many short timers in a row. If the event loop was blocked for longer than the timeout, answers
- * that have arrived can thus be read before the last timer ends.
+ * A timeout is split into this many short timers. If the event loop was blocked, answers can thus be read before the
+ * last timer ends.
  */
 const TIMERS = 4;
 
@@ -86,7 +86,7 @@ export class RedisConnection {
       this.onConnect();
       return client;
     });
-    // Treat a node of the cluster that is new or available again like a new connection, because the node may have lost counts.
+    // Treat a new node of the cluster like a new connection, because the node may have lost counts.
     client.on('+node', () => this.onConnect());
     const forget = () => {
       client.disconnect();
@@ -104,8 +104,8 @@ export class RedisConnection {
   }
 
   /**
-   * Rejects after the timeout. Commands that start at about the same time share one deadline, which is faster than a timer for
-   * each.
+   * Rejects after the timeout. Commands that start at about the same time share one deadline, because many timers are
+   * slow.
    */
   private async startDeadline(): Promise<never> {
     for (let step = 0; step <= TIMERS; step += 1) {
@@ -138,7 +138,7 @@ function clientOf(url: string, isCluster = url.includes(',')): Client {
   });
 }
 
-/** Connects. If this fails, rejects with the error of the `error` event, which says more than the error of `connect`. */
+/** Connects. If this fails, rejects with the error of the `error` event, which says more than that of `connect`. */
 async function connected(client: Client): Promise<Client> {
   let reported: Error | undefined;
   client.on('error', (error: Error & { lastNodeError?: Error }) => {

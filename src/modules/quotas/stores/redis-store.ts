@@ -13,33 +13,30 @@ import type { RedisConnection } from './redis-connection';
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
 /**
- * After this many failed probes in a row, the connection is replaced: the Redis server may have become a read-only replica, or
- * may have vanished without closing the connection.
+ * After this many failed probes in a row, the connection is replaced, because the server may have vanished without
+ * closing it.
  */
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
-/** Number of clients whose requests are reported to Redis at the same time, so that none of the reports waits for long. */
+/** Number of clients whose requests are reported to Redis at the same time. */
 const REPORTED_AT_ONCE = 100;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
- * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance counts in memory and
- * allows its share of the limits, so that requests neither fail nor exceed the limits.
+ * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance allows its
+ * share.
  */
 export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly local: MemoryStore;
   private storeId = '';
   /**
-   * Counts of clients from the database. They are passed to Redis once for each new connection, because Redis may have
-   * restarted with older counts. `windows` is null once Redis has received the counts.
+   * Counts from the database, which are passed to Redis once for each new connection: Redis may have restarted with
+   * older counts.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_STORED });
   private failedProbes = 0;
-  /**
-   * True if a request was counted in memory since the last probe of Redis, for example because one answer of Redis was late, or if
-   * that probe failed.
-   */
+  /** True if requests may have been counted in memory since the last successful probe of Redis. */
   private hasCountedAlone = false;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
@@ -134,10 +131,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
   }
 
-  /**
-   * Adds the requests that this instance has allowed without Redis to the counts in Redis, so that no client gets these
-   * requests twice. The counts in memory are replaced by the resulting counts of Redis.
-   */
+  /** Adds the requests that were allowed while Redis was unavailable to the counts in Redis. */
   private async reportAllowedAlone(): Promise<void> {
     const waiting = [...this.local.allowedAlone.values()].filter(({ count }) => count > 0);
     const sums: [LimitedClient, Windows][] = [];

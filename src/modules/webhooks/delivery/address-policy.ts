@@ -1,18 +1,12 @@
-// Decides which addresses webhooks may call. The address is checked for each new connection. The check when a URL is saved is
-// not enough, because its host name may lead to another address later.
+// Decides which addresses webhooks may call. Each new connection is checked, because a host name may lead to another
+// address later.
 import { isIP } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
 
 const PORTS_BELOW_1024 = [80, 443];
-/**
- * All public IPv6 addresses are in this range. The check is needed because ipaddr.js reports some reserved addresses, such as
- * ::7f00:1, as public.
- */
+/** All public IPv6 addresses are in this range. ipaddr.js alone would report some reserved addresses as public. */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
-/**
- * Address of an internal service for Azure's virtual machines. Webhooks may not call this service, although its address is in a
- * public range.
- */
+/** Address of an internal service for Azure's virtual machines, which webhooks may not call. */
 const AZURE_METADATA = '168.63.129.16';
 /** Finds white space that the `URL` class would accept and silently remove. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
@@ -52,10 +46,7 @@ export class AddressPolicy {
     return isPublic(ipaddr.process(address)) ? address : 'an internal address';
   }
 
-  /**
-   * Returns what is wrong with a URL, such as "must use https". Undefined if nothing is wrong, as far as can be checked without
-   * DNS.
-   */
+  /** Returns what is wrong with a URL, such as "must use https", or undefined. */
   objection(text: string): string | undefined {
     if (IGNORED_SPACE.test(text)) {
       return 'must not have white space around it';
@@ -70,7 +61,7 @@ export class AddressPolicy {
     if (url.username !== '' || url.password !== '') {
       return 'must not contain a user or a password';
     }
-    // `url.port` is empty for the default port of http or https. 443 stands for both, because both are allowed.
+    // `url.port` is empty for the default port. 443 stands for both 80 and 443, because both are allowed.
     const port = Number(url.port || 443);
     if (port < 1024 && !PORTS_BELOW_1024.includes(port)) {
       return 'has a port that webhooks may not use: take 443, 80 or one above 1023';
@@ -78,7 +69,7 @@ export class AddressPolicy {
     if (EMPTY_LABEL.test(url.hostname)) {
       return 'must have a valid host name';
     }
-    // Octal, decimal and hexadecimal forms of an IPv4 address need no check, because the `URL` class has converted these forms.
+    // Other spellings of an IPv4 address, such as octal, need no check, because the `URL` class has converted them.
     const known = localAddresses(url.hostname) ?? [url.hostname.replace(/^\[(.*)\]$/, '$1')].filter(isIP);
     if (known.length > 0 && !known.some((address) => this.allows(address, url.protocol))) {
       return known.some((address) => this.allows(address, 'https:'))

@@ -16,10 +16,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 export class NoConnectionError extends Error {}
 
-/**
- * Connects to the address that accepts first. An attempt that is slow continues while the next address is tried. Node's
- * `autoSelectFamily` would end the slow attempt, so connecting would fail if the next address is unreachable.
- */
+/** Connects to the address that accepts first. An attempt that is slow continues while the next address is tried. */
 export async function connectToFirst(
   addresses: readonly string[],
   port: number,

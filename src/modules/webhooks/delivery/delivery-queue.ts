@@ -6,10 +6,7 @@ import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
 import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
-/**
- * Maximum number of events for which one statement creates deliveries. MAX_DELIVERIES limits the number of these deliveries,
- * unless a single event already has more deliveries.
- */
+/** Maximum number of events for which one statement creates deliveries. */
 const MAX_EVENTS = 500;
 const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
@@ -18,19 +15,19 @@ const DEAD = 'All deliveries failed for five days.';
 /** Maximum number of deliveries to a webhook at the same time, once a first delivery has succeeded. */
 const MAX_CONCURRENT = 4;
 /**
- * Length of a lease: until it ends, no other process sends the delivery. Much longer than an attempt takes, because a busy
- * process may record the result late.
+ * Until a lease ends, no other process sends the delivery. Much longer than an attempt takes, because a process may be
+ * busy.
  */
 const LEASE_MS = 60_000;
 const MAX_PLACES_OF_A_KIND = 500;
-/** Maximum number of sockets of a delivery: four that are connecting, and an idle socket of an earlier delivery. */
+/** Maximum number of sockets of a delivery: four that are connecting, and an idle one. */
 const SOCKETS_OF_A_PLACE = 5;
-/** Number of sockets with which a process sends as many deliveries at the same time as it may. */
+/** Number of sockets that a process needs for its maximum number of concurrent deliveries. */
 export const WEBHOOK_SOCKETS = 2 * MAX_PLACES_OF_A_KIND * SOCKETS_OF_A_PLACE;
 
 export interface LeasedDelivery {
   id: number;
-  /** When the lease ends. No two leases of a delivery end at the same time, so this time also identifies the lease. */
+  /** When the lease ends. The leases of a delivery end at different times, so this time also identifies the lease. */
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
@@ -44,19 +41,13 @@ export interface LeasedDelivery {
   attempt?: Attempt;
 }
 
-/**
- * Reads the end of the event feed. The deliveries are created by a separate, later statement: a single statement could miss
- * events that were committed just before the end was read.
- */
+/** Reads the end of the event feed, in a statement of its own: a combined statement could miss new events. */
 const NEW_EVENTS = {
   text: `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
     FROM webhook_dispatch, feed_end() AS "end"`,
 };
 
-/**
- * Creates deliveries of new events, unless another instance is doing so. Events are joined with the types of each webhook, so
- * that an event takes no time for webhooks of other types.
- */
+/** Creates deliveries of new events, unless another instance is doing so. */
 const DISPATCH = {
   text: `WITH turn AS (
       SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED
@@ -75,7 +66,7 @@ const DISPATCH = {
     WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`,
 };
 
-/** SQL expression for the event as JSON. A test event has no position and is not stored in `events`, so its JSON is built here. */
+/** SQL expression for the event as JSON. A test event is not stored in `events`, so its JSON is built here. */
 const BODY = `CASE WHEN leased.position IS NULL
     THEN ${eventJson('event_id', 'leased.created_at', `concat('{"webhookId":', webhook_id, '}')`)}
     ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
@@ -97,8 +88,8 @@ const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
     < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
- * Returns SQL for a recursive query `found (id)`: the ids of all webhooks with deliveries that meet the condition, and a null at
- * the end. The query reads one index entry for each of these webhooks (loose index scan), however many deliveries there are.
+ * Returns SQL for a recursive query `found (id)`: the ids of all webhooks with deliveries that meet the condition. The
+ * query reads one index entry for each of these webhooks, however many deliveries there are.
  */
 export const foundByDeliveries = (condition: string): string => `found (id) AS (
       SELECT min(webhook_id) FROM webhook_deliveries WHERE ${condition}
@@ -107,10 +98,7 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
       FROM found WHERE id IS NOT NULL
     )`;
 
-/**
- * Finds webhooks that have a due delivery, either webhooks that respond quickly or slow ones (`$3`). Clients with fewer current
- * deliveries come first, and the number for each client is limited, so that other clients need not wait.
- */
+/** Finds webhooks that have a due delivery. Clients with fewer current deliveries come first. */
 const FIND_DUE_WEBHOOKS = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
@@ -125,13 +113,12 @@ const FIND_DUE_WEBHOOKS = {
     ORDER BY turn, random() LIMIT $4`,
 };
 
-/** Locks webhooks. Webhooks that another instance has locked are skipped, because that instance sends their deliveries. */
+/** Locks webhooks. Skips webhooks that another instance has locked, because that instance sends their deliveries. */
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each locked webhook. A webhook without a successful delivery so far (`NOT proven`) gets its
- * oldest one. The webhooks are locked by an earlier statement, because a single statement could miss leases that other
- * instances made just before.
+ * Leases the next delivery of each webhook. The webhooks are locked by an earlier statement, so that this statement
+ * sees all leases.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
@@ -146,11 +133,7 @@ const LEASE = `WITH leased AS (
     secrets::json, event_id AS "eventId", ${BODY} AS body, $1::timestamptz AS "startedAt"
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
-/**
- * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again in the meantime, and leaves the webhook
- * unchanged if its URL has changed since the attempt. Locks webhooks in the order of their ids, so that instances cannot
- * deadlock.
- */
+/** Records the outcomes of attempts. Ignores an outcome if the delivery was leased again in the meantime. */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)
     ), receiver AS MATERIALIZED (
@@ -180,15 +163,12 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
     RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
 
-/**
- * A webhook whose state has changed. `gone` means that its receiver responded 410, `dead` that all attempts have failed for five
- * days.
- */
+/** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
 type Recorded = { id: number; gone: boolean; dead: boolean | null };
 
 /**
- * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because their delays are not a problem
- * of the service. The lateral join reads one delivery of each webhook instead of all deliveries.
+ * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because these delays are not
+ * the service's fault.
  */
 const OLDEST_DUE = {
   text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
@@ -198,12 +178,12 @@ const OLDEST_DUE = {
 };
 
 /**
- * Queue of deliveries in the database, from which all instances take deliveries. An instance leases a delivery for a minute,
- * during which no other instance sends the delivery.
+ * Queue of deliveries in the database. An instance leases a delivery for a minute, during which no other instance sends
+ * it.
  */
 @Injectable()
 export class DeliveryQueue {
-  /** Maximum number of deliveries that this process sends at the same time to quick webhooks, and separately to slow webhooks. */
+  /** Maximum number of concurrent deliveries to quick webhooks. The same maximum applies to slow webhooks. */
   private placesOfAKind = MAX_PLACES_OF_A_KIND;
 
   constructor(
@@ -243,8 +223,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * Reserves (leases) at most one more delivery of each webhook for this process. Quick and slow webhooks have separate maximum
-   * numbers of concurrent deliveries, so that slow receivers do not delay quick ones.
+   * Leases at most one more delivery of each webhook for this process. Slow receivers do not delay quick ones.
    * @param current the deliveries that this process is already sending
    */
   async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {

@@ -22,7 +22,7 @@ const EXPIRED = 'The event is older than 30 days.';
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /**
-   * The metric has no label for the webhook or client, because Prometheus would store a separate time series for each of them.
+   * The metric has no label for the webhook, because Prometheus would store a separate time series for each webhook.
    */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',
@@ -67,10 +67,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
   }
 
-  /**
-   * Stops leasing deliveries, and waits for the current attempts. If an attempt takes too long, another instance repeats the
-   * delivery.
-   */
+  /** Stops leasing deliveries, and waits for the current attempts. */
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
@@ -90,10 +87,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Starts one more delivery to each webhook that may get one, and runs again at once as long as there are such webhooks. */
+  /** Starts at most one more delivery to each webhook. Runs again at once if any delivery was started. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
-    // Without WEBHOOK_KEY this instance cannot sign deliveries, so leave the deliveries to instances that can.
+    // Without WEBHOOK_KEY, leave the deliveries to other instances, because this instance cannot sign them.
     if (this.vault.hasKey && (await this.begin()) > 0) {
       this.sending.wake();
     }

@@ -1,6 +1,5 @@
-// Looks up host names without `dns.lookup`, which occupies one of the four threads of Node's pool: a few names whose servers
-// never answer would block file access and cryptography. Without `dns.lookup`, the hosts file and the search domains have to be
-// read here. They are read for each lookup, so that changes apply at once.
+// Looks up host names without `dns.lookup`, because a few names whose servers never answer would block Node's thread
+// pool.
 import { type LookupAddress, promises as dns } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -55,9 +54,10 @@ export function systemLookup(
 }
 
 /**
- * Returns the addresses that a new connection may use. The connection uses these instead of the name, because a second lookup
- * could return a forbidden address (DNS rebinding). Rejects with the code EFORBIDDEN if no address is allowed.
+ * Returns the addresses that a new connection may use instead of the name: a second lookup could return a forbidden
+ * address.
  * @param host a name or an address
+ * @throws Error with the code EFORBIDDEN if no address is allowed
  */
 export async function allowedAddresses(
   host: string,
@@ -93,10 +93,7 @@ async function query(resolver: dns.Resolver, name: string): Promise<LookupAddres
   return [...found];
 }
 
-/**
- * Returns the names to look up, in the order that resolv.conf(5) defines: a name with fewer than `ndots` dots is first looked up
- * in the search domains.
- */
+/** Returns the names to look up, including those in the search domains, in the order that resolv.conf(5) defines. */
 function candidatesFor(name: string, configuration: string[][]): string[] {
   const domains = configuration.findLast(([keyword]) => keyword === 'search' || keyword === 'domain') ?? [];
   const options = configuration.filter(([keyword]) => keyword === 'options').join();
@@ -110,7 +107,7 @@ function candidatesFor(name: string, configuration: string[][]): string[] {
 
 function wordsOf(file: string): string[][] {
   try {
-    // Read synchronously, because an asynchronous read needs one of the few threads of Node's pool, which may all be busy.
+    // Read synchronously, because Node's few threads for asynchronous reads may all be busy.
     const lines = readFileSync(file, 'latin1').toLowerCase().split('\n');
     return lines.map((line) => line.replace(/[#;].*/, '').match(/\S+/g) ?? []);
   } catch {

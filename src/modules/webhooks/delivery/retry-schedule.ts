@@ -3,8 +3,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /**
- * Milliseconds to wait after the first failed attempt, the second, and so on. If the attempt after the last pause fails, the
- * delivery has failed.
+ * Milliseconds to wait after the first failed attempt, the second, and so on. After the last one, the delivery has
+ * failed.
  */
 export const PAUSES_MS = [
   5 * SECOND,
@@ -28,12 +28,12 @@ export interface Attempt {
   retryAfter?: string;
 }
 
-/** Returns how many milliseconds a receiver asks to be left alone (`Retry-After`, RFC 9110, section 10.2.3), or 0. */
+/** Returns how many milliseconds a receiver asks to wait (`Retry-After`, RFC 9110, section 10.2.3), or 0. */
 export function slowDownMs({ status, retryAfter = '' }: Omit<Attempt, 'error'>, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
   }
-  // Accept only dates that end with GMT, as HTTP dates do. `Date.parse` alone would accept many other texts.
+  // Accept only dates that end with GMT, as HTTP dates do, because `Date.parse` accepts many other texts.
   const date = retryAfter.endsWith(' GMT') ? Date.parse(retryAfter) : NaN;
   const wish = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : date - now;
   return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);

@@ -22,9 +22,7 @@ const MAX_INTERIM = 8;
 const BODY_MS = 1_000;
 const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
-/**
- * Error messages by error code. EFORBIDDEN, ELOOKUP, ESILENT, ESTATUS and EINTERIM are codes of this service, the others of Node.
- */
+/** Error messages by error code. Codes such as ESILENT are defined by this service, the others by Node. */
 const FAILURES: Readonly<Record<string, string>> = {
   EFORBIDDEN: 'The URL leads to an address that webhooks may not be sent to.',
   ENOTFOUND: 'The name in the URL has no address.',
@@ -53,10 +51,7 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
   };
 }
 
-/**
- * Sends requests to URLs of clients, which are not trusted: calls only allowed addresses, and limits the time and size of a
- * response.
- */
+/** Sends requests to URLs of clients, which are not trusted: calls only allowed addresses, and limits the response. */
 @Injectable()
 export class Sender {
   responseTimeoutMs = TIMEOUT_MS;
@@ -151,7 +146,7 @@ function reasonOf(error: NodeJS.ErrnoException, socket: Socket | null | undefine
 
 async function attemptOf(request: ClientRequest, body: string, timeoutMs: number): Promise<Attempt> {
   const fail = (code: string) => request.destroy(errorWithCode(code));
-  // While the request has no socket, the connection is still being opened. `connect` has a timeout of its own for this.
+  // While the request has no socket, the connection is still being opened, for which `connect` has its own timeout.
   const deadline = setTimeout(() => request.socket && fail('ESILENT'), timeoutMs);
   const closed = once(request, 'close').then(() => Promise.reject(errorWithCode('ECONNRESET')));
   let response: IncomingMessage | undefined;
@@ -159,7 +154,7 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   let interim = 0;
   request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
   let bytes = 0;
-  // Stop reading a response that is too large. If its status has arrived, the status still counts.
+  // Stop reading a response that is too large.
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) {
