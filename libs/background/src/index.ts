@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 
 /**
  * Logs the failure of work that no caller awaits, because an unhandled rejection would end the process.
- * @param name the start of the log message, for example `Sending metrics` in "Sending metrics failed"
+ * @param name the start of the log message, such as `Sending metrics` in "Sending metrics failed"
  */
 export function inBackground(name: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => new Logger('BackgroundTask').error(`${name} failed: ${String(error)}`));
@@ -19,10 +19,7 @@ interface RepeatingTaskOptions {
   everyMs: number | (() => number | null);
 }
 
-/**
- * Repeats `work` in the background until `stop` is called. Runs never overlap. If several runs fail in a row, only the
- * first failure and the recovery are logged. The timer does not keep the process alive.
- */
+/** Repeats `work` in the background until `stop` is called. Runs never overlap. */
 export class RepeatingTask {
   private readonly logger = new Logger('BackgroundTask');
   private timer?: NodeJS.Timeout;
@@ -44,7 +41,7 @@ export class RepeatingTask {
 
   /**
    * Runs `work` now or, if a run is in progress, once more after that run. Resolves at the end of the requested run,
-   * even if that run failed. Further runs follow every `everyMs`, even if `start` was not called.
+   * even if that run failed.
    */
   async runNow(): Promise<void> {
     if (this.isStopped) {
@@ -99,17 +96,14 @@ interface WriteBehindOptions<Entry> {
   name: string;
   intervalMs: number;
   /**
-   * Writes all entries of `batch` atomically. After a failure, the same entries are passed again: if the failed write
-   * was committed but its response was lost, the entries are written twice.
+   * Writes all entries of `batch` atomically. Entries may be written twice: after a failure, the same entries are
+   * passed again.
    */
   write: (batch: Map<string, Entry>) => Promise<void>;
   merge: (earlier: Entry, later: Entry) => Entry;
 }
 
-/**
- * Collects small changes by key and writes many changes at once, so that requests never wait for a write. Writes never
- * overlap. No timer runs while there is nothing to write.
- */
+/** Collects small changes by key and writes many changes at once, so that requests never wait for a write. */
 export class WriteBehind<Entry> {
   private pending = new Map<string, Entry>();
   private readonly task: RepeatingTask;
@@ -134,10 +128,7 @@ export class WriteBehind<Entry> {
     this.task.wake();
   }
 
-  /**
-   * Writes all pending entries as soon as the current write has ended. Never rejects: a failed write is logged and
-   * retried.
-   */
+  /** Writes all pending entries as soon as the current write has ended. Never rejects. */
   flush(): Promise<void> {
     return this.task.runNow();
   }

@@ -24,7 +24,6 @@ export interface CallOptions extends AttemptOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** The input of an operation: `path`, `query`, `header` and `body` as in the OpenAPI document, and the options of the call. */
 export type Input<Name extends keyof operations> = {
   [Part in keyof operations[Name]['parameters']]: OrUndefined<operations[Name]['parameters'][Part]>;
 } & RequestBodyOption<operations[Name]> &
@@ -47,14 +46,13 @@ type Call<Name extends keyof operations> = (
 ) => Promise<Result<Body<Success<operations[Name]['responses']>>>>;
 
 /**
- * One method per operation of the OpenAPI document. Each method resolves with `data` and `response`; the method of a
- * list also resolves with `next`, the cursor of the next page.
+ * One method per operation of the OpenAPI document. Each method resolves with `data` and `response`, and for a list
+ * also with `next`, the cursor of the next page.
  */
 export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<Name> } & {
   /**
-   * Yields the pages of the event feed, and then new pages as events occur. Continues after restarts of the service and
-   * after rate limits. Save `next` of each page that you have processed: it is the cursor from which to continue when
-   * your program restarts.
+   * Yields the pages of the event feed, and then new pages as events occur. Save the `next` of each page that you have
+   * processed, so that your program can continue there after a restart.
    * @throws PetStoreError for an error that will not pass by itself, or the signal's reason once the signal aborts
    */
   followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
@@ -72,8 +70,8 @@ type AnyInput = CallOptions & {
 };
 
 /**
- * Creates the methods that call the Pet Store service. Create them once per API key, so that a 429 of one call also holds back
- * the other calls with the key.
+ * Creates the methods that call the Pet Store service. Call this function once per API key, because calls share what is
+ * known about the key's rate limit.
  * @throws TypeError if the address or the key cannot be used
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {
@@ -106,8 +104,6 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
       const { data, error, response } = await answered.catch((cause: unknown) => {
         signal?.throwIfAborted();
         const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
-        // Any other error means that the request could not be created, which is a mistake of the calling program:
-        // rethrow the error as it is.
         throw isAnswer ? new PetStoreError(operation, idempotencyKey, undefined, undefined, cause) : cause;
       });
       if (!response.ok) throw new PetStoreError(operation, idempotencyKey, response, error);
@@ -143,7 +139,7 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
 }
 
 /**
- * Builds the query of a request. An empty array becomes an empty value, which the service refuses: without the
+ * Builds the query of a request. An empty array is sent as an empty value, which the service refuses: without the
  * parameter, the service would return all entries.
  */
 function querySerializer(query: Record<string, unknown>): string {
@@ -152,8 +148,7 @@ function querySerializer(query: Record<string, unknown>): string {
 }
 
 /**
- * Yields all entries of a list, for example `all(store.listPets, { query: { status: ['sold'] } })`. A page has 100
- * entries by default.
+ * Yields all entries of a list, for example `all(store.listPets, { query: { status: ['sold'] } })`.
  * @throws the signal's reason if the signal aborts
  */
 export async function* all<
@@ -208,8 +203,7 @@ export async function* follow(
     const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
     cursor = page.next ?? cursor;
     if (isNew) yield page;
-    // Pause before the next request if this response came immediately and without more events: a service that is
-    // stopping, or a proxy that drops `wait`, responds at once.
+    // Pause if the response came immediately and without more events, as from a service that is stopping.
     if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }

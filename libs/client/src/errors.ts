@@ -1,16 +1,12 @@
 import type { ErrorBody } from './generated/types.ts';
 
 /**
- * An error code of the service or of the SDK. The SDK's codes are `no_answer` (the connection failed or timed out),
- * `not_modified` (304 after `If-None-Match`) and `unexpected_answer` (a redirect, or a response of something else, such
- * as a proxy).
+ * An error code of the service or of the SDK. The SDK's codes are `no_answer` (no connection, or a timeout),
+ * `not_modified` (304) and `unexpected_answer` (a redirect, or a response of a proxy).
  */
 export type PetStoreErrorCode = ErrorBody['code'] | 'no_answer' | 'not_modified' | 'unexpected_answer';
 
-/**
- * A call has failed, and further attempts make no sense or are used up. Programs should check `code`; `message` is for
- * people.
- */
+/** A call has failed. Programs should check `code`; `message` is for people. */
 export class PetStoreError extends Error {
   override readonly name = 'PetStoreError';
   readonly code: PetStoreErrorCode;
@@ -28,9 +24,9 @@ export class PetStoreError extends Error {
 
   /**
    * @param operation the method and the path in the OpenAPI document, for example `GET /pets/{petId}`
-   * @param idempotencyKey the key of a POST. If the program sends the same body with this key again, the service
-   * executes the POST only once
-   * @param response the response, whose body has already been read. The response is not printed with the error
+   * @param idempotencyKey the key of a POST. If the same body is sent with this key again, the service executes the
+   * POST only once
+   * @param response the response, whose body has already been read
    */
   constructor(
     readonly operation: string,
@@ -78,10 +74,6 @@ function problemOf(response: Response | undefined, cause: unknown): string {
   return `the response ${status} (${headers.get('content-type') ?? 'no Content-Type'}) is not from the Pet Store service but from something else, such as a proxy`;
 }
 
-/**
- * Returns why `fetch` has failed. The reason is the message of the error's cause or, if `fetch` has tried several
- * addresses, only the code of the cause.
- */
 function reasonOf({ message, cause }: Error): string {
   const { message: detail, code } = (cause ?? {}) as { message?: string; code?: string };
   return detail || code || message;
@@ -90,8 +82,8 @@ function reasonOf({ message, cause }: Error): string {
 const MAX_RETRY_AFTER_SECONDS = 999_999_999;
 
 /**
- * Returns the seconds of `Retry-After`. If the field is a date, the date is compared with the `Date` of the response,
- * because the clocks of caller and server may differ.
+ * Returns the seconds of `Retry-After`. A date is compared with the response's own `Date`, because the clocks of caller
+ * and server may differ.
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const field = headers.get('retry-after') ?? '';
@@ -103,8 +95,8 @@ export function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /**
- * Returns the cursor from the link to the next page (RFC 8288). The rest of the link is not used, because the link
- * could lead to another host, which must not get the API key.
+ * Returns the cursor from the link to the next page (RFC 8288). The link itself is not followed: it could lead to
+ * another server, which must not get the API key.
  */
 export function nextCursor(headers: Headers): string | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];

@@ -1,12 +1,8 @@
-// Retries failed attempts (429, 503, no response): waits as long as the service says, and repeats only requests that
-// are safe to repeat.
 import { NoAnswer, retryAfterOf } from './errors.ts';
 
 export interface Retry {
-  /** The method and the path of the request, for example `GET /pets`. */
   operation: string;
   waitSeconds: number;
-  /** The HTTP status of the failed attempt, or 0 if there was no response. */
   status: number;
   reason: string;
 }
@@ -16,8 +12,7 @@ export interface AttemptOptions {
   maxAttempts?: number | undefined;
   /**
    * Maximum total time in seconds that a call waits between its attempts. Default: 90, which is longer than the
-   * one-minute window of the rate limit. Waiting because of a 429 of another call does not count, but if that wait
-   * alone would be longer than the maximum, the call fails.
+   * one-minute window of the rate limit.
    */
   maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt in seconds. Default: 30. */
@@ -25,9 +20,9 @@ export interface AttemptOptions {
 }
 
 export interface RetryOptions extends AttemptOptions {
-  /** Called before each wait, so that a program can report the wait. Called only once for all calls that a 429 holds back. */
+  /** Called before each wait, so that a program can report the wait. */
   onRetry?: ((retry: Retry) => void) | undefined;
-  /** The function that sends requests. Default: the global `fetch`, which is looked up for each call. */
+  /** The function that sends requests. Default: the global `fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** For tests: replaces the clock. `now` returns milliseconds since any fixed moment. */
   now?: (() => number) | undefined;
@@ -35,13 +30,13 @@ export interface RetryOptions extends AttemptOptions {
 }
 
 /**
- * Maximum number of concurrent requests. When a rate limit is used up, all concurrent requests may be refused, and
- * eleven refusals ban the API key.
+ * Maximum number of concurrent requests. If all are refused at once because of a rate limit, ten refusals do not ban
+ * the API key, but eleven would.
  */
 const MAX_CONCURRENT = 10;
 /**
- * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer, because the limit
- * of the key may have been raised by then. One refused attempt per minute does not lead to a ban.
+ * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer: the limit may have
+ * been raised meanwhile.
  */
 const MAX_HOLD_MS = 60_000;
 /**
@@ -60,8 +55,8 @@ interface Hold {
 }
 
 /**
- * Returns a `fetch` with retries for all requests of one API key. The `fetch` resolves with the response to the last
- * attempt, and rejects with NoAnswer if the last attempt got no response.
+ * Returns a `fetch` with retries for all requests of one API key. Resolves with the last response, or rejects with
+ * NoAnswer if the last attempt got no response.
  */
 export function retryingFetch(
   defaults: RetryOptions,
@@ -78,8 +73,8 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the pause after a 429, if this attempt has to wait for the end of the pause. The first attempt of
-   * `GET /rate-limit` never waits, because the service never refuses that request for a valid key.
+   * Returns the pause after a 429, if this attempt has to wait for its end. The first attempt of `GET /rate-limit`
+   * never waits, because rate limits do not apply to that request.
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
@@ -89,8 +84,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after another call's 429 is over. If the
-   * pause is longer than `maxWaitMs`, resolves with that 429 instead.
+   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. If the pause is
+   * longer than `maxWaitMs`, resolves with that 429 instead.
    */
   const attempt = async (
     request: Request,
@@ -177,8 +172,8 @@ export function retryingFetch(
 }
 
 /**
- * Returns a function that waits for one of `free` places and resolves with a function that frees the place. If several
- * calls wait, the call with the lowest number gets the next place.
+ * Limits concurrency to `free` calls. The returned function waits for a place and resolves with a function that frees
+ * it. The call with the lowest number goes first.
  */
 function placesInOrder(free: number): (callNumber: number) => Promise<() => void> {
   const waiting: { callNumber: number; admit: () => void }[] = [];
@@ -213,12 +208,14 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Sends a request once and reads the whole response, so that the attempt fails if the connection breaks during the response. */
+/**
+ * Sends a request and reads the whole response, so that the attempt fails if the connection breaks during the response.
+ */
 async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
-  // Refer to `attempt` here, so that the timer keeps a reference to the request. Without the reference, Node may
-  // discard the waiting request and its signal as garbage, and the timeout would have no effect.
+  // The timer must keep a reference to the request. Otherwise Node may discard the request as garbage, and the timeout
+  // would have no effect.
   const abort = () =>
     attempt.signal.aborted || silence.abort(new Error(`timeout after ${timeoutMs / 1_000} s`));
   const timer = setTimeout(abort, timeoutMs);
@@ -234,22 +231,19 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
 }
 
 /**
- * True if another attempt may succeed and is safe. Without a response, the service may or may not have executed the
- * request. All methods except PATCH are safe to repeat, because each POST has an Idempotency-Key. A 403 during a ban is
- * not repeated, because a ban may last long.
+ * True if another attempt may succeed and is safe. POST is safe to repeat because of its Idempotency-Key; PATCH is not.
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
   // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST is still
-  // running; the next attempt then gets the response to the earlier attempt.
+  // running.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));
 }
 
 /**
- * Returns the milliseconds until the next attempt: the seconds of `Retry-After` plus a random delay (jitter), so that
- * programs that were refused together do not return together. The maximum delay doubles with each attempt from 0.5 s to
- * 10 s. Without `Retry-After`, the delay is at least half of the maximum.
+ * Returns the milliseconds until the next attempt: the seconds of `Retry-After`, plus a random delay (jitter) so that
+ * programs that were refused together do not return together.
  */
 function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);

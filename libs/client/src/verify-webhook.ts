@@ -1,10 +1,7 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { WebhookEvent } from './generated/types.ts';
 
-/**
- * The header fields of a request: from Node, from Fetch, as a plain object, or as any object whose `get` takes names in
- * lower case.
- */
+/** The header fields of a request: of Node, of Fetch, or as a plain object. */
 export type WebhookHeaders =
   | Iterable<readonly [string, string]>
   | { get(name: string): unknown }
@@ -19,7 +16,7 @@ const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$/;
  * @param body the body as it was received, before any parsing
  * @param secret the secret of the webhook, which begins with `whsec_`
  * @throws WebhookVerificationError if the request is not a delivery of the service, or is too old
- * @throws TypeError if an argument is unusable because of a mistake in your program
+ * @throws TypeError if an argument is unusable
  */
 export function verifyWebhook(
   headers: WebhookHeaders,
@@ -44,11 +41,9 @@ export function verifyWebhook(
 function textOf(body: string | Uint8Array | ArrayBuffer): string {
   if (typeof body === 'string') return body;
   try {
-    // Keep a byte order mark, because the signature covers every byte. Do not decode `undefined`, which would become an
-    // empty text.
+    // Keep a byte order mark, because the signature covers every byte.
     if (body !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   } catch {
-    // Continue with the TypeError below, because the body is neither text nor bytes.
   }
   throw new TypeError('The body must be the unparsed body of the request, as text or bytes.');
 }
@@ -63,8 +58,7 @@ function fieldsOf(headers: WebhookHeaders): Record<string, string> {
     : isGetter
       ? FIELDS.map(named)
       : Object.entries(headers ?? {});
-  // If the property `headers` is an object, the argument is a whole request. In an object of header fields, a field
-  // named `headers` would be a text.
+  // If the property `headers` is an object, the argument is a whole request and not an object of header fields.
   const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');

@@ -20,8 +20,8 @@ function rethrow(error: Error): never {
 }
 
 /**
- * Options for nest-commander. The help and the usage errors of commander are printed in the same way as all other
- * output. Any other error is thrown, so that the caller that runs the command can report the error.
+ * Options for nest-commander. Usage errors of commander are printed in the same way as all other output; any other
+ * error is thrown.
  */
 export const COMMANDER_OPTIONS = {
   logger: false as const,
@@ -57,18 +57,13 @@ function nameInErrors(option: Option): void {
 
 interface Declaration {
   readonly examples: readonly string[];
-  /**
-   * Declares the options with commander's methods, and also the arguments that need a parser. May add a hook for checks
-   * that commander lacks.
-   */
+  /** Declares options, and arguments that need a parser, with commander's own methods. */
   declare?(command: Commander): void;
-  /**
-   * True adds the option `--json`. False if the command prints no result, or declares `--json` itself. The default is true.
-   */
+  /** If true, the command has the option `--json`. The default is true. */
   readonly takesJson?: boolean;
   /**
-   * True adds the option `--yes`, which skips the confirmation, to a command that destroys data or cuts off callers. A
-   * command that reverses such a command accepts `--yes` as well, so that scripts can pass the option to both.
+   * If true, the command has the option `--yes`, which skips the confirmation. For commands that destroy data or cut
+   * off callers.
    */
   readonly takesYes?: boolean;
 }
@@ -105,8 +100,7 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
   }
 
   /**
-   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as unparsed text,
-   * and would leave out options that a command has declared with commander's own methods.
+   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as unparsed text.
    */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));
@@ -119,12 +113,11 @@ function inputsOf(command: Commander): never[] {
   return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
-/** Opens the store that commands work on. The module of the application provides an implementation. */
 export abstract class StoreConnection {
   abstract open(): Promise<void>;
 }
 
-/** Base of commands that work on the store. The store is opened once the arguments are checked. */
+/** Base of commands that need the database. The database is opened after the arguments have been checked. */
 export abstract class StoreCommand extends BaseCommand {
   @Inject() private readonly store!: StoreConnection;
 
@@ -142,8 +135,8 @@ export interface SubcommandDeclaration extends Declaration {
 const SUBCOMMAND = 'command-line:subcommand';
 
 /**
- * Makes a method of a CommandGroup a subcommand with the method's name. The method gets the values of its arguments, and
- * then its options. The store is opened before, unless `withoutStore` is true.
+ * Makes a method of a CommandGroup a subcommand with the method's name. The method gets the values of its arguments,
+ * and then its options.
  */
 export const Subcommand = (declaration: SubcommandDeclaration) => SetMetadata(SUBCOMMAND, declaration);
 
@@ -151,7 +144,7 @@ type Method = (...inputs: never[]) => Promise<void>;
 
 /**
  * Base of commands with subcommands, such as `keys issue` and `keys revoke`. Each method with `@Subcommand` is a
- * subcommand. Without a subcommand, the command prints its help.
+ * subcommand.
  */
 export abstract class CommandGroup extends BaseCommand {
   readonly examples = [];
@@ -181,8 +174,8 @@ export abstract class CommandGroup extends BaseCommand {
 
   protected execute(): Promise<void> {
     if (this.command.args.length > 0) {
-      // Report an unknown subcommand in the same way as commander, which suggests a subcommand with a similar name.
-      // Commander itself calls this method only for commands without an action.
+      // Report an unknown subcommand as commander does, with a suggestion: commander itself does so only for commands
+      // without an action.
       (this.command as Commander & { unknownCommand(): never }).unknownCommand();
     }
     return this.command.help({ error: true });

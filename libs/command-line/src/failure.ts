@@ -20,8 +20,8 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
 }
 
 /**
- * Standard output could not be written completely. The exit code is 0 if the reader of a pipe has closed the pipe, as in
- * `program list | head`: the reader has read enough.
+ * Standard output could not be written completely. The exit code is 0 if the reader has closed the pipe, as in `program
+ * list | head`: the reader has read enough.
  */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
@@ -56,10 +56,7 @@ export function reportFailure(error: unknown): number {
   return exitCode;
 }
 
-/**
- * Returns the failure as JSON if the arguments contain `--json`, otherwise the given text. The raw arguments are searched,
- * because parsing the arguments may have failed.
- */
+/** Returns the failure as JSON if the arguments contain `--json`, otherwise the given text. */
 function inFormat({ code, message, lines }: Failure, text: string): string {
   return process.argv.includes('--json')
     ? `${printableJson({ error: { code, message: withoutSecrets(message), lines } })}\n`
@@ -82,8 +79,8 @@ export const interrupted = new Promise<never>((_resolve, reject) => {
 interrupted.catch(() => undefined);
 
 /**
- * The state in which an interruption leaves the running `interruptible` work, for the error message: for example `the
- * target was not changed`. Undefined if no such work is running.
+ * The state in which an interruption leaves the running work, for the error message: for example `the target was not
+ * changed`. Undefined if no such work is running.
  */
 let outcomeAfterSignal: string | undefined;
 
@@ -109,8 +106,7 @@ function exitCodeOf(signal: NodeJS.Signals): number {
 }
 
 /**
- * Waits for the work. If the command is interrupted, rejects immediately, unless `interruptible` work is running: then
- * waits until that work has cleaned up.
+ * Waits for the work. An interruption ends the wait at once, except for work that has to clean up (`interruptible`).
  */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
@@ -124,9 +120,8 @@ export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<
 
 /**
  * Runs work that cleans up if the command is interrupted.
- * @param outcome the state in which an interruption leaves the work, for the error message; empty if the work reports the
- * state itself
- * @param work must end when the signal is aborted, with any error
+ * @param outcome the state in which an interruption leaves the work, for the error message; may be empty
+ * @param work must end, with any error, when the signal is aborted
  */
 export async function interruptible<Result>(
   outcome: string,
@@ -144,7 +139,7 @@ export async function interruptible<Result>(
 }
 
 /**
- * Runs work that only ends with an interruption. Ctrl-C ends the command successfully.
+ * Runs work that ends only with an interruption, such as showing new events. Ctrl-C ends the command successfully.
  * @param outcome the state in which an interruption leaves the work, for the error message
  */
 export async function untilInterrupted(

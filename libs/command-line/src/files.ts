@@ -31,7 +31,7 @@ export async function typedPath(path: string): Promise<string> {
 }
 
 /**
- * Reads a file, or standard input for `-`, until its end or an abort.
+ * Reads a file, or standard input for `-`.
  * @param onBytes called with the number of bytes read so far and the size of the file, which is 0 for standard input
  * @throws OperatorError if reading fails
  */
@@ -63,8 +63,7 @@ export async function* readInput(
 
 /**
  * Writes a file that appears only when it is complete: the content goes to a temporary file, which is renamed at the
- * end. The temporary file has a random name and must not exist before, so that other users of the folder cannot place a
- * link there that would receive the content.
+ * end.
  * @param path `-` for standard output
  */
 export async function writeFile(
@@ -108,15 +107,14 @@ export async function writeFile(
  * @throws OutputFailure if standard output is a file that cannot be written completely
  */
 export function writeOutput(content: string): void {
-  // For terminals and pipes, Node itself handles partial writes and errors. Do not use `fstatSync` for this check: its
-  // call on a pipe can make Node 20 load a symlinked package twice, apparently because of a bug in Node.
+  // For terminals and pipes, Node itself handles partial writes and errors.
   if (process.stdout instanceof Socket) {
     process.stdout.write(content);
     return;
   }
   try {
-    // If the disk is full, the system writes a part of the content without an error, and only the next write fails.
-    // `writeFileSync` attempts this next write; Node's own stream for files does not.
+    // If the disk is full, a write may succeed in part, and only the next write fails. `writeFileSync` attempts the
+    // next write, and so notices the error.
     writeFileSync(STANDARD_OUTPUT, content);
   } catch (error) {
     throw new OutputFailure(error as Error);
@@ -124,7 +122,7 @@ export function writeOutput(content: string): void {
 }
 
 /**
- * Resolves when all output is written. The process must not end before, because writes to a pipe are asynchronous.
+ * Resolves when all output is written: the process must not end before.
  * @throws OutputFailure if nobody reads the pipe
  */
 export function outputIsWritten(): Promise<void> {

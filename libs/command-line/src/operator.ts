@@ -7,10 +7,7 @@ import { interrupted } from './failure';
 /** The names that are accepted from SUDO_USER, whose value may be forged: no spaces and no control characters. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
 
-/**
- * Returns the user who runs this command, according to the operating system. SUDO_USER is added only as a hint, because
- * anybody can set this variable.
- */
+/** Returns the user who runs this command. SUDO_USER is added only as a hint, because anybody can set this variable. */
 export function operatorName(environment: Readonly<Record<string, string | undefined>>): string {
   const user = `${userName()}@${hostname()}`;
   const behind = environment.SUDO_USER ?? '';
@@ -26,8 +23,9 @@ function userName(): string {
 }
 
 /**
- * Asks the operator for confirmation. Scripts must pass `--yes`.
+ * Asks the operator for confirmation.
  * @param question describes the action, for example `Delete the file?`
+ * @param yes skips the question; scripts must pass `--yes`
  * @throws UsageError if there is no terminal
  * @throws OperatorError if the answer is no
  */
@@ -57,8 +55,8 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
 }
 
 /**
- * Shows a progress bar on a terminal while the work runs, and removes the bar afterwards.
- * @param noun the things that are counted. The work passes their number to the bar as the payload `count`
+ * Shows a progress bar on a terminal while the work runs.
+ * @param noun the things that are counted, such as `rows`
  */
 export async function withProgress<Result>(
   title: string,

@@ -80,7 +80,7 @@ export function shortText(max: number) {
 
 /**
  * Declares a required value that users may give as the first argument or as an option: `create acme` or `create --name
- * acme`. The command always finds the value in its options.
+ * acme`.
  * @param flags the option, for example `--name <name>`
  */
 export function requireAsArgumentOrOption(

@@ -58,7 +58,6 @@ function ageOf(time: Date, style: 'long' | 'narrow'): string {
   return age.format(Math.trunc(seconds / UNITS[unit]), unit);
 }
 
-/** Turns the name of a field into words: `lastUsedAt` becomes `last used`. */
 function wordsOf(name: string): string {
   return name.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -82,10 +81,8 @@ const NARROWEST_CELL = 14;
 const GAP = '  ';
 
 /**
- * Returns the lines of a table with one column per field. There must be at least one row. If the table is wider than
- * the terminal, the widest cells are cut. If that is not enough, the columns `lessImportant` are left out one after the
- * other, and the last line names the missing columns. If the table is still too wide, returns one record after the
- * other, with one line per field.
+ * Returns the lines of a table with one column per field. A table that is wider than the terminal is cut: first long
+ * cells, then whole columns (`lessImportant`).
  */
 export function tableLines(
   rows: object[],

@@ -10,7 +10,7 @@ export interface CopiedTable extends Record<string, unknown> {
 }
 
 interface CopyOptions {
-  /** If the signal is aborted, both connections are closed, and the copy fails with the reason of the signal. */
+  /** Aborting the signal ends the copy, which then fails with the signal's reason. */
   signal: AbortSignal;
   /** Tables that stay empty, because their rows would be wrong in a copy, such as a list of running instances. */
   leftOut?: readonly string[];
@@ -18,8 +18,8 @@ interface CopyOptions {
 }
 
 /**
- * Copies a database into a database without tables, with COPY and in one transaction: either all rows are copied or
- * none. The copy is a snapshot, so other programs may use the source meanwhile.
+ * Copies a database into a database without tables, in one transaction: either all rows are copied or none. The source
+ * may be in use meanwhile.
  * @param source a data source without the driver's `pipeline` option, because COPY does not work with that option
  * @param target a data source without the `pipeline` option, too
  * @throws Error if the source is not at the newest migration or the target has tables; UnsuitableDatabaseError if the
@@ -88,10 +88,7 @@ async function copyAll(
   return tables.map(({ relname }, at) => ({ table: relname, rows: counts[at]! }));
 }
 
-/**
- * Creates the tables of the target by running the migrations. A service that starts on the target meanwhile waits until
- * the copy has ended.
- */
+/** Creates the tables of the target by running the migrations. */
 async function prepare(reading: EntityManager, writing: EntityManager): Promise<void> {
   const [existing] = await tablesOf(writing);
   if (existing !== undefined) {
@@ -113,9 +110,8 @@ const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('I
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 
 /**
- * Lists the tables in the order of their creation, so that parents come before the children that refer to the parents.
- * `name` and `columns` are quoted for use in SQL. Generated columns are left out, because COPY cannot write generated
- * columns.
+ * Lists the tables in the order of their creation, so that parents come before the children that refer to them. Names
+ * are quoted for use in SQL.
  */
 const TABLES = `SELECT relname, quote_ident(relname) AS name,
     (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
@@ -157,8 +153,8 @@ const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
 /**
- * Copies the current values of the sequences, after all rows. Sequences do not belong to the snapshot of a transaction,
- * so a value that is read at the end is higher than all copied ids.
+ * Copies the current values of the sequences last. Sequences do not belong to the snapshot of a transaction, so only a
+ * late value is certainly above all copied ids.
  */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {

@@ -10,13 +10,13 @@ import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
 import { Session, type SharedRead, type Statement, StatementNames, type StoredRow } from './engine/session';
 
-// Send dates in UTC. By default the driver sends a Date in the machine's time zone, with an offset in whole minutes.
-// Dates before standard time (1883 in New York) would be stored wrong, because offsets then had seconds.
+// Send dates in UTC. The driver's default, local time, is wrong for dates of the 19th century, when time zones had
+// offsets with seconds.
 defaults.parseInputDatesAsUTC = true;
 
 /**
- * Turns the text of a `bigint` into a number, for the results of all queries. By default the driver returns the text.
- * @throws RangeError above 2^53 - 1, where a number would silently lose precision; the query then fails with this error
+ * Turns the text of a `bigint` into a number.
+ * @throws RangeError above 2^53 - 1, where a number would silently lose precision
  */
 function int8ToNumber(text: string): number {
   const value = Number(text);
@@ -35,9 +35,8 @@ export function poolOf({ driver }: DataSource): Pool {
 const pooled = new WeakSet<ClientBase>();
 
 /**
- * Remembers a new connection if it leads to a pooler such as PgBouncer, which may run each transaction in another
- * PostgreSQL session. Behind a pooler, the process id that was announced for the connection differs from the process id
- * of the session.
+ * Remembers that a new connection leads to a pooler such as PgBouncer. Behind a pooler, the announced process id
+ * differs from the process id of the PostgreSQL session.
  */
 export async function detectPooler(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -48,9 +47,8 @@ export async function detectPooler(client: ClientBase): Promise<void> {
 }
 
 /**
- * Returns a handler for new connections. The handler closes a connection on which the server has been silent for
- * `silenceMs`; pending statements then fail with ETIMEDOUT. The driver's own `query_timeout` would keep the dead
- * connection for later requests. The handler also ignores `error` events, which would otherwise end the process.
+ * Returns a handler that closes a new connection as soon as the server has been silent for too long; pending statements
+ * then fail with ETIMEDOUT.
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
 export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
@@ -77,10 +75,7 @@ export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) 
  */
 export type Transaction = EntityManager;
 
-/**
- * Ends the transaction after ten idle seconds, so that a halted process does not keep its row locks. This statement
- * runs in every transaction, because a pooler may run each transaction on another connection.
- */
+/** Ends the transaction after ten idle seconds, so that a process that hangs does not keep its row locks. */
 const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 const WITHOUT_NAMES =
@@ -95,10 +90,6 @@ export class ReadOnlyDatabaseError extends Error {
   readonly code = READ_ONLY;
 }
 
-/**
- * Gives access to the database. Requests use `find`, `read` and `readByKey`, the command executor uses `session`, and
- * administrative tasks use `transaction`.
- */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -119,9 +110,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction. If a decision of `work` depends on a row, `work` must lock that row.
-   * If `outer` is given, `work` runs in `outer`, which the caller commits. Otherwise `work` runs again after a deadlock
-   * or a similar error, so `work` must have no effects outside of the transaction.
+   * Runs `work` in one READ COMMITTED transaction, or in `outer` if given. After a deadlock `work` runs again, so it
+   * must have no effects outside of the transaction.
    * @throws the error of `work`, after the rollback
    */
   async transaction<Result>(
@@ -136,7 +126,7 @@ export class Database {
   }
 
   /**
-   * Runs `work` on a connection that nobody else uses until `work` has ended. `work` must not leave a transaction open.
+   * Runs `work` on a connection of its own. `work` must not leave a transaction open.
    * @throws the error of `work`
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
@@ -183,8 +173,8 @@ export class Database {
   }
 
   /**
-   * Runs a read outside of transactions. Waiting reads are taken in round-robin order of their callers, so that a
-   * client with hundreds of reads does not delay other clients.
+   * Runs a read outside of transactions. Callers take turns, so that a client with hundreds of reads does not delay
+   * other clients.
    * @param caller the id of the client for which the read is made; by default the service itself
    * @param isSlow true if the read may scan thousands of rows: a client has one slow read at a time
    * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds

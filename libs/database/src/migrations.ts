@@ -7,23 +7,19 @@ const UNKNOWN_COLUMN = '42703';
 /** PostgreSQL's error codes for a table, an index or a function whose name exists already. */
 const TAKEN = ['42P07', '42710', '42723'];
 
-/**
- * Turns off all timeouts until the end of the transaction. The settings are selected by name, because older versions of
- * PostgreSQL lack some of the settings.
- */
+/** Turns off all timeouts until the end of the transaction. */
 export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
 /**
  * The key of the advisory lock that keeps two migrations from running at once. Any number works that no other program
- * uses on this database; the bytes of this number spell "migr".
+ * uses on this database.
  */
 const MIGRATION_LOCK = 0x6d696772;
 
 /**
- * How long a migration waits for a lock, and how often the migration tries. Requests queue behind a migration that
- * waits for a table lock, so each attempt gives up after two seconds, and the next attempt starts after a pause of two
- * seconds.
+ * How long a migration waits for a lock, and how often. A waiting migration holds up all requests, so each attempt is
+ * short.
  */
 const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
@@ -37,8 +33,7 @@ export class UnsuitableDatabaseError extends Error {
 }
 
 /**
- * Brings the database to the newest migration. Any number of instances can start at once: one instance migrates, and
- * the other instances wait.
+ * Brings the database to the newest migration. Several instances can start at once: one migrates, the others wait.
  * @param dataSource a data source without the timeouts of requests, because a migration may take minutes
  * @param report called with a sentence if the migration has to wait for a lock
  * @returns the names of the migrations that this call has run
@@ -72,8 +67,7 @@ export async function migrate(
 }
 
 /**
- * Runs the pending migrations within `transaction`. Other migrations of the database wait until the end of
- * `transaction`.
+ * Runs the pending migrations within `transaction`.
  * @returns the names of the migrations that this call has run
  */
 export async function migrateWithin(transaction: EntityManager, lockMs = PATIENCE.lockMs): Promise<string[]> {
@@ -134,9 +128,9 @@ const COLLATION = `SELECT quote_ident(datname) AS name, datcollversion AS record
   FROM pg_database WHERE datname = current_database()`;
 
 /**
- * Checks how the database compares text. Changes nothing.
- * @returns `isAsciiOnly`: true if searches ignore the case of ASCII letters only. `problem`: a sentence that tells the
- * operator how to rebuild the indexes, if the indexes were built with another version of the collation.
+ * Checks how the database compares text.
+ * @returns `isAsciiOnly`: true if searches ignore the case of ASCII letters only. `problem`: tells the operator how to
+ * rebuild indexes that were built with another version of the collation
  */
 export async function collationOf(
   dataSource: DataSource,

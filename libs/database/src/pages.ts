@@ -3,10 +3,7 @@ import type { Database } from './database';
 import { entryOf } from './engine/entry-of';
 import type { SharedRead, StoredRow } from './engine/session';
 
-/**
- * A place in a list. The next page starts after the entry with this id or, in a list sorted by name, after this
- * lower-case name and id.
- */
+/** A place in a list, after the entry with this id or, in a list sorted by name, with this name and id. */
 export interface ListPosition {
   id: number;
   name?: string;
@@ -22,36 +19,29 @@ export type Parameter = (value: unknown, type: ValueType) => string;
 type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
 export interface Selection {
-  /**
-   * SQL conditions on the leading columns of the index that serves the list. The next columns of the index must be the
-   * column of `within`, if given, and the id.
-   */
+  /** SQL conditions on the leading columns of the index that serves the list. */
   conditions: readonly string[];
   /**
-   * Filters the list by a column with few distinct values, such as a status. `parameters` are the SQL parameters with
-   * the wanted values. `sorted` is the column's sort order in the index that serves the list: `ORDER BY` must match the
+   * Filters the list by a column with few distinct values, such as a status. `sorted` is the column's sort order in the
    * index.
    */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
   named?: NameSearch | undefined;
-  /**
-   * Properties with long texts. The length of these texts is counted, so that a page ends before it exceeds 256 KiB.
-   */
+  /** Properties with long texts. A page ends before these texts exceed 256 KiB. */
   long?: readonly string[];
 }
 
 /**
- * A search for names that start with the text in the SQL parameter `prefix`. Needs an index `(lower(name) COLLATE "C",
- * id)` on the rows that meet `conditions`.
+ * A search for names that start with the text in the SQL parameter `prefix`. Needs an index on `(lower(name) COLLATE
+ * "C", id)`.
  */
 interface NameSearch {
   prefix: string;
   /**
-   * SQL conditions on columns that the index lacks. A search for one page stops after reading 2,000 names, so that the
-   * page may have fewer entries than requested.
+   * SQL conditions on columns that the index lacks. The search stops after 2,000 names, even if the page is not full.
    */
   filters: readonly string[];
-  /** The SQL parameter with the ids to which the search is limited, as the text of an array such as `{1,2}`. */
+  /** The SQL parameter with the ids to which the search is limited. */
   ids?: string | undefined;
 }
 
@@ -61,10 +51,7 @@ const MAX_NAMES_READ = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
 const MAX_BYTES_WITHOUT_TEXTS = 64;
 
-/**
- * Maximum pages that one statement reads. For pages with long texts and for filtered searches by name the maximum is
- * four.
- */
+/** Maximum pages that one statement reads. Concurrent requests for pages share statements. */
 const MAX_PAGES = 50;
 const MAX_LONG_PAGES = 4;
 
@@ -75,8 +62,7 @@ export class PageReader<Row extends object, Filters, Page> {
 
   /**
    * @param select turns the filters of a request into SQL
-   * @param toPage creates a page from its rows, once for all requests that share the page; `next` is the start of the
-   * next page, or null after the last page
+   * @param toPage creates a page from its rows; `next` is the start of the next page, or null after the last page
    */
   constructor(
     private readonly database: Database,
@@ -125,8 +111,6 @@ export class PageReader<Row extends object, Filters, Page> {
     const end = rows.findIndex((row, place) => {
       bytes += MAX_BYTES_WITHOUT_TEXTS + bytesOf(row, long);
       const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
-      // In a search by name, the last column but one is false in a row that is not part of the page and only marks
-      // where the next page starts.
       return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
     });
     if (end === -1) {
@@ -142,10 +126,7 @@ function bytesOf(row: object, properties: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/**
- * The filters and the table of a list, from which the SQL for pages is built. The SQL leaves the planner no choice that
- * depends on estimates, so that reading a page takes as long in a large table as in a small table.
- */
+/** The filters and the table of a list, from which the SQL for pages is built. */
 interface List extends Selection {
   columns: string;
   table: string;
@@ -153,8 +134,8 @@ interface List extends Selection {
 }
 
 /**
- * Returns a statement that reads several pages at once. Each parameter is an array with one value per page. The last
- * column of every row is the number of the row's page. The rows of a page arrive in order.
+ * Returns a statement that reads several pages at once. Each parameter is an array with one value per page, and the
+ * last column of a row is the number of its page.
  */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
   const { named } = list;
@@ -166,9 +147,8 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Returns the SQL for one page in order of id. If the list is filtered by several values, such as two statuses, each
- * value has a subquery of its own, because the index is in order of id only within one value. The subqueries compare
- * with a range instead of `=`, so that PostgreSQL does not choose the slower index of the primary key.
+ * Returns the SQL for one page in order of id. Each value of a filter has a subquery of its own, because the index is
+ * in order of id only within one value.
  */
 function pageById(list: List): string {
   const { id, within } = list;
@@ -189,9 +169,8 @@ function pageById(list: List): string {
 }
 
 /**
- * Limits the rows twice: first to a constant number that is enough for every page, then to the size of this page.
- * Without the constant, PostgreSQL would expect far too many rows and would plan the statement again for each
- * execution.
+ * Limits the rows to the size of the page. Without the constant limit as well, PostgreSQL would expect far too many
+ * rows and plan the statement again for each execution.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
@@ -207,13 +186,12 @@ const BY_NAME = 'lower(name) COLLATE "C"';
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
 /**
- * Returns the SQL for one page of a search by name. Each row ends with the lower-case name and a boolean, `fits`. If
- * the search has read 2,000 names before the page is full, `fits` is false in the last row: that row is not part of the
- * page and only marks where the next page starts.
+ * Returns the SQL for one page of a search by name. The search stops after 2,000 names; the last row then only marks
+ * where the next page starts.
  */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
-  // OFFSET 0 keeps PostgreSQL from merging the subquery into the query, so that the rows with these ids are read first.
+  // OFFSET 0 makes PostgreSQL read the rows with these ids first.
   const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS ${table}`;
   const walk = select(
     { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },

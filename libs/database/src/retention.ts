@@ -14,7 +14,7 @@ export interface ExpiredRows {
 /**
  * Returns the `expired` condition for rows that are older than a number of days.
  * @param days the number of UTC days whose rows are kept, including today
- * @param dayColumn an SQL column or expression of type `date` with the UTC day of the row; rows with null are kept
+ * @param dayColumn an SQL column or expression of type `date`; rows with null are kept
  */
 export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired'] {
   return (now) => `${dayColumn} < '${utcDate(now - (days - 1) * DAY_MS)}'`;
@@ -22,11 +22,7 @@ export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired
 
 const MAX_ROWS = 5_000;
 
-/**
- * Deletes expired rows every ten minutes, or every `everyMs` milliseconds. Several instances may run at once: each
- * instance skips the rows that another instance is deleting. If a run fails, the failure is logged, and the next run
- * deletes the rows.
- */
+/** Deletes expired rows every ten minutes, or every `everyMs` milliseconds. Several instances may run at once. */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Retention.name);
   private readonly task: RepeatingTask;
@@ -59,7 +55,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       try {
         total += await this.deleteFrom(rows);
       } catch (error) {
-        // Go on with the other tables. The first error is thrown at the end.
+        // Go on with the other tables, and throw the first error at the end.
         failure ??= error as Error;
       }
     }

@@ -18,8 +18,8 @@ function packageFolder(): string {
 }
 
 /**
- * Returns the reason why PostgreSQL cannot run on this machine, as the rest of a sentence that begins with
- * "PostgreSQL". Undefined if PostgreSQL can run.
+ * Returns why PostgreSQL cannot run on this machine, as the rest of a sentence that begins with "PostgreSQL". Undefined
+ * if PostgreSQL can run.
  */
 export function unavailability(): string | undefined {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
@@ -40,9 +40,8 @@ function packageVersion(): string {
 }
 
 /**
- * Returns the path of a program that `account` can run: in the npm package, or in a copy of the package below `copies`.
- * If root starts the server, a copy is needed, because the server runs as another account, which may be unable to read
- * the package. A copy is also needed if symlinks are missing in a read-only package.
+ * Returns the path of a program that `account` can run: in the npm package or, if the account may be unable to read the
+ * package, in a copy below `copies`.
  */
 export function programFor(
   name: 'initdb' | 'postgres',
@@ -61,10 +60,7 @@ export function programFor(
   return join(copy, 'bin', name);
 }
 
-/**
- * Creates the missing symlinks of the shared libraries, because npm cannot ship symlinks. In the list of the npm
- * package, `target` is the path of a symlink, and `source` is the file to which the symlink points.
- */
+/** Creates the missing symlinks of the shared libraries, because npm cannot ship symlinks. */
 function createLinks(native: string): void {
   const list = fs.readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -77,8 +73,8 @@ function createLinks(native: string): void {
 }
 
 /**
- * Copies the binaries to a temporary folder and then renames that folder, so that several processes can copy at once
- * and an interrupted process leaves no incomplete copy.
+ * Copies the binaries to a temporary folder and then renames that folder, so that an interrupted process leaves no
+ * incomplete copy.
  */
 function copyBinaries(native: string, copy: string): void {
   const umask = process.umask(0o022);
@@ -108,8 +104,8 @@ export function programOptions(account: Account | undefined, cwd: string): ExecF
 }
 
 /**
- * Returns the line of `output` that best explains why a program failed: the last fatal error, otherwise the last other
- * error, otherwise the last line.
+ * Returns the line of `output` that best explains why a program failed: the last fatal error, or else the last error or
+ * line.
  */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
@@ -171,7 +167,6 @@ export function messageOf(error: unknown): string {
 
 export function toEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
-  // If the error has no system error code, the caller has aborted the start, so add no advice for the operator.
   const reason = errorCodeOf(error) === '' ? messageOf(error) : withRemedy(messageOf(error));
   return new EmbeddedPostgresError(`cannot ${doing}: ${reason}`, { cause: error });
 }

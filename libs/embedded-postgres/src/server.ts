@@ -1,6 +1,5 @@
-// The socket decides whether a server runs: no server runs if the socket is missing or refuses connections. A process
-// id in a lock file proves nothing, because another container may use the same folder, and containers have process ids
-// of their own.
+// Whether a server runs is decided by its socket. The process id in a lock file proves nothing, because another
+// container may use the same folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +16,7 @@ import {
   withRemedy,
 } from './binaries';
 
-/** Milliseconds to wait until a server responds. The server may be recovering, or another process may be stopping the server. */
+/** Milliseconds to wait until a server responds, which may be recovering or stopping. */
 const RESPONSE_TIMEOUT_MS = 60_000;
 /**
  * If a lock file is younger than this (in milliseconds), its server may still be starting and not yet listen on the
@@ -27,15 +26,9 @@ const LISTEN_TIMEOUT_MS = 2_000;
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
 const MAX_LOG_BYTES = 1_000_000;
-/**
- * The advisory lock that the owner of the server holds. Advisory locks are separate for each database, so all processes
- * take the lock in the same database, `postgres`.
- */
+/** The advisory lock that the owner of the server holds. */
 const LOCK = 7_366_277_318;
-/**
- * Matches temporary reasons for a failed start: the shared memory of a killed server is still in use for a moment, or
- * another process is starting a server, too.
- */
+/** Matches temporary reasons for a failed start, for example that another process is starting a server, too. */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
 
@@ -50,23 +43,19 @@ export interface Server {
 export class ServerInUseError extends EmbeddedPostgresError {}
 
 /**
- * Signals with which people and systems stop a server. If any other signal has ended a server, the server has crashed
- * and would crash again after a restart.
+ * Signals with which people and systems stop a server. After any other signal, the server has crashed and would crash
+ * again.
  */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
-/**
- * System error codes of a socket on which no server listens. Any other error means that a server is starting,
- * recovering or stopping.
- */
+/** System error codes of a socket on which no server listens. */
 const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 
 /** The types of pg lack `ref` and `unref`. After `unref`, the process can end while the connection is open. */
 type Connection = Client & { ref(): void; unref(): void };
 
 /**
- * Connects to the server of the folder and makes this process its owner. Starts a server if no server runs, and waits
- * for a server that is starting, recovering or stopping.
+ * Connects to the server of the folder and makes this process its owner. Starts a server if none runs.
  * @throws ServerInUseError if another process owns the server
  */
 async function connectAsOwner(server: Server): Promise<Connection> {
@@ -102,8 +91,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
 }
 
 /**
- * Connects, creates the database if it is missing, and makes this process the owner of the server. Returns an error
- * that may be temporary, and throws any other error.
+ * Connects, and makes this process the owner of the server. Returns an error that may be temporary, and throws any
+ * other error.
  */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
@@ -114,8 +103,8 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
     options: '-c client_min_messages=warning',
     application_name: 'embedded-postgres',
   }) as Connection;
-  // Ignore errors between queries: if the connection breaks, the next query fails as well. Without a listener, an error
-  // would end the process.
+  // Ignore errors between queries, which would otherwise end the process: if the connection breaks, the next query
+  // fails as well.
   connection.on('error', () => undefined);
   try {
     await connection.connect();
@@ -148,9 +137,8 @@ function pidIn(file: string): number {
 }
 
 /**
- * True if a server may be started in a folder whose socket has no listener. Removes lock files of a dead server:
- * PostgreSQL only checks whether a process with the recorded id exists, and after a restart of a container another
- * process often has that id.
+ * True if a server may be started in a folder. Removes lock files of a dead server: their process ids may belong to
+ * other processes after a restart, and PostgreSQL would then refuse to start.
  */
 function isFree({ cluster }: DataFolder): boolean {
   for (const name of ['postmaster.pid', `.s.PGSQL.${PORT}.lock`]) {
@@ -165,10 +153,7 @@ function isFree({ cluster }: DataFolder): boolean {
   return true;
 }
 
-/**
- * Returns a setting that is added to the command line of the server. `isPostmaster` recognizes the server of this
- * database cluster by the setting.
- */
+/** Returns a setting for the command line of the server, by which `isPostmaster` recognizes the server's process. */
 function processMark(cluster: string): string {
   return `embedded.cluster=${cluster}`;
 }
@@ -215,7 +200,7 @@ function launch({ folder, parameters }: Server): ChildProcess {
 }
 
 /**
- * True if the server that was started has ended, and another attempt may succeed.
+ * True if another attempt to start the server may succeed.
  * @throws EmbeddedPostgresError if the server has ended for a reason that will not pass
  */
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, cluster, log }: DataFolder): boolean {
@@ -243,8 +228,8 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
 }
 
 /**
- * Sends the signals one after the other until the server has ended. SIGTERM waits for all sessions to end, SIGINT ends
- * all sessions, and SIGQUIT stops the server without a checkpoint, so that the next start has to recover.
+ * Sends the signals one after the other until the server has ended. SIGTERM waits for all sessions, SIGINT ends them,
+ * and SIGQUIT stops the server without a checkpoint.
  */
 async function stopPostmaster(
   { cluster }: DataFolder,
@@ -260,8 +245,8 @@ async function stopPostmaster(
 }
 
 /**
- * Starts the server and owns it until `stop` is called with the signals to send. If the server dies, it is started
- * again; if that fails, `lost` resolves with the error.
+ * Starts the server and owns it until `stop` is called. If the server dies, it is started again; if that fails, `lost`
+ * resolves with the error.
  * @throws ServerInUseError if another process owns the server
  */
 export async function ownServer(server: Server) {
@@ -275,8 +260,8 @@ export async function ownServer(server: Server) {
       connection.unref();
       await new Promise((resolve) => connection.once('end', resolve));
       if (isStopped) return;
-      // Connect again, and start a server only if necessary: after the crash of one session, PostgreSQL ends all
-      // sessions and recovers by itself.
+      // Connect again, and start a server only if necessary: after a crash of one session, PostgreSQL recovers by
+      // itself.
       connection = await connectAsOwner(server);
       log(`PostgreSQL in ${folder.path} had died and is running again`);
       if (isStopped) connection.end().catch(() => undefined);

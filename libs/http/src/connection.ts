@@ -5,16 +5,15 @@ import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
 /**
- * Estimates of the memory that Node takes in addition to the content, in bytes: for a request with its response, for
- * the name or the value of a header field, and for a chunk of a body. If an estimate is too low, the system test
+ * Estimates of the memory that Node takes besides the content, in bytes. If an estimate is too low, the system test
  * `memory.spec.ts` fails.
  */
 const REQUEST_BYTES = 6 * 1024;
 const FIELD_PART_BYTES = 64;
 const CHUNK_OVERHEAD_BYTES = 400;
 /**
- * Bytes of memory for each received byte of an unfinished header section. The factor covers the worst case: header
- * fields of four bytes, which are the shortest possible.
+ * Bytes of memory for each received byte of an unfinished header section, in the worst case of very short header
+ * fields.
  */
 const UNFINISHED_FACTOR = 9;
 
@@ -29,10 +28,7 @@ export interface Caller {
 
 interface Parser {
   socket: Socket;
-  /**
-   * Node's HTTP parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. Node
-   * itself does not use the function, so the service may set the function.
-   */
+  /** Node's HTTP parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. */
   0: (this: Parser) => void;
 }
 
@@ -48,8 +44,8 @@ interface ParsedSocket extends Socket {
 const accounts = new WeakMap<Socket, Connection>();
 
 /**
- * Notes that a message has begun to arrive. All connections share this function, because Node reuses a parser for later
- * connections: a closure would keep the closed connection in memory.
+ * Notes that a message has begun to arrive. A closure for each connection would keep closed connections in memory,
+ * because Node reuses parsers.
  */
 function noteMessageBegin(this: Parser): void {
   const connection = accounts.get(this.socket);
@@ -59,8 +55,8 @@ function noteMessageBegin(this: Parser): void {
 }
 
 /**
- * A request whose body counts towards the memory of its connection as the body arrives. Short chunks of the body are
- * joined, because Node takes 400 bytes of memory even for a chunk of one byte.
+ * A request whose body is counted as memory of its connection while it arrives. Short chunks are joined, because Node
+ * takes 400 bytes of memory even for a chunk of one byte.
  */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
@@ -92,7 +88,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // Count at most twice the maximum length of a body: a longer body is refused, and its further bytes are discarded.
+    // Count at most twice the maximum length of a body: further bytes are discarded.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       accounts.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
@@ -100,10 +96,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 }
 
-/**
- * A response whose content counts towards the memory of its connection until the caller has read the content. Streamed
- * documentation pages do not count, because all responses that stream the same page share its buffers in memory.
- */
+/** A response whose content is counted as memory of its connection until the caller has read it. */
 export class AccountedResponse<
   Request extends IncomingMessage = AccountedRequest,
 > extends ServerResponse<Request> {
@@ -125,19 +118,16 @@ export class AccountedResponse<
 
 export class Connection {
   newest?: AccountedResponse;
-  /** Set if the rest of the newest request's body cannot be read. The handler of that request gets this error. */
+  /** Set if the rest of the newest request's body cannot be read. */
   brokenBy?: ApiError;
   waiting = 0;
   /**
    * Waiting requests start in this async context. Otherwise Node would treat each request as a part of the previous
-   * request.
+   * one.
    */
   readonly context = new AsyncResource('Connection');
   heldBytes = 0;
-  /**
-   * The part of `heldBytes` that belongs to no request yet: an unfinished header section, or the chunk sizes and
-   * trailers of a body.
-   */
+  /** The part of `heldBytes` that belongs to no request yet, such as an unfinished header section. */
   private unfinished = 0;
   private attributedBytes = 0;
   isMessageArriving = false;
@@ -193,10 +183,7 @@ export class Connection {
     request.heldBytes = 0;
   }
 
-  /**
-   * Stops counting the memory of the newest request if its response is sent. Without this call, the memory would count
-   * until the next request begins.
-   */
+  /** Stops counting the memory of the newest request if its response is sent. */
   settle(): void {
     if (this.newest !== undefined && isSent(this.newest)) {
       this.release(this.newest.req);
@@ -205,7 +192,7 @@ export class Connection {
 
   /**
    * Closes the connection in the next tick, because the connection may be writing at this moment.
-   * @param isParsing true if the connection's parser may be running at this moment, so that it must not be freed yet
+   * @param isParsing true if the connection's parser may be running, so that it must not be freed yet
    */
   destroy(isParsing: boolean): void {
     this.change(-this.heldBytes);
@@ -213,14 +200,13 @@ export class Connection {
     process.nextTick(() => {
       this.socket.destroy();
       if (!isParsing) {
-        // Emit `close` now, so that the parser and the requests are freed at once. Node would emit `close` only after
-        // reading from all other connections that have data.
+        // Emit `close` now, so that memory is freed at once: Node would first read from all other connections.
         this.socket.emit('close');
       }
     });
   }
 
-  /** Counts received bytes that belong to no request yet: Node reports header fields only once the header section is complete. */
+  /** Counts received bytes that belong to no request yet, such as those of an unfinished header section. */
   private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
     if (isRefused || !this.isMessageArriving) {

@@ -7,19 +7,16 @@ import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } 
 import { JSON_TYPE } from './representation';
 
 /**
- * If this many requests of one connection wait for earlier responses (pipelining, RFC 9112, section 9.3.2), the server
- * stops reading from the connection until one of these requests starts.
+ * If this many requests of one connection wait for earlier responses (pipelining), the server stops reading from the
+ * connection.
  */
 const MAX_WAITING = 16;
 /**
- * Estimated memory, in bytes, that all unanswered requests and unread responses together may take. The connections of
- * one caller may take half of this limit.
+ * Estimated memory, in bytes, that all requests and unread responses together may take. One caller may take half of
+ * this limit.
  */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
-/**
- * If requests exceed the memory limit, connections are closed until this part of the limit is free, so that the next
- * request does not exceed the limit again.
- */
+/** When memory runs out, connections are closed until this part of the limit is free. */
 const FREED_PART = 1 / 32;
 
 /**
@@ -29,26 +26,26 @@ const FREED_PART = 1 / 32;
 const MAX_CONNECTIONS = 15_000;
 
 /**
- * Interval, in milliseconds, at which a stopping server closes the connections that have no unanswered request. The
- * server also waits this long before the first time, because a request may already be on its way.
+ * Interval, in milliseconds, at which a stopping server closes idle connections. The first close also waits, because a
+ * request may already be on its way.
  */
 const GRACE_MS = 1_000;
 
 /**
- * Milliseconds for which a connection is still read after its last response. Closing a connection with unread bytes
- * could discard the response (RFC 9112, section 9.6).
+ * Milliseconds for which a connection is still read after its last response, because closing it with unread bytes could
+ * discard the response (RFC 9112, section 9.6).
  */
 const LINGER_MS = 1_000;
 
 /**
- * Why the server closes a connection although its caller has done nothing wrong: requests and responses take too much
- * memory, one address has half of all connections, or the maximum number of connections is open.
+ * Why the server closes a connection: requests take too much memory, one address has half of all connections, or too
+ * many connections are open.
  */
 export type Refusal = 'memory' | 'address' | 'total';
 
 /**
- * The open connections of a server. Requests of one connection are handled one after the other, the memory of all
- * requests is limited, and the server can stop without interrupting a request.
+ * The open connections of a server, with limits on their number and memory. Requests of one connection are handled one
+ * after the other.
  */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
@@ -61,8 +58,8 @@ export class Connections {
 
   /**
    * @param server a server that does not listen yet, because earlier connections would not be counted
-   * @param callerOf returns the name of the caller behind an address, who may open half of all connections; undefined
-   * for a trusted proxy, which may open all connections because it has many callers
+   * @param callerOf returns the name of the caller behind an address; undefined for a trusted proxy, which may open all
+   * connections because it has many callers
    */
   constructor(
     private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
@@ -112,7 +109,7 @@ export class Connections {
   /**
    * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
    * @param sum the memory of one caller's connections, or of all connections
-   * @param changed the connection whose bytes are being parsed at this moment, so that its parser must not be freed yet
+   * @param changed the connection that is being parsed at this moment, so that its parser must not be freed yet
    */
   private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);
@@ -139,9 +136,8 @@ export class Connections {
   }
 
   /**
-   * Calls `begin` for a request once the previous response on the same connection is sent. A caller may send many
-   * requests without reading any response (pipelining); without this order, the service would keep one response in
-   * memory for each request. If the connection closes before, `begin` is never called.
+   * Calls `begin` for a request once the previous response on the same connection is sent. Otherwise a caller could
+   * fill the memory with responses that are never read.
    */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
@@ -156,8 +152,8 @@ export class Connections {
       if (previous !== undefined) {
         connection.release(previous.req);
       }
-      // While the server stops, send `Connection: close` only with the response to the newest request: closing the
-      // connection earlier would lose the later requests.
+      // Only the response to the newest request closes the connection: closing it earlier would lose the later
+      // requests.
       if (this.ending && connection.newest === response) {
         response.shouldKeepAlive = false;
       }
@@ -196,9 +192,8 @@ export class Connections {
   }
 
   /**
-   * Answers bytes that Node could not parse as a request, after all earlier responses of the connection, and closes the
-   * connection. If the bytes belong to the body of a request, the handler of that request gets the error instead and
-   * responds.
+   * Answers bytes that Node could not parse as a request, and closes the connection. If the bytes belong to a request's
+   * body, the handler of that request gets the error and responds.
    */
   async refuse(
     socket: Socket,
@@ -212,13 +207,12 @@ export class Connections {
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting > 0) {
-      // Ignore the timeout of a request that waits for earlier responses of its connection: the service is late, not
-      // the caller. If nothing is sent or received, the socket timeout closes the connection.
+      // Ignore the timeout of a request that waits for earlier responses: the service is late, not the caller.
       return;
     }
     if (isTimedOut && !connection.isMessageArriving) {
-      // No request has begun: callers may open a connection in advance. Close without a response, which the caller
-      // would take for the response to a later request.
+      // No request has begun. Close without a response, which the caller would take for the response to a later
+      // request.
       socket.destroy();
       return;
     }
@@ -253,13 +247,13 @@ export class Connections {
   }
 
   /**
-   * Stops listening, waits for the requests in progress, and resolves when no connection is left.
-   * @param patienceMs how many milliseconds requests in progress may take before their connections are closed
+   * Stops listening, waits for the requests in progress, and closes all connections.
+   * @param patienceMs how many milliseconds requests in progress may take
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();
-    // Call close() of the TCP server, because close() of the HTTP server would also close idle connections immediately,
-    // although a request may already be on its way.
+    // Do not call close() of the HTTP server, which would close idle connections immediately, although a request may
+    // already be on its way.
     NetServer.prototype.close.call(this.server);
     const closing = setInterval(() => this.closeUnused(), GRACE_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);
@@ -281,10 +275,7 @@ export class Connections {
   }
 }
 
-/**
- * Emits `error` on a request, if a body parser listens for errors. The event is delayed by a moment, because the parser
- * of a new request may not listen yet.
- */
+/** Emits `error` on a request, a moment later, because the body parser of a new request may not listen yet. */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {
     if (!request.socket.destroyed && request.listenerCount('error') > 0) {
@@ -293,16 +284,13 @@ function failBody(request: IncomingMessage, error: ApiError): void {
   });
 }
 
-/**
- * If the body of the request is still arriving, makes the response close the connection. The rest of the body is read
- * and discarded for a second.
- */
+/** If the body of the request is still arriving, makes the response close the connection. */
 export function closeIfUnread({ raw: response }: FastifyReply): void {
   const { complete, socket } = response.req;
   if (!complete) {
     response.shouldKeepAlive = false;
-    // Node calls `destroySoon` once the response is sent. Replace it, because Node's own version would close the socket
-    // immediately and could lose the response.
+    // Node calls `destroySoon` once the response is sent. Node's own version would close the socket immediately and
+    // could lose the response.
     socket.destroySoon = () => endSoon(socket);
   }
 }

@@ -35,11 +35,9 @@ export interface Failure {
 /** The code of an unexpected failure, whose message is the stack of the error. */
 export const DEFECT = 'internal_error';
 
-/** The name of the running program, and how the program explains errors. A program sets both fields when it starts. */
 export const program = {
   /** The first word of each line that reports a failure. */
   name: 'error',
-  /** Explains an error that is not an OperatorError. By default every such error is a defect, reported with its stack. */
   explain: (error: unknown): Failure => ({ code: DEFECT, message: (error as Error).stack ?? String(error) }),
 };
 

@@ -28,9 +28,8 @@ export interface Tables {
 
 const BEGIN: Call = { statement: { text: 'BEGIN' } };
 /**
- * Ends the transaction after ten idle seconds, so that a halted process does not keep its row locks, and stops waiting
- * for a locked row after five seconds. Needed only behind a connection pooler, which may forget the timeouts that were
- * set for the connection.
+ * Ends the transaction after ten idle seconds, and stops waiting for a locked row after five seconds. A connection
+ * pooler may have lost the timeouts that were set for the connection.
  */
 const SET_TIMEOUTS: Call = {
   statement: {
@@ -49,11 +48,9 @@ interface Transaction {
 }
 
 /**
- * Runs commands in one transaction of two round trips. The first round trip begins the transaction, locks rows and
- * loads data. Then the `decide` functions of the commands run one after the other. The second round trip writes the
- * changes and commits. After the commit, the promises of the commands are resolved or rejected.
- * @returns the commands that were skipped because another transaction has locked a row; the `heldRow` of each command
- * is that row
+ * Runs commands in one transaction of two round trips: the first locks and loads rows, the second writes the changes
+ * and commits.
+ * @returns the commands that were skipped because another transaction has locked a row
  * @throws the database error, after a rollback; the promises of the commands are then still pending
  */
 export async function runBatch(
@@ -83,8 +80,8 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the strongest lock request for each row. With two requests, PostgreSQL could skip a locked row for the
- * stronger request and return the row for the weaker request, with values that another transaction is about to replace.
+ * Keeps only the strongest lock request for each row. A second, weaker request could return a row that another
+ * transaction is about to change.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();
@@ -98,9 +95,8 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Tries once more to load rows that the first attempt did not return. The first attempt requested only the strongest
- * lock that any command needs on a row. Now weaker locks are requested, too, because some commands need only a weaker
- * lock, which may be available.
+ * Tries once more to load rows that the first attempt did not return, now with the weaker locks that some commands
+ * need.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -147,8 +143,8 @@ async function load(
 }
 
 /**
- * Returns how to load a row, a value or an id. The row for which the transaction waits (`awaited`) is locked before all
- * other rows, so that the transaction holds no other row lock while waiting.
+ * Returns how to load a row, a value or an id. The row for which the transaction waits is locked first, so that the
+ * transaction holds no other lock while waiting.
  */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;
@@ -172,9 +168,8 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   const table = tables.of(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
-    // Keep only results that cannot change during the transaction. Without a lock, a row that was found may be about to
-    // change, so only a missing row is certain. With SKIP LOCKED, a missing row may just be locked by another
-    // transaction, so only a row that was found is certain.
+    // Keep only results that cannot change during the transaction: a row that is locked, or, if no lock was requested,
+    // a missing row.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
       state.load(row, id, found, lock);
@@ -221,10 +216,7 @@ function writesOf({ tables, state }: Transaction): Call[] {
   return [...calls, calls.length === 0 ? ROLLBACK : COMMIT];
 }
 
-/**
- * Returns a text such as `Account 7` for each row that the command may change. The executor never runs two batches at once
- * that may change the same row.
- */
+/** Returns a text such as `Account 7` for each row that the command may change. */
 export function exclusiveRowsOf({ needs }: Command): string[] {
   const rows = needs.filter(isRow);
   return rows.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(nameOf);

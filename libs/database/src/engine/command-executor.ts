@@ -5,17 +5,13 @@ import { isRefusedStatement, withRetries } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
 
-/**
- * Maximum batches at a time: one batch executes statements while the other batch waits for its commit to reach the
- * disk.
- */
+/** Maximum batches at a time: while one batch waits for the disk, the other executes statements. */
 const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
 const MAX_COMMANDS = 150;
 /**
- * While a batch runs, a second batch starts if this many commands wait, or as many commands as the first batch has.
- * Starting earlier would make batches too small: a command alone in a transaction costs six times as much as a command
- * among thirty.
+ * While a batch runs, a second batch starts as soon as this many commands wait. Smaller batches would cost more: a
+ * command alone in a transaction costs six times as much as among thirty.
  */
 const ENOUGH = 50;
 /**
@@ -36,25 +32,21 @@ export interface WriteModel {
    * children that refer to the parents.
    */
   readonly tables: readonly Entity[];
-  /** Called after each command. Reads the command's changes and may add entries to journals, such as the event feed. */
+  /** Called after each command, for example to record the command's changes in the event feed. */
   readonly afterCommand: (state: State) => void;
 }
 
 interface Batch {
   entries: QueuedCommand[];
   awaited: RowNeed | undefined;
-  /**
-   * The rows that the batch may change, each as a text such as `Account 7`. While the batch runs, no other batch of this
-   * process changes the same rows.
-   */
+  /** The rows that the batch may change, each as a text such as `Account 7`. */
   rows: ReadonlySet<string>;
   since: number;
 }
 
 /**
- * Runs commands in batches: concurrent commands share one transaction. If the database refuses a batch, each half of
- * the batch is tried again in a transaction of its own, until the failing command is alone, so that no command fails
- * because of another command. Two batches of this process never change the same row at the same time.
+ * Runs commands in batches: concurrent commands share one transaction. If the database refuses a batch, its halves are
+ * tried again separately, so that no command fails because of another command.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
@@ -137,8 +129,7 @@ export class CommandExecutor {
 
   /**
    * Runs the commands in one transaction. If PostgreSQL refuses a statement, runs each half of the commands in a
-   * transaction of its own. Commands that were skipped, because another transaction has locked a row, return to the
-   * queue.
+   * transaction of its own.
    */
   private async attempt(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
     const work = (session: Session) => {

@@ -6,18 +6,14 @@ import type { Lookup, RowLock } from './state';
 
 const MAX_KEYS = 500;
 
-/**
- * Up to four rows are inserted with a list of values, more rows with one array per column. Arrays are slower than a
- * list for a few rows, and faster for many rows.
- */
+/** Maximum rows that are inserted with a list of values. For more rows, one array per column is faster. */
 const MAX_LISTED = 4;
 
 export type WhenLocked = 'wait' | 'skip';
 
 /**
  * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
- * first column must be the primary key, a `bigint`. Rows of a view entity can only be read, with the query in its
- * `expression`. Several rows are passed as arrays, so that the same statement serves any number of rows.
+ * first column must be the primary key, a `bigint`.
  */
 export class EntityTable<Row extends object> {
   /** The table, or the query of a view in parentheses, as it stands after FROM. */
@@ -26,10 +22,7 @@ export class EntityTable<Row extends object> {
   /** The column names, separated by commas, for a SELECT whose rows `rowOf` can convert. */
   readonly names: string;
   readonly byId: SharedRead<number, Row | null>;
-  /**
-   * Checks whether rows of other tables refer to a row, before the row is deleted. A DELETE alone would find out, too,
-   * but would lock one of the referring rows.
-   */
+  /** Checks whether rows of other tables refer to a row, before the row is deleted. */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
   /** Draws new ids from the table's sequence. An id that is drawn but not used leaves a gap. */
@@ -146,8 +139,8 @@ export class EntityTable<Row extends object> {
   }
 
   /**
-   * Returns the column values of an entity, in the order of `names`. A Date becomes ISO text: inside an array, the
-   * driver would write the Date in the time zone of the machine, which is inexact for dates of the 19th century.
+   * Returns the column values of an entity. Dates become ISO text, because the driver would write a Date in an array
+   * inexactly if it is of the 19th century.
    */
   private stored(row: Row): unknown[] {
     return this.columns.map(({ propertyName, transformer }) => {

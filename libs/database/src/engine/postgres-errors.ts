@@ -6,20 +6,14 @@ const CONNECTION_FAILED =
   /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 
 /**
- * PostgreSQL's error codes for a database that cannot be used at the moment. Classes: lost connection (08), refused
- * user (28), missing database (3D) or schema (3F), lack of resources (53), shutdown or statement timeout (57). Single
- * codes: transaction timeouts (25P03, 25P04), lock timeout (55P03), database that accepts no connections (55000),
- * standby (25006), missing table (42P01) or column (42703), missing privilege (42501).
- * Source: PostgreSQL, appendix A.
+ * PostgreSQL's error codes (appendix A) for a database that cannot be used at the moment, for example because the
+ * connection was lost (08) or the server shuts down (57).
  */
 const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42703|42501)/;
 
 const TLS_FAILED = /CERT|^UNABLE_TO_VERIFY|^ERR_(SSL|TLS)_|^EPROTO$/;
 
-/**
- * Messages of lost connections for which the driver and TypeORM set no error code. The last two messages are errors of
- * later statements in a transaction whose connection was lost.
- */
+/** Messages of lost connections for which the driver and TypeORM set no error code. */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
 
@@ -39,8 +33,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * True if the database cannot be reached, the connection was lost, the server lacks resources, or too many requests
- * wait for the database. A later attempt may succeed.
+ * True if a later attempt may succeed: the database cannot be reached, the connection was lost, or too many requests
+ * wait for the database.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof OverloadedError) {
@@ -63,8 +57,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL rejected a statement, so that the transaction had no effect. After any other failure the outcome
- * is unknown: a commit may have succeeded although its response was lost.
+ * True if PostgreSQL rejected a statement, so that the transaction had no effect. After any other failure, the commit
+ * may have succeeded.
  */
 export function isRefusedStatement(error: unknown): boolean {
   return (
@@ -77,20 +71,13 @@ export function isSerializationConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
 }
 
-/**
- * True if a prepared statement cannot be used: the connection has lost the statement, already has another statement of
- * the same name, or has a statement whose result columns have changed their types. The last case has no error code of
- * its own, so the error is recognised by the name of a function in PostgreSQL's source.
- */
+/** True if a prepared statement cannot be used, for example because the connection has lost the statement. */
 export function isUnusableStatement(error: unknown): boolean {
   const isOutdated = codeOf(error) === '0A000' && reportOf(error).routine === 'RevalidateCachedQuery';
   return isOutdated || ['26000', '42P05'].includes(codeOf(error));
 }
 
-/**
- * True if a statement violated this unique, check or foreign key constraint. A statement violates a foreign key if it
- * writes a row whose parent is missing, and also if it deletes a parent that still has children.
- */
+/** True if a statement violated this constraint: a unique, check or foreign key constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;
 }
@@ -101,10 +88,7 @@ export function violates(error: unknown, constraint: string): boolean {
  */
 const WITH_VALUE = /^(22|P0)/;
 
-/**
- * Returns the parts of an error that are safe to log. Other fields of PostgreSQL and TypeORM errors repeat rows and
- * parameters, and other fields of Redis errors repeat the arguments of a command.
- */
+/** Returns the parts of an error that are safe to log. Other fields may contain stored values. */
 export function loggableError(error: unknown) {
   const { message, stack, constructor } = error instanceof Error ? error : new Error(String(error));
   const { code, table, constraint } = reportOf(error);
@@ -118,10 +102,7 @@ export function loggableError(error: unknown) {
 
 const MAX_ATTEMPTS = 4;
 
-/**
- * Runs `work`, and up to three more times after an error that has rolled back the transaction and may not recur: a
- * deadlock, a serialization failure, or a prepared statement that cannot be used.
- */
+/** Runs `work`, and up to three more times after an error that may not recur, such as a deadlock. */
 export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -28,7 +28,7 @@ export interface Waiting {
 
 /**
  * Milliseconds after which running work counts as slow. Other work then starts on another connection instead of waiting
- * for the slow work, whose connection may hang until a timeout.
+ * for the slow work.
  */
 const PATIENCE_MS = 100;
 
@@ -40,10 +40,6 @@ export function promptOf<Work extends { since: number }>(running: readonly Work[
 /** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
-  /**
-   * The number of the current round. The next field, `served`, contains the owners from whom an item was already taken
-   * in this round.
-   */
   private round = 0;
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
@@ -51,8 +47,7 @@ export class FairQueue<Item extends object> {
 
   /**
    * @param name names the work in traces and error messages
-   * @param onWaiting called once after a turn of the event loop in which items were added, so that the new items can be
-   * taken together, and every 100 ms while items wait
+   * @param onWaiting called soon after items were added, and every 100 ms while items wait
    */
   constructor(
     private readonly name: string,
@@ -66,7 +61,6 @@ export class FairQueue<Item extends object> {
 
   /**
    * Adds an item to the queue, one round after the last item of the same owner, so that owners take turns.
-   * @returns the value that is passed to the item's `resolve` function
    * @throws the error that is passed to the item's `reject` function; OverloadedError if the queue is full or the item
    * waits for too long
    */
@@ -117,7 +111,7 @@ export class FairQueue<Item extends object> {
 
   /**
    * Removes and returns at most `max` items, in the order of the queue.
-   * @param accept decides whether to take an item; called at most once for each item, in the order of the queue
+   * @param accept decides whether to take an item
    */
   take(accept: (item: Item & Waiting) => boolean, max = Infinity): (Item & Waiting)[] {
     const taken: (Item & Waiting)[] = [];

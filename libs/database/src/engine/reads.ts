@@ -6,14 +6,11 @@ import type { Session, SharedRead, Statement, StoredRow } from './session';
 export const SERVICE_CALLER: number = 0;
 
 /**
- * Maximum statements that are sent together on one connection. PostgreSQL executes the statements one after the other,
- * so with more statements the last one would wait too long.
+ * Maximum statements that are sent together on one connection. PostgreSQL executes them one after the other, so the
+ * last of many would wait too long.
  */
 const MAX_TOGETHER = 20;
-/**
- * Maximum connections for reads. A fourth connection may be used while another connection has been busy for more than
- * 100 ms.
- */
+/** Maximum connections for reads. One more may be used while a connection has been busy for more than 100 ms. */
 const MAX_CONNECTIONS = 3;
 const MAX_WITH_SLOW = 4;
 
@@ -38,11 +35,7 @@ interface SentReads {
   since: number;
 }
 
-/**
- * Runs reads outside of transactions. Waiting reads are taken in round-robin order of their callers. Similar reads
- * share one statement. Different statements are sent together on one connection, because sending takes half the time of
- * a short read.
- */
+/** Runs reads outside of transactions. Callers take turns, and similar reads share one statement. */
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
   private running: SentReads[] = [];
@@ -69,7 +62,7 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once. Last time a single read was waiting, so collecting more reads would hardly help.
+      // Send the read at once: last time only one read was waiting, so collecting more would hardly help.
       this.start();
     }
     return result;
@@ -88,10 +81,8 @@ export class Reads {
   }
 
   /**
-   * Takes waiting reads from the queue and groups the reads that are answered by the same statement. If the statement
-   * of a read is already running and started less than 100 ms ago, the read stays in the queue until that statement
-   * ends.
-   * @param prompt the sent reads that have been running for less than 100 ms
+   * Takes waiting reads from the queue and groups those that one statement can answer.
+   * @param prompt the reads that have been running for less than 100 ms
    */
   private take(prompt: readonly SentReads[]): SentReads['groups'] {
     const groups: SentReads['groups'] = new Map();
@@ -120,8 +111,8 @@ export class Reads {
   }
 
   /**
-   * True if a slow statement of this caller is running or about to start. Each caller may have one slow statement at a
-   * time, so that a few callers cannot take all connections.
+   * True if a slow statement of this caller is running. Each caller may have one at a time, so that a few callers
+   * cannot take all connections.
    */
   private hasSlow(caller: number, next: SentReads['groups']): boolean {
     return [next, ...this.running.map(({ groups }) => groups)].some((groups) =>
@@ -157,7 +148,6 @@ export class Reads {
       entries.forEach(({ reject }) => reject(error));
     }
     groups.delete(id);
-    // Start the waiting reads now, without waiting for the other statements on this connection.
     this.queue.schedule();
   }
 }

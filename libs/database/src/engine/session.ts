@@ -28,9 +28,8 @@ export interface CallResult {
 }
 
 /**
- * A read that one statement does for many requests. Requests that pass the same `SharedRead` object share statements.
- * Requests that arrive while a statement runs share the next statement, so that a result is never older than its
- * request.
+ * A read that one statement does for many requests: requests that arrive while a statement runs share the next
+ * statement.
  */
 export interface SharedRead<Key, Result> {
   readonly maxKeys?: number;
@@ -50,17 +49,16 @@ const LOST = '26000';
 const WITHOUT_NAMES_MS = 600_000;
 
 /**
- * Names each prepared statement by a hash of the statement's text, because behind a connection pooler other programs
- * may prepare statements on the same connection. Some poolers lose prepared statements between two transactions. After
- * such a loss, the process does not prepare statements for ten minutes.
+ * Names each prepared statement by a hash of its text, because programs behind a connection pooler share connections
+ * and must not use one name for different statements.
  */
 export class StatementNames {
   private readonly names = new Map<string, string>();
   private unusableUntil = 0;
 
   /**
-   * @param onLost called when the process stops naming statements for ten minutes, because a connection has lost a
-   * prepared statement
+   * @param onLost called when a pooler has lost a prepared statement, so that no statements are prepared for ten
+   * minutes
    */
   constructor(private readonly onLost: () => void = () => undefined) {}
 
@@ -90,25 +88,19 @@ interface Description {
 const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
- * Sends several statements to PostgreSQL at once and receives their results in one round trip. The driver itself would
- * send five messages for each statement and request the description of the result columns each time. If a statement
- * fails, PostgreSQL skips the statements after it. Source: PostgreSQL, "Message Flow", "Extended Query" and
- * "Pipelining".
+ * Sends several statements to PostgreSQL at once and receives their results in one round trip, which the driver itself
+ * cannot do. Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
  */
 class RoundTrip {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
-  /**
-   * For each sent statement: its name, and the description of its result columns as soon as PostgreSQL has sent the
-   * description.
-   */
+  /** The name and the result columns of each sent statement. PostgreSQL sends the columns later. */
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
 
   /**
    * @param prepared the statements that the connection has prepared, by name
-   * @param callback called once, with the results of all statements or the error of the failed statement; a public
-   * field, because the driver's tracing instrumentation replaces it
+   * @param callback called once, with the results of all statements or the error of the failed statement
    */
   constructor(
     private readonly calls: readonly Call[],
@@ -123,7 +115,7 @@ class RoundTrip {
   }
 
   /**
-   * Sends the statements. The driver calls this method and the `handle…` methods.
+   * Sends the statements. The driver calls this method.
    * @returns an error if a value cannot be sent
    */
   submit({ stream }: { stream: Socket }): Error | null {
@@ -144,8 +136,8 @@ class RoundTrip {
     if (description !== undefined) {
       return [bind, serialize.execute()];
     }
-    // Close the name first: an earlier round trip may have prepared the statement and then failed, and PostgreSQL
-    // refuses to prepare a name twice. Closing an unknown name does no harm.
+    // Close the name first: PostgreSQL refuses to prepare a name twice, and an earlier round trip may have failed after
+    // preparing it.
     const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
     const parse = serialize.parse({ name, text: statement.text });
     return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
@@ -191,8 +183,7 @@ class RoundTrip {
   }
 }
 
-// With its `pipeline` option, the driver accepts only instances of its own `Query` class, so make `RoundTrip` look like
-// a subclass of `Query`.
+// The driver accepts only instances of its own `Query` class, so make `RoundTrip` look like a subclass of `Query`.
 Object.setPrototypeOf(RoundTrip.prototype, Query.prototype as object);
 
 export class Session {
@@ -209,7 +200,7 @@ export class Session {
   ) {}
 
   /**
-   * Runs statements one after the other in one round trip. May be called again before the results have arrived.
+   * Runs statements one after the other in one round trip.
    * @returns the result of each statement
    * @throws the driver's error for the first statement that fails; the statements after it are not run
    */

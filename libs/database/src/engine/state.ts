@@ -3,10 +3,7 @@ import type { Call, SharedRead } from './session';
 
 export type Entity<Row extends object = object> = new () => Row;
 
-/**
- * A statement that finds a value for each key, such as the number of orders for each customer id. By default the
- * statement runs before rows are locked, so its result may be outdated by the time of the lock.
- */
+/** A statement that finds a value for each key, such as the number of orders for each customer id. */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
   /**
@@ -16,10 +13,7 @@ export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   isUnderLocks?: true;
 }
 
-/**
- * The row locks that commands use, from the weakest to the strongest. PostgreSQL's fourth lock, FOR SHARE, is not
- * needed. Whoever holds a stronger lock need not request a weaker lock.
- */
+/** The row locks that commands use, from the weakest to the strongest. A stronger lock includes the weaker locks. */
 export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
 
@@ -36,11 +30,7 @@ export interface RowNeed {
   lock: RowLock;
 }
 
-/**
- * A row that is a part of another row, the whole, which has the same id. The part needs no lock of its own: a
- * transaction reads or changes the part only while the transaction holds a lock on the whole. A command that needs the
- * part must also need the whole.
- */
+/** A row that belongs to another row, the whole, and has the same id. The lock on the whole also protects the part. */
 export interface PartNeed {
   part: Entity;
   whole: Entity;
@@ -48,14 +38,14 @@ export interface PartNeed {
 }
 
 /**
- * One change of the store's data. The engine loads the rows and values in `needs`, calls `decide`, and writes the
- * changes that `decide` has made to the `State`.
+ * One change of the store's data. The rows in `needs` are loaded, `decide` changes them in memory, and the changes are
+ * written.
  */
 export interface Command<Result = unknown> {
   readonly needs: readonly Need[];
   /**
-   * Checks the rules on the loaded `state` and makes the changes there. Must be synchronous and have no other side
-   * effects, because the engine may call `decide` again for the same command.
+   * Checks the rules and makes the changes in `state`. Must have no other effects, because `decide` may be called again
+   * for the same command.
    * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
@@ -79,11 +69,11 @@ export interface CommandSource {
   /** The id of the client that sent the command. The queue serves clients in round-robin order. */
   owner: number;
   /**
-   * A condition on the changed resource, such as an expected ETag. `decide` calls `assertHolds` while the row is
-   * locked, with the resource as a GET would return it. `assertHolds` throws an error if the condition is not met.
+   * A condition on the changed resource, such as an expected ETag. `assertHolds` throws an error if the condition is
+   * not met.
    */
   precondition?: { assertHolds(resource: object): void };
-  /** Wraps a command before the command is queued, for example so that a repeated request takes effect only once. */
+  /** Changes a command before it is queued, for example so that a repeated request takes effect only once. */
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
 }
 
@@ -105,8 +95,8 @@ export interface RowChange<Changed extends object = object> {
 }
 
 /**
- * One item of the state: a row (null if no such row exists), the value of a lookup, or the new entries of a journal.
- * Changes replace `value` and never modify the object in it, so that the changes of a failed command can be undone.
+ * One item of the state. Changes replace `value` instead of modifying its object, so that the changes of a failed
+ * command can be undone.
  */
 interface Cell {
   of: object;
@@ -118,8 +108,8 @@ interface Cell {
 }
 
 /**
- * The rows and values that a batch has loaded, with the changes of the commands that have run so far. Reading a row or
- * value that was not loaded throws an error.
+ * The rows and values that a batch has loaded, with the changes of its commands so far. Reading anything else throws an
+ * error.
  */
 export class State {
   private readonly cells = new Map<object, Map<unknown, Cell>>();
@@ -130,7 +120,7 @@ export class State {
 
   /**
    * @param now the time of all changes in the batch
-   * @param afterCommand called after each command; reads the changes of the command and may add journal entries
+   * @param afterCommand called after each command, for example to add events
    */
   constructor(
     readonly now: Date,
@@ -144,8 +134,8 @@ export class State {
   }
 
   /**
-   * Stores a row that is a part of another row, the whole. Does nothing if the whole is not locked, because another
-   * transaction may then be about to change the part.
+   * Stores a row that belongs to another row, the whole. Does nothing if the whole is not locked, because the part may
+   * then change at any time.
    */
   loadPart({ part, whole, id }: PartNeed, stored: unknown): void {
     const cell = this.cells.get(whole)?.get(id);
@@ -204,7 +194,6 @@ export class State {
     return this.needed(entity, id).value as Found | null;
   }
 
-  /** Returns the rows of `entity` that the current command has changed. */
   changesOf<Changed extends object>(entity: Entity<Changed>): RowChange<Changed>[] {
     return [...this.before]
       .filter(([{ of, value }, before]) => of === entity && !isSame(before, value))
@@ -224,8 +213,7 @@ export class State {
   }
 
   /**
-   * Sets the value of a lookup for the later commands of the batch, for example a count that now includes the row that
-   * this command has added. Does nothing if the batch has not loaded the key.
+   * Sets the value of a lookup for the later commands of the batch, for example a count that now includes a new row.
    */
   note<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     const cell = this.cells.get(lookup)?.get(key);
@@ -252,8 +240,8 @@ export class State {
   }
 
   /**
-   * @throws Error if the transaction does not hold `lock` on the row. Without the lock, the UPDATE or DELETE might have
-   * to wait for another transaction
+   * Returns a loaded row that is to be changed.
+   * @throws Error if the transaction does not hold `lock` on the row, which is a mistake in the command's `needs`
    */
   private locked(row: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(row, id);
