@@ -7,7 +7,7 @@ import { RunningService, URL_OPTION, keyInEnvironment, noService } from '../modu
 type Field = [name: string, text: string];
 
 /**
- * Returns a parser for an option that may be repeated. The parser collects all fields.
+ * Returns a parser for an option that may be repeated.
  * @param pattern its first group is the name of a field, its second group the value
  */
 function fieldsAs(pattern: RegExp, form: string) {
@@ -60,8 +60,8 @@ export class ApiCommand extends BaseCommand {
     const header = 'a header field; repeat the option for more';
     command
       .summary(SUMMARY)
-      // The first argument is the path if there is only one, because Commander does not allow an optional argument before a
-      // required one.
+      // Commander does not allow an optional argument before a required one, so the first argument is the path if there
+      // is only one.
       .argument('<method-or-path>', 'GET, HEAD, POST, PUT, PATCH, DELETE; or the path, for GET')
       .argument('[path]', 'path of an operation, such as /pets/1')
       .option('-f, --field <name=value>', field, fieldIn)
@@ -146,8 +146,8 @@ function jsonOrText(text: string): unknown {
 }
 
 /**
- * Returns the URL of the next page. Returns undefined after the last page, at the end of the event feed (which links to the same
- * page again), and if the link leads to another server, which must not receive the API key.
+ * Returns the URL of the next page. Returns undefined after the last page, and if the link leads to another server,
+ * which must not receive the API key.
  */
 function nextPage({ headers }: Response, url: URL): URL | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];

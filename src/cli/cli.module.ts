@@ -41,10 +41,7 @@ export class ServeCommand extends BaseCommand {
     command.addHelpText('after', SETTINGS_HELP);
   }
 
-  /**
-   * Running the service does not call this method: the launcher starts the service itself. The command exists for the help, and
-   * to refuse arguments of `serve`.
-   */
+  /** Never called, because the launcher starts the service itself. The command exists for the help. */
   protected execute(): Promise<never> {
     return Promise.reject(new UsageError('serve takes no arguments.'));
   }
@@ -130,10 +127,7 @@ export class CliModule {
   }
 }
 
-/**
- * Returns the default settings if a setting is invalid, because the help must work nevertheless. A command that needs settings
- * reads them again and then reports the invalid setting.
- */
+/** Returns the default settings if a setting is invalid, because the help must work nevertheless. */
 function settingsOrDefaults(): AllSettings {
   try {
     return readSettings(process.env);

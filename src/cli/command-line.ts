@@ -26,10 +26,9 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   listenForInterruption(signals);
   // Drop warnings that libraries such as ioredis print with `console.warn`, because they would mix with the command's output.
   Object.assign(console, { warn: () => undefined });
-  // Report the error without its other fields, which Node would print: some fields of a database error contain data of rows.
+  // Do not let Node print the error with all its fields: a database error can contain data of rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
-  // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then never will, so report a
-  // failure.
+  // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then has failed.
   process.once('beforeExit', () => process.exit(1));
   const code = await executeCommand().then(() => 0, reportFailure);
   await outputIsWritten().then(
@@ -47,7 +46,6 @@ async function executeCommand(): Promise<void> {
     await CliModule.forOperator(operatorName(process.env)),
     COMMANDER_OPTIONS,
   );
-  // Name the program in the help as the operator has called it, for example `npx petstore`.
   const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
   commander.name(PETSTORE).version(VERSION, '-v, --version').addHelpText('after', SETTINGS_HELP);
   try {

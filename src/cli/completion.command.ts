@@ -4,7 +4,7 @@ import { BaseCommand, type Commander, print } from '#libs/command-line';
 /** The beginning of a command line, for example ` clients create --plan`, and the words that may follow. */
 type Place = [words: string, next: readonly string[]];
 
-/** Placeholder for the names of all clients, which the completion scripts request from the store. */
+/** Placeholder for the names of all clients, which the completion scripts ask for. */
 const CLIENT_NAMES = '@clients';
 
 const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4`;
@@ -25,8 +25,8 @@ function placesOf(command: Commander, words = ''): Place[] {
 }
 
 /**
- * Returns the completion script for bash, which zsh runs as well. The script skips arguments, so that options are also offered
- * after arguments. Lengths are written as `$((…))`, because zsh would interpret a letter after a colon as a modifier.
+ * Returns the completion script for bash, which zsh runs as well. Lengths are written as `$((…))`, because zsh would
+ * interpret a letter after a colon in another way.
  */
 function bash(places: Place[]): string {
   return `_petstore_next() {

@@ -31,10 +31,7 @@ import { databaseUrl } from '../runtime/database-url';
 import { SeedService } from '../runtime/seed';
 import { openStore } from './store';
 
-/**
- * Tables that are not copied: the rows of `instances` describe processes that use the source, and the copy gets an identity of
- * its own.
- */
+/** Tables that are not copied, because their rows are true only for the source. */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 
@@ -144,17 +141,14 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
       }),
     );
   } catch (error) {
-    // Fall back to the code: if a host has several addresses, a failed connection has an error without a message.
+    // Fall back to the code, because the error of a failed connection may have no message.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = (message || (code ?? String(error))).replace(/\.$/, '');
     throw new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
   }
 }
 
-/**
- * Copies the store to a new folder. The copy is made in a folder with the suffix `.partial`, which stays behind if the process is
- * killed. The suffix is removed when the copy is complete.
- */
+/** Copies the store to a new folder, which has the suffix `.partial` until the copy is complete. */
 async function copyToFolder(
   typed: string,
   files: readonly CopiedFile[],

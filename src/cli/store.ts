@@ -18,7 +18,7 @@ export function openStore(
   return opening;
 }
 
-/** Stops the embedded PostgreSQL servers that this process has started. Called even if the command has failed. */
+/** Stops the embedded PostgreSQL servers that this process has started. */
 export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }
@@ -30,8 +30,7 @@ export class OpenedStore extends StoreConnection {
   }
 
   /**
-   * Opens the database for the services of a command. Only an embedded database is migrated here; for any other database, `db
-   * migrate` and the start of the service do that.
+   * Opens the database for a command. An embedded database is also migrated.
    * @throws OperatorError if migrations are missing in another database
    */
   async open(): Promise<void> {

@@ -48,9 +48,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * Returns the error to report. A request that failed before any guard ran, for example because of an unknown path, has not been
-   * counted against the rate limit yet, so count the request here. If a limit is reached or the key is invalid, return that error
-   * instead.
+   * Returns the error to report. A request for an unknown path, for example, was not counted against the rate limit yet
+   * and may be over the limit.
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
@@ -83,10 +82,7 @@ export class ErrorFilter implements ExceptionFilter {
 /** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
-/**
- * Returns the 404 or 405 error if no route matches the request. Returns null for a malformed request, whose own error is reported
- * instead.
- */
+/** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
   if (!is404 || (client !== undefined && client.decision === undefined)) {
     return null;
@@ -105,8 +101,7 @@ function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): Ap
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
-    // Fastify closes the connection whenever it refuses a body. Keep the connection open if the whole body has arrived
-    // nevertheless.
+    // Fastify closes the connection whenever it refuses a body. Keep it open if the whole body has arrived.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);
@@ -120,8 +115,8 @@ function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // The database is unavailable, or a transaction failed again and again because of concurrent transactions. A later request may
-  // succeed, so respond with 503.
+  // The database is unavailable, or busy with concurrent transactions. A later request may succeed, so respond with
+  // 503.
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||
@@ -138,7 +133,7 @@ function toApiError(failure: unknown): ApiError {
     : new InternalError();
 }
 
-/** Errors of Nest have the HTTP status in `status`, those of Fastify in `statusCode`. Any other error counts as 500. */
+/** Nest's errors have the HTTP status in `status`, Fastify's in `statusCode`. */
 function httpStatusOf(failure: unknown): number {
   const { status, statusCode = status } = failure as { status?: unknown; statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : 500;

@@ -34,8 +34,7 @@ import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 
 /**
- * Timeouts in milliseconds. A request gets a 408 if its headers take longer than `headersMs`, or the whole request longer than
- * `requestMs`. A connection without traffic is closed after `standstillMs`.
+ * Timeouts in milliseconds: for the headers of a request, for the whole request, and for a connection without traffic.
  */
 const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 export type ServerTimeouts = typeof TIMEOUTS;
@@ -52,8 +51,7 @@ export function createHttpAdapter(
     genReqId: requestIdOf,
     trustProxy: settings.trustProxy.length > 0 && networkMatcher(settings.trustProxy),
     bodyLimit: MAX_BODY_BYTES,
-    // Use Node's limit for the request line and headers as the limit for parameters in a path. An overlong id then gets a 400 for
-    // an invalid value instead of a 404.
+    // Allow long parameters in a path, so that an overlong id gets a 400 for an invalid value instead of a 404.
     routerOptions: { maxParamLength: 16_384 },
     skipMiddie: true,
     return503OnClosing: false,
@@ -65,8 +63,7 @@ export function createHttpAdapter(
       ServerResponse: AccountedResponse,
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(1_000, headersMs),
-      // Accept requests without `Host` here. `assertReadable` refuses them later with an error in JSON, which Node would not
-      // send.
+      // Accept requests without `Host` here: `assertReadable` refuses them with an error in JSON.
       requireHostHeader: false,
     },
   });
@@ -79,10 +76,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : randomUUID();
 }
 
-/**
- * Adds everything about HTTP that is the same for all operations: connections, CORS, body parsing, request log. Must be called
- * before routes are registered, because Fastify applies these hooks only to routes that are registered later.
- */
+/** Adds everything about HTTP that is the same for all operations. Must be called before routes are registered. */
 export function configureHttp(app: NestFastifyApplication, settings: Settings): Connections {
   const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
@@ -91,8 +85,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const connections = new Connections(fastify.server, (address) =>
     isProxy(address) ? undefined : countedAddress(address),
   );
-  // 0 means no limit. By default, Node ignores all headers after the first thousand, which may include an important header such
-  // as `If-Match`.
+  // 0 means no limit. By default, Node ignores all headers after the first thousand.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
   connections.onRefusal = refusalLog(fastify.log, app.get(Clock));
@@ -103,8 +96,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Use `setOnRequestHook` for the common headers. A hook of Fastify would run after Nest's own hooks, some of which send a
-  // response themselves.
+  // Use `setOnRequestHook` for the common headers, because Nest's own hooks may send a response before hooks of Fastify
+  // run.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();
@@ -118,8 +111,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
       done(error as Error);
       return;
     }
-    // Hide `Content-Type` from Fastify, which would refuse an unsupported type even without a body. The body parser checks the
-    // raw header.
+    // Hide `Content-Type` from Fastify, which would refuse an unsupported type even without a body.
     request.headers['content-type'] = undefined;
     const { origin, 'access-control-request-method': method } = request.headers;
     if (request.method === 'OPTIONS' && origin !== undefined && method !== undefined) {
@@ -150,8 +142,7 @@ function watchRoutes(fastify: FastifyInstance): void {
       outside.add(route.url);
     }
     if (route.method === 'HEAD') {
-      // Do not run Fastify's hook for HEAD: it would set `Content-Length: 0` on a 304, which is not the length of the resource
-      // (RFC 9110, section 8.6). Node omits the body without the hook.
+      // Do not run Fastify's hook for HEAD, which would set a wrong `Content-Length` on a 304.
       route.onSend = undefined;
     }
   });
@@ -164,10 +155,7 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
 }
 
-/**
- * How long, in milliseconds, a reason for closing connections is not logged again, so that a flood of connections does not fill
- * the log.
- */
+/** How long, in milliseconds, a reason for closing connections is not logged again. */
 const QUIET_MS = 60_000;
 
 const REFUSALS: Record<Refusal, string> = {
@@ -186,10 +174,7 @@ function refusalLog(logger: FastifyBaseLogger, clock: Clock): (reason: Refusal) 
   };
 }
 
-/**
- * Replaces the server's listeners, because Node would answer malformed requests and an unknown `Expect` without an error in JSON,
- * and would drop CONNECT requests.
- */
+/** Replaces the server's listeners, because Node would answer malformed requests without an error in JSON. */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
   const begin: RequestListener<typeof AccountedRequest, typeof AccountedResponse> = (request, response) => {
@@ -209,16 +194,14 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
 }
 
 /**
- * Response headers that scripts of other origins may read. `Date` is included, because scripts need the server's clock to
- * interpret the reset times of limits.
+ * Response headers that scripts of other origins may read. Scripts need `Date` to interpret the reset times of limits.
  */
 const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 
 /**
- * Returns the CORS headers of a response. `Vary` is always set, because a cache could otherwise send a response without CORS
- * headers to a script.
+ * Returns the CORS headers of a response. `Vary` keeps a cache from sending the response to a script of another origin.
  */
 function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
   const { origin = '' } = headers;
@@ -249,10 +232,7 @@ async function answerPreflight(
   void reply.status(204).headers(headers).send();
 }
 
-/**
- * Logs one line per request. The line contains the route pattern instead of the path, because a path or query may contain
- * secrets.
- */
+/** Logs one line per request, with the route pattern instead of the path, because a path may contain secrets. */
 function logRequests(fastify: FastifyInstance): void {
   // Do not create a child logger for each request, which would take longer than writing the line to the log.
   fastify.setChildLoggerFactory((logger) => logger);

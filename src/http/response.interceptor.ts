@@ -14,8 +14,8 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * Adds the headers for rate limits and deprecation. Must be called with the final status, because a response with certain
- * statuses does not count against the limit.
+ * Adds the headers for rate limits and deprecation. Must be called with the final status, because some responses do not
+ * count.
  */
 export async function writeHeaders(
   limiter: RequestLimiter,
@@ -23,8 +23,7 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
-  // Requests for pages and health checks are not counted, so there are no rate limits to report. Only malformed requests count on
-  // every path: they always have a `client`.
+  // Requests for pages and health checks are not counted, so there are no rate limits to report.
   if (request.client === undefined && request.isOutsideApi) {
     return;
   }
@@ -33,8 +32,8 @@ export async function writeHeaders(
 }
 
 /**
- * Turns the result of an operation into the response. A single interceptor does everything, because each additional interceptor
- * would make all requests slower. `ErrorFilter` creates the error responses.
+ * Turns the result of an operation into the response. Everything is in one interceptor, because each additional one
+ * would slow down all requests.
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
@@ -44,7 +43,6 @@ export class ResponseInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     return next.handle().pipe(
-      // Emit a promise, which Nest awaits. Awaiting the promise in the stream (`mergeMap`) would take longer.
       map(async (result) => {
         const body = represent(result, request, reply);
         await writeHeaders(this.limiter, request, reply, reply.statusCode);
@@ -54,10 +52,7 @@ export class ResponseInterceptor implements NestInterceptor {
   }
 }
 
-/**
- * Replaces the method with which Nest calls interceptors. Nest nests several streams, which took 17% of the processor time of a
- * read by id. The replacement returns the same result and only saves time.
- */
+/** Replaces the way in which Nest calls interceptors, which took 17% of the processor time of a read by id. */
 export function callInterceptorsDirectly(): void {
   InterceptorsConsumer.prototype.intercept = async function (
     interceptors,

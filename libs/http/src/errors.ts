@@ -5,8 +5,7 @@ export interface ErrorBody {
 }
 
 /**
- * An error that is reported to the caller as a response. It has no stack trace, because collecting the trace would take as
- * long as the rest of a refused request.
+ * An error that is reported to the caller as a response. It has no stack trace, because collecting one would be slow.
  */
 export class ApiError extends Error {
   constructor(
@@ -31,7 +30,9 @@ export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
   readonly when: string;
-  /** The error is documented for every operation (`operations`), or for every operation with a request body (`bodies`). */
+  /**
+   * The error is documented for every operation (`operations`), or for every operation with a request body (`bodies`).
+   */
   readonly everywhere?: 'operations' | 'bodies';
   readonly example: string;
   readonly exampleHeaders: Readonly<Record<string, string>>;
@@ -177,8 +178,7 @@ export const InternalError = defineError({
 });
 
 /**
- * The service is unavailable for a reason that the operator can fix. The caller gets a 503. The message is written to
- * the log and says what to do.
+ * The service is unavailable for a reason that the operator can fix. The caller gets a 503, and the message is logged.
  */
 export class UnavailableError extends Error {}
 

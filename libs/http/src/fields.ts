@@ -1,5 +1,4 @@
-// Decorators for the fields of bodies, queries and responses. Each decorator adds class-validator rules and an OpenAPI
-// description.
+// Decorators for the fields of bodies, queries and responses, with validation rules and an OpenAPI description.
 import { Param, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
 import {
@@ -27,10 +26,7 @@ export interface FieldOptions {
   optional?: boolean;
   /** The field may be null or absent. In a JSON Merge Patch, null removes the value (RFC 7396). */
   nullable?: boolean;
-  /**
-   * Only for query parameters, which are always optional: how often the parameter may occur. If the parameter may occur
-   * more than once, the value is a list.
-   */
+  /** How often a query parameter may occur. If more than once, the value is a list. */
   times?: number;
   enumName?: string;
 }
@@ -38,7 +34,7 @@ export interface FieldOptions {
 /**
  * Declares a field with its OpenAPI schema and its validation rules.
  * @param expected describes valid values for error messages; follows the words "must be"
- * @param rulesWith returns class-validator decorators with the given options. For a list, the decorators apply to each value
+ * @param rulesWith returns class-validator decorators with the given options
  */
 export function Field(
   options: FieldOptions,
@@ -80,10 +76,10 @@ export function Id(options: FieldOptions): PropertyDecorator {
 }
 
 /**
- * Parameter decorator for an id in the path, which the handler gets as a number. The response to any other text is 400
+ * Parameter decorator for an id in the path, which the handler gets as a number. Any other text is refused with 400
  * `validation_failed`.
- * @param example an id for the OpenAPI document. Tools send examples unchanged, so operations that delete a resource must have
- * another example than operations that read one
+ * @param example an id for the OpenAPI document. Testing tools may send the example, so an operation that deletes needs
+ * another example than an operation that reads
  */
 export function IdParam(name: string, description: string, example = 1): ParameterDecorator {
   const transform = (text: string) => {
@@ -126,7 +122,7 @@ interface TextOptions extends FieldOptions {
   isName?: boolean;
 }
 
-/** Declares a text whose length is counted in Unicode code points, as in JSON Schema. NUL and unpaired surrogates are refused. */
+/** Declares a text whose length is counted in Unicode code points, as in JSON Schema. */
 export function Text({
   min = 0,
   max,
@@ -153,10 +149,7 @@ export function Text({
  */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/**
- * Replaces `Length` of class-validator, which does not count variation selectors. The database counts them, so a text
- * could be too long for its column.
- */
+/** Replaces `Length` of class-validator, which does not count all characters that the database counts. */
 function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSTORABLE.test(value)) {
     return false;
@@ -187,8 +180,7 @@ export function Timestamp(options: FieldOptions): PropertyDecorator {
 }
 
 /**
- * Parses an RFC 3339 timestamp to the millisecond. A leap second becomes the first second of the next day, as in POSIX
- * time.
+ * Parses an RFC 3339 timestamp to the millisecond. A leap second becomes the first second of the next day.
  * @returns null if the text is no such timestamp, or if the year, as written or in UTC, is not from 0001 to 9999
  */
 export function parseTimestamp(text: string): Date | null {
@@ -198,13 +190,13 @@ export function parseTimestamp(text: string): Date | null {
   const isLeap = text[17] === '6';
   const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
   time.setTime(time.getTime() + (isLeap ? 1_000 : 0));
-  // A leap second is only valid at the end of a month in UTC. Here it has already become the first second of the next
+  // A leap second is only valid at the end of a month in UTC, so the second after it belongs to the first day of a
   // month.
   if (isLeap && !time.toISOString().includes('-01T00:00:00')) {
     return null;
   }
   const [date, year] = [text.slice(0, 10), time.getUTCFullYear()];
   const isInRange = !date.startsWith('0000') && year >= 1 && year <= 9999;
-  // Compare the parsed date with the text, because `Date` turns 30 February into a day in March instead of failing.
+  // Compare the date with the text, because `Date` turns 30 February into a day in March.
   return isInRange && new Date(date).toJSON().startsWith(date) ? time : null;
 }

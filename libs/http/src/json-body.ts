@@ -6,12 +6,11 @@ import { isRead } from './representation';
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * Makes Fastify parse every request body as JSON in UTF-8, and accept an empty body. Fastify's own parsers would accept
- * other media types and charsets, and would refuse an empty body.
+ * Makes Fastify parse every request body as JSON in UTF-8. Fastify's own parsers accept other media types and refuse an
+ * empty body.
  */
 export function acceptJson(fastify: FastifyInstance): void {
-  // Read the bodies of GET and HEAD requests, too: a request with a body is refused, and only reading shows whether a
-  // chunked body is empty.
+  // Read the bodies of GET and HEAD requests, too, because such a request is refused unless its body is empty.
   for (const method of ['GET', 'HEAD']) {
     fastify.addHttpMethod(method, { hasBody: true, overrideExisting: true });
   }
@@ -95,10 +94,7 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/**
- * Finds numbers with many digits or with an exponent: `JSON.parse` may round the fraction of such a number to an
- * integer.
- */
+/** Finds numbers whose fraction `JSON.parse` may round to an integer: those with many digits or with an exponent. */
 const MAY_ROUND = /[\d.]{17}|\d[eE]/;
 /**
  * Matches each string and each number in valid JSON. The groups are the whole part, the fraction and the exponent of a
@@ -108,7 +104,7 @@ const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+)
 
 /**
  * Returns 0.5 for a number with a fraction that `JSON.parse` would round to an integer, so that validation refuses the
- * number. Returns any other token unchanged.
+ * number.
  */
 function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
   if (whole === undefined || !Number.isInteger(Number(token))) {

@@ -1,5 +1,3 @@
-// Reads the parts of a request that matter before routing: the request target, `Host`, `Transfer-Encoding`, and the
-// header fields that proxies add.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -7,7 +5,7 @@ import { BadRequestError } from './errors';
 
 /**
  * Returns all values of a header field in their order, because Node's `headers` keeps only the first value of some
- * fields and joins the values of others. `name` is in lower case.
+ * fields.
  */
 export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];
@@ -22,7 +20,7 @@ export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders
 
 /**
  * Removes the spaces and tabs at both ends of a text (RFC 9110, section 5.6.3). `trim()` would also remove other
- * characters, such as U+00A0, and a regular expression could take quadratic time.
+ * characters.
  */
 export function trimmed(text: string): string {
   const isSpace = (index: number): boolean => text[index] === ' ' || text[index] === '\t';
@@ -38,16 +36,12 @@ export function trimmed(text: string): string {
 
 /** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
 const NOWHERE = '/%25/';
-/**
- * Replaces the target of `OPTIONS *`, which asks about the service as a whole. The router needs a path, and no route
- * has this path.
- */
+/** Replaces the target of `OPTIONS *`, which asks about the service as a whole, by a path, which the router needs. */
 export const WHOLE_SERVICE = '/%25/*';
 
 /**
- * Returns the request target as a path with a query, in whichever form the caller has sent the target (RFC 9112,
- * section 3.2). If a path cannot be decoded, its end is replaced so that no route matches: the router would refuse the
- * original path before any hook runs.
+ * Returns the request target as a path with a query (RFC 9112, section 3.2). If a path cannot be decoded, its end is
+ * replaced so that no route matches.
  */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {
@@ -122,8 +116,7 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
     const [address = '', bits = isIP(network) === 6 ? 128 : 32] = network.split('/');
     list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
-  // Cache the results: comparing an address with all networks takes 3 µs and is needed several times per request, which
-  // is 4% of the time of a read.
+  // Cache the results, because comparing an address with all networks is slow and is needed several times per request.
   const known = new LRUCache<string, boolean>({
     max: MAX_KNOWN,
     memoMethod: (text) => {
@@ -134,11 +127,7 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
   return (address = '') => known.memo(address);
 }
 
-/**
- * A valid path prefix such as `/shop`; a slash at the end is not part of the matched group. `//other.example` is
- * refused, because links would lead to another host. A colon at the end is refused, because it would break the OpenAPI
- * document in YAML.
- */
+/** A valid path prefix such as `/shop`. `//other.example` is refused, because links would lead to another host. */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 
 /** Returns the path prefix that a trusted proxy has removed (the last value of `X-Forwarded-Prefix`), or an empty text. */

@@ -15,9 +15,8 @@ import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationG
 type Schema = Type<unknown> | string;
 
 /**
- * The successful response of an operation. One of three fields has the schema of what the handler returns: `resource`
- * for a resource, which is sent with an ETag; `page` for a `Page` of entries; `body` for any other value, which is sent
- * unchanged.
+ * The successful response of an operation. One of three fields has the schema: `resource` (sent with an ETag), `page`,
+ * or `body` for any other value.
  */
 interface ResponseOptions extends RepresentationOptions {
   description: string;
@@ -46,8 +45,7 @@ interface OperationOptions {
 
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
-  // Repeat the sunset and the stability as badges, because the documentation pages of Scalar and Redoc show only
-  // `x-badges`.
+  // Show the sunset and the stability as badges: Scalar and Redoc show only `x-badges`.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   const described = {
     operationId: id,
@@ -66,7 +64,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   );
 }
 
-/** Announces the removal of an operation in the header fields of every response, and documents these fields and the error 410. */
+/** Announces the removal of an operation in the header fields of every response. */
 function announcing(deprecation: Deprecation): MethodDecorator[] {
   const { since, sunset } = deprecation;
   const days = { Deprecation: `@${Date.parse(since) / 1000}`, Sunset: new Date(sunset).toUTCString() };
@@ -101,8 +99,8 @@ function responding(response: ResponseOptions): MethodDecorator[] {
 }
 
 /**
- * Returns an OpenAPI schema for responses with the resource `name`. The shared schema of the resource leaves some
- * fields optional, and this schema requires these fields.
+ * Returns an OpenAPI schema for responses with the resource `name`, in which more fields are required than in the
+ * resource's own schema.
  * @param properties the fields to require. Their types are repeated, because some code generators ignore `required`
  * without a type
  */

@@ -10,10 +10,7 @@ export const InvalidCursorError = defineError({
   message: 'cursor must come from the Link header of a previous page. Leave it out to start over.',
 });
 
-/**
- * Where a page of a list starts: after the entry with this id. In a list that is sorted by name: after this lower-case
- * name and id.
- */
+/** A place in a list, after the entry with this id or, in a list sorted by name, with this name and id. */
 export interface ListPosition {
   id: number;
   name?: string | undefined;
@@ -30,7 +27,7 @@ function positionOf(cursor: string): ListPosition {
   const [, digits, name] =
     /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = Number(digits);
-  // Accept only the text that `cursorAfter` returns, because base64url and numbers have several spellings of one value.
+  // Accept a cursor in its only correct spelling, because base64url and numbers have several spellings of one value.
   if (!Number.isSafeInteger(id) || cursorAfter(id, name) !== cursor) {
     throw new InvalidCursorError();
   }
@@ -40,10 +37,7 @@ function positionOf(cursor: string): ListPosition {
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 20;
 
-/**
- * Maximum length of a cursor in characters. The longest cursor encodes a name of 200 characters with 4 bytes each and
- * an id of 16 digits.
- */
+/** Maximum length of a cursor in characters, enough for a name of 200 characters with 4 bytes each. */
 const MAX_CURSOR_LENGTH = 1_100;
 
 export function Cursor(options: FieldOptions): PropertyDecorator {
@@ -70,7 +64,7 @@ export class PageQuery {
 
 /**
  * Returns which entries of a list the request asks for. If `name` is given, the list is sorted by name.
- * @throws ApiError 400 `invalid_cursor`, also for a cursor of the same list in another order
+ * @throws ApiError 400 `invalid_cursor`
  */
 export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {
   const given = cursor === undefined || cursor === FIRST_PAGE ? undefined : positionOf(cursor);

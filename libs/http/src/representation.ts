@@ -1,5 +1,4 @@
-// Sends what handlers return: resources with an ETag, and pages with a link to the next page. Also checks the conditions of
-// requests (`If-Match` and `If-None-Match`).
+// Sends what handlers return: resources with an ETag, and pages with a link to the next page.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
@@ -17,13 +16,10 @@ export function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/**
- * One page of a list or of the event feed. Several requests may share a page and its body, so code must not modify a
- * page.
- */
+/** One page of a list or of the event feed. Do not modify a page, because several requests may share it. */
 export interface Page<Entry> {
   readonly entries: readonly Entry[];
-  /** The cursor of the next page; null if no entries follow. A page of the event feed always has a next page. */
+  /** The cursor of the next page; null if no entries follow. */
   readonly cursor: string | null;
 }
 
@@ -33,13 +29,13 @@ export interface RepresentationOptions {
   /** The deprecation of the operation that reads the path in `Location`, if that operation is deprecated. */
   deprecatedRead?: Deprecation;
   /**
-   * Returns the resource as a GET would return it, from which the ETag is computed. Needed if this operation returns
-   * more fields than the GET, such as a secret.
+   * Returns the resource as a GET would return it. Needed if this operation returns more fields than the GET, such as a
+   * secret.
    */
   asRead?: (resource: never) => object;
   /**
-   * The name of the query parameter that selects entries by id. If a request asks for one id and nothing else, the page
-   * has the ETag of its only entry, so that the caller can send the ETag in `If-Match`.
+   * The name of the query parameter that selects entries by id. A page of one such entry has the entry's ETag, so that
+   * the caller can send the ETag in `If-Match`.
    */
   single?: string;
 }
@@ -104,8 +100,8 @@ function asksForOne(query: object, parameter: string): boolean {
 }
 
 /**
- * Bodies with more characters than this are sent one per turn of the event loop, so that other requests can run in
- * between: sending a long body takes a thousand times as long as sending a short body.
+ * Bodies with more characters than this are sent one after the other, so that short responses need not wait for many
+ * long ones.
  */
 const LONG_BODY = 64 * 1024;
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
@@ -133,26 +129,20 @@ function asJson(body: string | Buffer, reply: FastifyReply): ResponseBody {
   return typeof body === 'string' ? body : inTurn(body);
 }
 
-/**
- * Returns the value of `Location`: the collection's path and the new id (RFC 9110, section 10.2.2). If the operation
- * that reads this path was removed, returns the path of its successor.
- */
+/** Returns the value of `Location`: the collection's path and the new id (RFC 9110, section 10.2.2). */
 function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
   const path =
     read && isGone(read, request) ? successorOf(read, String(id)) : `${request.routeOptions.url}/${id}`;
   return request.prefix + path;
 }
 
-/**
- * Returns the value of `Link` that leads to the same request with another cursor. The path comes from the route,
- * because the request target may name a foreign host.
- */
+/** Returns the value of `Link` that leads to the same request with another cursor. */
 export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest, cursor: string): string {
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),
   );
-  // Encode the parsed query again instead of repeating the original text: other programs may parse unusual texts, such
-  // as `?name=a?b` or `%FF`, in another way.
+  // Write the parsed query again, because other programs may parse the caller's own text, such as `?name=a?b`, in
+  // another way.
   const others = Object.entries(query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));
@@ -187,7 +177,7 @@ function mismatchOf(tags: string[], tag: string | null): string {
  * Returns true if `If-None-Match` matches the current ETag by weak comparison. The response is then 304 for a read and
  * 412 for a change.
  * @param tag the current ETag of the resource; null if the path has no ETag
- * @throws PreconditionFailedError if `If-Match` does not match the current ETag
+ * @throws PreconditionFailedError if `If-Match` does not match
  */
 export function isNotModified(conditions: Conditions, tag: string | null): boolean {
   const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch } = conditions;
@@ -212,9 +202,9 @@ function answersNotModified(request: FastifyRequest, reply: FastifyReply, tag: s
 }
 
 /**
- * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row of the resource is locked, so
- * that the resource cannot change between the check and the change.
- * @param resource the representation that a GET would return at this moment; null if the path has no ETag
+ * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row is locked, so that the resource
+ * cannot change after the check.
+ * @param resource what a GET would return at this moment; null if the path has no ETag
  * @throws PreconditionFailedError if a condition is not met
  */
 export function assertConditions(conditions: Conditions, resource: object | null): void {
@@ -232,9 +222,8 @@ export function assertConditions(conditions: Conditions, resource: object | null
 }
 
 /**
- * Checks `If-Match` and `If-None-Match` of a request that changes something on a path whose responses have no ETag,
- * such as a list. No ETag that the caller sends can match there. If the path cannot be read with GET, `If-None-Match`
- * is ignored.
+ * Checks `If-Match` and `If-None-Match` of a request to a path without an ETag, such as a list, where no ETag can
+ * match.
  * @throws PreconditionFailedError if a condition is not met
  */
 export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {
@@ -242,7 +231,7 @@ export function assertPathConditions({ headers, server, routeOptions }: FastifyR
   assertConditions(isReadable ? headers : { 'if-match': headers['if-match'] }, null);
 }
 
-/** Marks an operation that checks `If-Match` and `If-None-Match` itself, and documents the header field `If-Match`. */
+/** Marks an operation that checks `If-Match` and `If-None-Match` itself. */
 export function IfMatch(): MethodDecorator {
   return applyDecorators(
     AddRouteConfig({ checksConditions: true }),

@@ -1,4 +1,4 @@
-// Decorators that describe an operation to the router and to the OpenAPI document, and the rules for deprecated operations.
+// Decorators that describe an operation to the router and to the OpenAPI document.
 import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
@@ -7,8 +7,8 @@ import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { type AnyDefinedError, defineError } from './errors';
 
 /**
- * Adds facts to the Fastify configuration of a route, which can be read even if a request fails before any guard runs.
- * Several decorators can add facts, while Nest's `RouteConfig` would replace earlier facts.
+ * Adds facts to the Fastify configuration of a route. Nest's own `RouteConfig` would replace the facts of earlier
+ * decorators.
  */
 export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
@@ -26,8 +26,8 @@ export const NOTES = 'x-operation-notes';
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
- * Notes for the documentation of an operation. `success` lists header fields of successful responses, and `always`
- * lists header fields of all responses.
+ * Notes for the documentation of an operation: header fields of successful responses (`success`) and of all responses
+ * (`always`).
  */
 export interface Notes {
   errors?: readonly AnyDefinedError[];
@@ -39,7 +39,6 @@ export interface Notes {
   bodies?: readonly [name: string, example: Examples[string]][];
 }
 
-/** Adds notes to an operation, from which its OpenAPI documentation is completed. */
 export function Documented(added: Notes): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const extensions = Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) as
@@ -64,15 +63,14 @@ export function EachOperation(
 }
 
 /**
- * A tag of the OpenAPI document. In the navigation of the documentation, the tag is below its `parent`, which is
- * another tag, or below its `group`, which is only a heading.
+ * A tag of the OpenAPI document. Documentation pages show the tag below its `parent`, which is another tag, or below
+ * its `group`, a heading.
  */
 interface TagOptions {
   name: string;
   description: string;
   parent?: string;
   group?: string;
-  /** The document lists the tags, and their operations, by ascending place. */
   place: number;
 }
 
@@ -101,23 +99,20 @@ export interface Deprecation {
 }
 
 /**
- * Maximum number of characters of a path parameter that a response repeats. Valid parameters are shorter, and a longer
- * value may be an API key that was sent in the wrong place.
+ * Maximum number of characters of a path parameter that a response repeats. A longer value may be an API key in the
+ * wrong place.
  */
 const MAX_ECHOED = 30;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /**
-     * The deprecation of the operation. `days` has the header fields `Deprecation` and `Sunset`, which are formatted
-     * once per operation instead of for each request.
-     */
+    /** The deprecation of the operation. `days` has the header fields `Deprecation` and `Sunset`, already formatted. */
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
     /**
-     * If set, operations whose sunset lies before this unix time (in milliseconds) return 410. The value is the current
-     * time. Absent if the settings say that operations still work after their sunset.
+     * Operations whose sunset lies before this unix time (in milliseconds) return 410. Absent if operations still work
+     * after their sunset.
      */
     goneUntil?: number;
   }

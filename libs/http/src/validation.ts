@@ -1,5 +1,4 @@
-// Converts bodies and queries to instances of their DTO classes, and checks the fields by the rules of class-validator
-// decorators.
+// Converts bodies and queries to instances of their DTO classes, and validates the fields.
 import {
   type ArgumentMetadata,
   type CanActivate,
@@ -30,7 +29,7 @@ export function IgnoresQuery(): MethodDecorator {
   return AddRouteConfig({ ignoresQuery: true });
 }
 
-/** Refuses a query or a body if the operation takes none. Otherwise the service would silently ignore the caller's mistake. */
+/** Refuses a query or a body if the operation takes none, because ignoring it would hide the caller's mistake. */
 @Injectable()
 export class InputGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -55,10 +54,7 @@ function hasParameter(context: ExecutionContext, kind: RouteParamtypes): boolean
   return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
 }
 
-/**
- * Refuses an invalid percent escape in the query. The query parser would take the escape literally, so that a search
- * would use a value that the caller did not mean.
- */
+/** Refuses an invalid percent escape in the query, because the query parser would take it literally. */
 function assertDecodable(target: string): void {
   try {
     decodeURIComponent(target);
@@ -83,7 +79,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
 /**
  * Returns an instance of the class with the fields of `value`.
  * @param isQuery true if all values are text, so that numbers and booleans have to be parsed
- * @throws ApiError 400 `validation_failed`, whose message names the invalid fields and their valid values
+ * @throws ApiError 400 `validation_failed`, whose message names the invalid fields
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
@@ -108,8 +104,8 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
 }
 
 /**
- * Throws `ValidationFailedError` with the messages of class-validator. Does not throw if class-validator accepts the
- * value: a value is also checked here if the service could not compile one of its rules.
+ * Throws `ValidationFailedError` with the messages of class-validator. Does nothing if class-validator accepts the
+ * value.
  */
 function refuse(instance: object, unknown: string[], names: string[]): void {
   const problems = validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false }).map(
@@ -128,10 +124,7 @@ function refuse(instance: object, unknown: string[], names: string[]): void {
   throw new ValidationFailedError(`${[...first, ...more].join('; ')}.`);
 }
 
-/**
- * Quotes a name that the caller has sent. A long name is cut, because the name may be an API key that was sent in the
- * wrong place.
- */
+/** Quotes a name that the caller has sent. A long name is cut, because it may be an API key in the wrong place. */
 function quoted(name: string): string {
   const short = name.length > 30 ? `${name.slice(0, 30)}…` : name;
   return JSON.stringify(short.toWellFormed());
@@ -151,8 +144,8 @@ const storage = getMetadataStorage();
 const compiled = new Map<object, ReadonlyMap<string, CompiledField>>();
 
 /**
- * Returns the compiled rules of the fields of a class, including inherited fields. The result is cached:
- * class-validator would collect the rules for each object, which takes 20 times as long.
+ * Returns the compiled rules of the fields of a class. The result is cached, because class-validator would take 20
+ * times as long.
  */
 function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
   let fields = compiled.get(shape);
@@ -179,8 +172,8 @@ export function composed(name: string): string {
 }
 
 /**
- * Compiles the rules of a field into functions. The function `fromQuery` converts the text of a query parameter to the
- * type of the field. If the text cannot be converted, `fromQuery` returns the text unchanged.
+ * Compiles the rules of a field into functions. `fromQuery` converts the text of a query parameter to the type of the
+ * field, if possible.
  */
 function compile(metadata: ValidationMetadata[]) {
   const { CONDITIONAL_VALIDATION: CONDITION, WHITELIST } = ValidationTypes;
@@ -202,10 +195,7 @@ function compile(metadata: ValidationMetadata[]) {
   };
 }
 
-/**
- * Compiles one rule. A rule that cannot be compiled (nested, asynchronous or with its own condition) rejects every
- * value; class-validator then checks the value again and decides.
- */
+/** Compiles one rule. A rule that cannot be compiled rejects every value, and class-validator then decides. */
 function ruleOf(metadata: ValidationMetadata): Rule {
   const [constraint] = storage.getTargetValidatorConstraints(metadata.constraintCls);
   if (constraint === undefined || metadata.validateIf) {

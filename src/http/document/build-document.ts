@@ -53,8 +53,7 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 }
 
 /**
- * Returns the tags and tag groups. `x-parent` nests tags, as `parent` does in OpenAPI 3.2. Tools that do not know `x-parent` can
- * show the groups instead, which have the same nesting.
+ * Returns the tags and tag groups. Tools that do not know `x-parent`, which nests tags, can show the groups instead.
  */
 function tagParts(): object {
   const sorted = definedTags();
@@ -137,7 +136,7 @@ type Schemas = Record<string, SchemaObject>;
 
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the resource, or is `*`.';
 
-/** Decorators leave notes on each operation. Turns these notes into parameters, responses and headers of the document. */
+/** Turns the notes of decorators into parameters, responses and headers of the document. */
 function completeDocument({ paths, components = {} }: OpenAPIObject, features: Feature[]): void {
   Object.assign(components, {
     schemas: { ...components.schemas, ...schemas(features) },
@@ -160,8 +159,7 @@ function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) 
 
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
   const shared = components.parameters!;
-  // Parameters that several operations share become components. The first parameter with a name is the component, and every
-  // operation with an equal parameter refers to the component.
+  // Parameters that several operations share become components.
   const own = (operation.parameters as ParameterObject[]).map((parameter) => {
     const { name } = parameter;
     shared[name] ??= parameter;
@@ -179,10 +177,7 @@ function completeRequest(operation: NotedOperation, method: string, components: 
   }
 }
 
-/**
- * Adds errors, 304 and headers to the responses of an operation. Operations share responses as components, unless an operation
- * has header fields of its own, such as `Deprecation`.
- */
+/** Adds errors, 304 and headers to the responses of an operation. Equal responses become shared components. */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
   const always = noted(operation, 'always');
   const responses = operation.responses as Responses;
@@ -239,10 +234,7 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
   };
 }
 
-/**
- * Names the component of a response after its errors, for example `PetNotFound`. Errors that every operation can return are named
- * after the status, for example `BadRequest`.
- */
+/** Names the component of a response after its errors, for example `PetNotFound`. */
 function nameOf(errors: ErrorDefinition[]): string {
   const own = errors.filter((error) => errors.length === 1 || error.everywhere !== 'operations');
   const text = own.length === 0 ? STATUS_CODES[errors[0]!.status]! : own.map(({ code }) => code).join(' or ');
@@ -261,10 +253,7 @@ function nameIn($ref: string): string {
   return $ref.split('/').at(-1)!;
 }
 
-/**
- * Adds the type, which Scalar needs, to schemas and properties with only `allOf` or `oneOf`. Moves `id` to the front, because
- * inherited properties would otherwise come first.
- */
+/** Adds the type, which Scalar needs, to schemas, and moves `id` to the front. */
 function addTypes(schemas: Schemas): void {
   for (const schema of Object.values(schemas)) {
     schema.type ??= 'object';

@@ -35,7 +35,6 @@ export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }
 
-/** Declared here, because the types of highlight.js would make the types of browsers available in every file. */
 interface Highlighter {
   registerLanguage(name: string, language: unknown): void;
   getLanguage(name: string): unknown;
@@ -55,7 +54,7 @@ async function createRenderer(operations: Map<string, string>) {
   const { default: MarkdownIt } = await import('markdown-it');
   const renderer = new MarkdownIt({ html: false, highlight });
   const code = renderer.renderer.rules.code_inline!;
-  // The name of an operation is a link to the reference, unless the name is in a link already.
+  // The name of an operation becomes a link to the reference.
   renderer.renderer.rules.code_inline = (tokens, index, ...rest) => {
     const written = code(tokens, index, ...rest);
     const link = operations.get(tokens[index]!.content.replace(/\?.*/, ''));
@@ -78,7 +77,6 @@ export async function readPageFile(name: string): Promise<{ parts: Buffer[]; bro
   return { parts: [content!], brotli: brotli! };
 }
 
-/** Reads and renders all guides. */
 export async function readGuides({ paths }: OpenAPIObject) {
   const links = operationsIn(paths).map(({ name, link }) => [name, link] as const);
   const markdown = await createRenderer(new Map(links));
@@ -99,12 +97,11 @@ export async function readGuides({ paths }: OpenAPIObject) {
 }
 
 export type Guide = Awaited<ReturnType<typeof readGuides>>[number];
-// Infer the type from the dynamic import, because markdown-it declares other types for `require`.
+// Infer the type, because markdown-it declares other types for `require`.
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
 
 /**
- * Adds an anchor to each heading and to each table row that starts with an error code. Turns links to Markdown files into links
- * to pages.
+ * Adds anchors to headings and error codes, and turns links to Markdown files into links to pages.
  * @returns the headings, in the order of the text
  */
 function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {
@@ -141,8 +138,7 @@ const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
 /**
- * Returns the HTML page for a path. Its links are relative, so that they also work if a proxy serves the service below a
- * prefix.
+ * Returns the HTML page for a path. Its links are relative, so that they also work behind a proxy with a path prefix.
  */
 function htmlOf(path: string, title: string, about: string, head: string, body: string): string {
   const html = `<!doctype html>
@@ -177,7 +173,6 @@ function operationsIn(paths: OpenAPIObject['paths']) {
   );
 }
 
-/** Returns the header that all pages share. */
 export function siteHeader(current: string): string {
   const pages = { [INDEX_PATH]: 'Guides', '/docs': 'Reference', '/swagger': 'Swagger UI' };
   const links = Object.entries(pages).map(([path, text]) => {
@@ -193,11 +188,8 @@ export function siteHeader(current: string): string {
 const ABOUT = 'Pets, the categories they belong to, orders and stock, over HTTP with an API key.';
 
 /**
- * Returns the API reference. The page contains a list of the operations, so that readers see something at once and without
- * JavaScript; later, Scalar replaces the list. Scalar ignores `x-hideTryItPanel`, so styles hide the "try it" button of
- * operations with this property.
- * @param styles the content of style sheets, which become part of the page, so that the list can be shown before any other file
- * is loaded
+ * Returns the API reference: a list of the operations, which works without JavaScript until Scalar replaces it.
+ * @param styles the content of style sheets, which become part of the page
  */
 export function referencePage({ paths }: OpenAPIObject, guides: Guide[], styles: string[]): string {
   const operations = operationsIn(paths);
@@ -232,10 +224,7 @@ ${tags.join('\n')}
   return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
 }
 
-/**
- * Adds to the page of Swagger UI the header that all pages share, settings for the screens of phones, and a hint for browsers
- * without JavaScript.
- */
+/** Adds the header of all pages to the page of Swagger UI, and settings for small screens. */
 export function inSite(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">
@@ -306,7 +295,7 @@ ${pages.join('\n')}
 
 /**
  * Returns headers that allow a page to load only files of this service.
- * @param styles allowed sources of styles: Scalar and Swagger UI also need inline styles
+ * @param styles allowed sources of styles: Scalar and Swagger UI need inline styles
  */
 function protecting(styles: string) {
   return {

@@ -17,7 +17,7 @@ interface SampleRequest {
 }
 
 /**
- * Writes code samples of an operation in all languages. A sample prints the status and the body of the response.
+ * Writes code samples of an operation in all languages.
  * @param parameters path parameters, each with an example
  * @param body example of the body; undefined if the operation has none
  */

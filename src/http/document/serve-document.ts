@@ -27,8 +27,7 @@ export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app);
   serveRoot(fastify, document);
-  // Serialize the document once instead of for each request. A caller could otherwise keep the process busy with requests that
-  // have many different `Host` values.
+  // Serialize the document once and not for each request, which would keep the process busy.
   const json = JSON.stringify(document);
   let reading: Promise<Guide[]> | undefined;
   const guides = () => (reading ??= readGuides(document));
@@ -112,10 +111,7 @@ function serveReference(
 const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
-/**
- * Source code of plugins for Swagger UI. The first plugin loads the document. The second plugin hides "Try it out" for operations
- * with `x-hideTryItPanel`.
- */
+/** Source code of plugins for Swagger UI, which load the document and hide "Try it out" for some operations. */
 const SWAGGER_UI_PLUGINS = [
   'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
   `() => ({ statePlugins: { spec: { wrapSelectors: {
@@ -125,8 +121,8 @@ const SWAGGER_UI_PLUGINS = [
 ];
 
 /**
- * Functions that @nestjs/swagger does not export. They are called here because the exported function would read the files of
- * Swagger UI from the disk for each request.
+ * Functions that @nestjs/swagger does not export. The exported function would read files from the disk for each
+ * request.
  */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
@@ -143,10 +139,9 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       persistAuthorization: true,
       // By default, Swagger UI sends the address of the document to a validator on another server.
       validatorUrl: null,
-      // `BaseLayout` leaves out Swagger UI's top bar, because its switch between light and dark would be a second one on the
-      // page.
+      // `BaseLayout` leaves out Swagger UI's top bar, which has a second switch between light and dark.
       layout: 'BaseLayout',
-      // @nestjs/swagger writes each plugin into the page with `toString`, so let `toString` return the source code.
+      // @nestjs/swagger writes each plugin into the page with `toString`.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
   };

@@ -27,7 +27,7 @@ export const REQUEST_HEADERS: Record<string, ParameterObject> = {
     ANY_TEXT,
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
-  // No example for `Idempotency-Key`: a tool would send the example with every request, and reusing a key is an error.
+  // No example for `Idempotency-Key`: a tool might send the example with every request, and reusing a key is an error.
   'Idempotency-Key': requestHeader(
     'Idempotency-Key',
     'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
@@ -141,10 +141,7 @@ export const HEADERS: Record<string, HeaderObject> = {
   ),
 };
 
-/**
- * Returns schemas that are not generated from a class. Must be called after all modules are loaded, because one schema lists the
- * error codes of all modules.
- */
+/** Returns schemas that are not generated from a class. Must be called after all modules are loaded. */
 export function schemas(features: Feature[]): Record<string, SchemaObject> {
   const Error: SchemaObject = {
     type: 'object',

@@ -1,5 +1,5 @@
-// Serves pages and documents that contain the address of the service, which differs between callers. Each text is split at the
-// address and compressed once. A response joins the same parts with the caller's address between them.
+// Serves pages and documents that contain the address of the service. Each text is compressed once, in parts, and the
+// caller's address is put between them.
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -9,8 +9,8 @@ import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 
 /**
- * Placeholder for the address of the service in documents and pages. Each response contains the address to which the caller sent
- * the request instead.
+ * Placeholder for the address of the service in documents and pages. A response contains the address that the caller
+ * has used.
  */
 export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 
@@ -50,7 +50,7 @@ const TYPES: Record<string, string> = {
   '.yaml': 'text/yaml; charset=utf-8',
 };
 
-/** Maximum number of cached variants of a document. There is one for each address of the service that callers use. */
+/** Maximum number of cached variants of a document, one for each address of the service that callers use. */
 const MAX_ADDRESSES = 8;
 
 /** A gzip header without a file name and a time (RFC 1952, section 2.3). */
@@ -96,13 +96,9 @@ interface Source {
   brotli?: Buffer;
 }
 
-/**
- * Compresses the content once for all addresses. Otherwise a caller could keep the process busy with compressing by sending
- * another `Host` in each request.
- */
+/** Compresses the content once and not for each `Host` that callers send, which would keep the process busy. */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
-  // End each part with a full flush: the part then ends at a whole byte and does not refer to earlier parts, so that compressed
-  // parts can be joined.
+  // End each part with a full flush, so that compressed parts can be joined.
   const options = { finishFlush: constants.Z_FULL_FLUSH };
   const compressedParts: Buffer[] = await Promise.all(
     parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
@@ -140,8 +136,8 @@ export function withoutDigest(path: string): string {
 }
 
 /**
- * Serves a text, with SHOWN_ADDRESS replaced by the address to which the caller sent the request.
- * @param files files to which the text links; each link in the response contains the digest of the file
+ * Serves a text, with SHOWN_ADDRESS replaced by the address that the caller has used.
+ * @param files files to which the text links
  */
 export function serveText(
   pages: FastifyInstance,
@@ -159,9 +155,8 @@ export function serveText(
 }
 
 /**
- * Serves a file under its path, with or without a digest. Any digest is accepted: while two versions of the service run, a
- * browser may get a page from one version and request its file from the other. Only a response with the right digest may be
- * cached forever.
+ * Serves a file under its path, with or without any digest: during an update, a page of one version may request a file
+ * from the other version.
  */
 export function serveFile(pages: FastifyInstance, path: string, read: () => Promise<Source>): PageFile {
   const content = serve(pages, [path, withDigest(path, ':digest')], read);
@@ -169,7 +164,7 @@ export function serveFile(pages: FastifyInstance, path: string, read: () => Prom
 }
 
 /**
- * Answers GET requests for the paths, with 304 if the caller has the current content.
+ * Answers GET requests for the paths.
  * @returns a function that returns the content, which is read at the first call
  */
 function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Source>): () => Promise<Content> {
@@ -190,9 +185,8 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
-      // A path with the right digest never gets other content, so caches may keep it for a year. Other responses are cached for
-      // five minutes. A text with the address of the service must not be in a shared cache, because the next caller may use
-      // another address.
+      // A path with the digest of its content never gets other content. A text with the address of the service must not
+      // be in a shared cache, because the next caller may use another address.
       'Cache-Control': isNamedByDigest
         ? 'public, max-age=31536000, immutable'
         : `${hasAddress ? 'private' : 'public'}, max-age=300`,
@@ -202,7 +196,7 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     if (isUnmodified) {
       return reply.status(304).send();
     }
-    // Send the shared buffers as a stream instead of joining them, so that slow readers do not fill the memory with copies.
+    // Send the shared buffers instead of joining them, so that slow readers do not fill the memory with copies.
     return reply.type(type).header('Content-Length', length).send(Readable.from(pieces));
   };
   paths.forEach((path) => pages.get(path, answer));

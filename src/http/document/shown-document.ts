@@ -1,5 +1,4 @@
-// A variant of the OpenAPI document for the reference pages, with samples and links to guides. Tools get the document without
-// these additions.
+// A variant of the OpenAPI document for the reference pages, with samples and links to guides.
 import type {
   OpenAPIObject,
   OperationObject,
@@ -31,7 +30,7 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
       operation.responses = commonFirst(shown, operation.responses as Responses);
     }
   }
-  // Remove tags without a description: they only group other tags, and the page would show each of them as an empty section.
+  // Remove tags without a description, which the page would show as empty sections.
   shown.tags = shown.tags!.filter(({ description }) => description !== undefined);
   // Add a section for each guide, because Scalar shows headings of the description in the sidebar and in its search.
   const about = guides.slice(1).map(({ name, title, description }) => {
@@ -41,10 +40,7 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
   return shown;
 }
 
-/**
- * Removes examples and defaults of optional parameters, because the page would prefill the form with these values and send them
- * with each request.
- */
+/** Removes examples and defaults of optional parameters, because the page would send them with each request. */
 function withoutPrefilling(_key: string, value: unknown): unknown {
   const { required, schema } = (value ?? {}) as Partial<ParameterObject>;
   if (required !== false) {
@@ -91,10 +87,7 @@ const NOT_TRIED =
 
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
-/**
- * Merges the rare errors, which are the same for every operation, into one response, `default`, which the page shows after the
- * other responses.
- */
+/** Merges the errors that are the same for every operation into one response, `default`. */
 function commonFirst({ components }: OpenAPIObject, responses: Responses): Responses {
   const common = Object.entries(responses).filter(([status]) => !RARE.includes(status));
   const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));
