@@ -9,8 +9,8 @@ const CATALOGUE = [
   )`,
   `CREATE INDEX categories_by_name ON categories (lower(name) COLLATE "C", id)`,
 
-  // A deleted pet keeps its row, with `deleted_at`. Its category moves from `category_id` to `former_category_id`, so
-  // that the category can be deleted.
+  // A deleted pet keeps its row, with `deleted_at`, and its category moves to `former_category_id`, so that the
+  // category can be deleted.
   `CREATE TABLE pets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -27,9 +27,7 @@ const CATALOGUE = [
   ) WITH (fillfactor = 90)`,
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  // The condition is `category_id IS NOT NULL`, so that PostgreSQL can also use this index to check whether a category
-  // that is being deleted still has pets. The status is descending here and ascending in `pets_by_status`, so that the
-  // `ORDER BY` of a query decides which of the two indexes PostgreSQL uses.
+  // Serves lists of a category's pets, and the check whether a category that is being deleted still has pets.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
@@ -44,9 +42,7 @@ const CATALOGUE = [
     CHECK (NOT (complete AND cancelled_at IS NOT NULL))
   )`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
-  // Serves lists of a pet's orders: all orders, or only open or complete orders. `complete` is descending here and
-  // ascending in `orders_by_complete`, so that the `ORDER BY` of a query decides which of the two indexes PostgreSQL
-  // uses.
+  // Serves lists of a pet's orders.
   `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
 ];
 
@@ -63,8 +59,7 @@ const CLIENTS = [
   )`,
   // A deleted client keeps its row, with `deleted_at`. Another client may take its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
-  // If `overlap_ends_at` is set, a new key has replaced this key, and both keys work for a while. `expires_at` is then
-  // the end of that time and not the expiry that was agreed.
+  // `overlap_ends_at` is set when a new key has replaced this key. Both keys work until then.
   `CREATE TABLE api_keys (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id),
@@ -84,8 +79,7 @@ const CLIENTS = [
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
-  // Counts the requests of each client on each UTC day. The requests of the current minute have columns of their own,
-  // so that a command can show them to an operator without asking the running instances.
+  // Counts the requests of each client on each UTC day and in the current minute.
   `CREATE TABLE usage_days (
     client_id bigint NOT NULL,
     day date NOT NULL,
@@ -97,8 +91,8 @@ const CLIENTS = [
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)
   )`,
-  // PostgreSQL has no statistics for a new day yet and then uses this index even to find a single client. `client_id`
-  // is included so that finding a single client is fast in this case, too.
+  // PostgreSQL has no statistics for a new day yet and may use this index to find a single client, so `client_id` is
+  // included.
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
 
   `CREATE TABLE deprecated_calls (
@@ -134,9 +128,7 @@ const AUDIT = [
   )`,
   `CREATE INDEX audit_entries_by_time ON audit_entries (at, id)`,
 
-  // Refuses changes and deletions of audit entries, whether by a defect of the service or by a mistake in psql. The
-  // owner of the table and a superuser can still drop the trigger or the table; only an external copy of the log
-  // protects against such a removal.
+  // Refuses changes and deletions of audit entries. The owner of the table and a superuser can still drop the trigger.
   `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION 'The audit trail is append-only: % is refused.', TG_OP;
@@ -155,8 +147,8 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction inserts events, takes a shared advisory lock that names the newest position. The lock tells
-  // `feed_end` that this transaction may still add events after that position (docs/development/concurrency.md).
+  // Before a transaction inserts events, takes a lock that tells `feed_end` from which position on the events may appear
+  // (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -167,9 +159,8 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the end of the feed: no event at or below this position can appear later. Each transaction that inserts
-  // events holds a lock that names the position after which its events will be; the end is the lowest of these
-  // positions. The newest position must be read before the locks, because a transaction may take its lock in between.
+  // Returns the position up to which no more events can appear. A transaction that is still inserting events holds a
+  // lock that tells from which position on.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;
@@ -183,8 +174,7 @@ const EVENTS = [
 ];
 
 const WEBHOOKS = [
-  // A webhook is on probation until its receiver has accepted a delivery. On probation, only one attempt runs at a time, and
-  // after a failure nothing is sent before `probe_after`.
+  // A webhook is on probation until its receiver has accepted a delivery: until then, only one attempt runs at a time.
   `CREATE TABLE webhooks (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
@@ -204,8 +194,7 @@ const WEBHOOKS = [
   )`,
   `CREATE INDEX webhooks_of_client ON webhooks (client_id, id)`,
   `CREATE INDEX webhooks_enabled ON webhooks (id) WHERE enabled`,
-  // Limits a client to ten webhooks. The client is locked while its webhooks are counted, so that two concurrent inserts cannot
-  // both add the tenth. If the client has been deleted, its new webhook is not inserted.
+  // Limits a client to ten webhooks. The client is locked, so that two concurrent inserts cannot both add the tenth.
   `CREATE FUNCTION limit_webhooks_of_client() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM FROM clients WHERE id = NEW.client_id AND deleted_at IS NULL FOR NO KEY UPDATE;
@@ -220,7 +209,7 @@ const WEBHOOKS = [
     END $$`,
   `CREATE TRIGGER webhooks_limited BEFORE INSERT ON webhooks
     FOR EACH ROW EXECUTE FUNCTION limit_webhooks_of_client()`,
-  // Sets `since` to the end of the feed when a webhook is created or enabled, so that the webhook receives only later events.
+  // When a webhook is created or enabled, sets `since` to the end of the feed, so that it receives only later events.
   `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN
@@ -231,8 +220,7 @@ const WEBHOOKS = [
   `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 
-  // Only the instance that has set `leased_until` may send the delivery before that time. Each row is updated several
-  // times within moments, so the table is set to be vacuumed early.
+  // `leased_until`: until then, only the instance that has set this time may send the delivery.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL,
@@ -261,8 +249,8 @@ const WEBHOOKS = [
 ];
 
 const INSTANCES = [
-  // Every running instance updates its row every few seconds. The low fill factor leaves free space on the disk page,
-  // so that an update need not move the row to another page and change the index.
+  // Every running instance updates its row every few seconds. Free space on the disk page (a low fill factor) makes
+  // such updates cheap.
   `CREATE TABLE instances (
     id uuid PRIMARY KEY,
     version text NOT NULL,

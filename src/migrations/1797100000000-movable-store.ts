@@ -1,21 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/**
- * Converts stored names to Unicode's composed form (NFC), because requests now search for names in this form. A name
- * that would become too long is not converted.
- */
+/** Converts stored names to Unicode's composed form (NFC), because requests now search for names in this form. */
 const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
   ([table, max]) => `UPDATE ${table} SET name = normalize(name)
     WHERE name IS NOT NFC NORMALIZED AND char_length(normalize(name)) <= ${max}`,
 );
 
 /**
- * Makes PostgreSQL compare technical texts by their bytes. With the database's own collation, a unique index can miss
- * rows after an update of the C library or ICU: API keys become unknown, and repeated requests are executed again.
+ * Makes PostgreSQL compare technical texts by their bytes. Otherwise an update of the operating system could change the
+ * order of texts, and a unique index would miss rows.
  */
 const BYTEWISE = [
-  // Drop the primary key first: its index may have missed rows, so that several rows have the same name. Then keep only
-  // the earliest row of each name.
+  // Keep only the earliest row of each name. The index of the primary key may have missed rows with the same name.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,
@@ -25,10 +21,7 @@ const BYTEWISE = [
   `ALTER TABLE deprecated_calls ALTER operation TYPE text COLLATE "C"`,
 ];
 
-/**
- * Lets the functions of the event feed find their sequence in any schema and with any search path, because pg_restore
- * empties the search path.
- */
+/** Lets the functions of the event feed find their sequence even if pg_restore has emptied the search path. */
 const FEED = [
   `CREATE OR REPLACE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
@@ -41,8 +34,7 @@ const FEED = [
       RETURN NULL;
     END $$`,
   `DROP FUNCTION feed_end()`,
-  // PostgreSQL stores the default value as the id of the sequence and not as its name, so that the function finds the
-  // sequence with any search path.
+  // The default value stays valid with any search path, because PostgreSQL stores it as the id of the sequence.
   `CREATE FUNCTION feed_end(sequence regclass DEFAULT 'events_position_seq') RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       newest bigint := coalesce(pg_sequence_last_value(sequence), 0);
@@ -54,8 +46,8 @@ const FEED = [
 ];
 
 /**
- * Sets a webhook's position to the end of the feed when the webhook is created or enabled, so that it receives only
- * later events. A webhook that is restored from a backup keeps its position.
+ * When a webhook is created or enabled, sets its position to the end of the feed, but not when it is restored from a
+ * backup.
  */
 const WEBHOOKS = [
   `ALTER TABLE webhooks ALTER since DROP DEFAULT`,
@@ -71,7 +63,6 @@ const WEBHOOKS = [
   `ALTER FUNCTION limit_webhooks_of_client() SET search_path FROM CURRENT`,
 ];
 
-/** Makes a store independent of the operating system on which it runs and on which its names were typed, so that the store can be moved. */
 export class MovableStore1797100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of [...NAMES, ...BYTEWISE, ...FEED, ...WEBHOOKS]) {

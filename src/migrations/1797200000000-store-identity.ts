@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** An id that distinguishes this store from other stores on the same Redis. The id is an ordinary row, so dumps and standbys contain it. */
+/** An id that distinguishes this store from other stores on the same Redis. */
 const STORE_IDENTITY = [
   `CREATE TABLE store_identity (
     one boolean PRIMARY KEY DEFAULT true CONSTRAINT store_identity_one_check CHECK (one),

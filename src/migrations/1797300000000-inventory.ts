@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Moves the stock and the number of open orders of each pet into a table of their own. The lock keeps other transactions from
- * changing a pet while the values are copied. Constraints are added after the rows, because checking all rows at once is faster.
+ * Moves the stock and the number of open orders of each pet into a table of their own. The lock keeps pets unchanged
+ * meanwhile.
  */
 const INVENTORY = [
   `LOCK TABLE pets IN ACCESS EXCLUSIVE MODE`,

@@ -1,9 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Drops the trigger that counted the webhooks of a client a second time. The trigger is not needed: the command that
- * creates a webhook first locks the client and then counts its webhooks, so concurrent commands cannot both create the
- * last webhook.
+ * Drops the trigger that limits the webhooks of a client, because the command that creates a webhook checks the limit.
  */
 export class WebhookLimit1797400000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

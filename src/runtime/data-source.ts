@@ -15,7 +15,9 @@ import { PETSTORE } from '../program';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
 
-/** Timeouts in milliseconds, for a statement, for a lock and for a connection. A request that exceeds one of these gets a 503. */
+/**
+ * Timeouts in milliseconds, for a statement, for a lock and for a connection. A request that exceeds one gets a 503.
+ */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -34,8 +36,7 @@ export function dataSourceOptions(
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
 ): DataSourceOptions {
   const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
-  // Close connections on which the server stays silent for longer than the statement timeout: a server that hangs cannot enforce
-  // its own timeouts.
+  // Close connections on which the server is silent for too long: a server that hangs cannot enforce its own timeouts.
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
@@ -43,8 +44,8 @@ export function dataSourceOptions(
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,
-    // Use TypeORM's logger `debug`, which prints nothing unless the variable DEBUG is set. TypeORM's default logger would print a
-    // failed migration to standard output, even with `logging: false`.
+    // TypeORM's logger `debug` prints nothing by default. Other loggers would print a failed migration to standard
+    // output.
     logger: 'debug',
     poolSize,
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
@@ -61,17 +62,16 @@ export function dataSourceOptions(
 }
 
 /**
- * Returns the options for an admin command, which needs one connection for a transaction and one for other queries. The command
- * waits up to 20 seconds for a connection, because a late result is better than a failure.
+ * Returns the options for an admin command. The command waits long for a connection, because a late result is better
+ * than a failure.
  */
 export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
   return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
 /**
- * Returns statements that configure a new connection, because connection poolers refuse most of these settings as parameters of a
- * connection. Some poolers forget the settings after a transaction. Transactions that write therefore repeat the settings that
- * keep writes safe.
+ * Returns statements that configure a new connection. Connection poolers refuse most of these settings as parameters of
+ * the connection.
  */
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
@@ -79,14 +79,14 @@ function sessionSettings(statementTimeoutMs: number): string {
     // End the transaction of a process that hangs, because other writes wait for its locks.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
-    // Make every statement use an index and return rows in the order of the index. PostgreSQL may plan a statement while a table
-    // is small or has no statistics yet; the plan would later scan or sort the whole table.
+    // Make every statement use an index. Otherwise PostgreSQL could plan a statement for a small table, and later scan
+    // the whole table.
     enable_seqscan: 'off',
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
     enable_sort: 'off',
     jit: 'off',
-    // Use one plan for all values of a prepared statement, because planning a page takes longer than reading it.
+    // Use one plan for all values of a prepared statement, because planning takes longer than reading.
     plan_cache_mode: 'force_generic_plan',
     // Set the values on which the code relies, because the database or the role may have other defaults.
     DateStyle: 'ISO',
@@ -98,7 +98,7 @@ function sessionSettings(statementTimeoutMs: number): string {
     .join('; ');
 }
 
-/** Returns the options for migrations and similar work, which may take minutes and therefore has no statement timeout. */
+/** Returns the options for migrations and similar work, without a statement timeout. */
 export function administrationOptions(url: string, connectTimeoutMs?: number): DataSourceOptions {
   return { ...commandOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
 }
@@ -118,7 +118,7 @@ export async function withConnection<Result>(
 
 /**
  * Runs all pending migrations on a separate connection.
- * @param report receives a line of text if another process is migrating, whose migration has to end first
+ * @param report receives a line of text if another process is migrating
  * @returns the names of the migrations that were run
  */
 export function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
@@ -147,10 +147,7 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
 
 const EMBEDDED_NAME = 'petstore';
 
-/**
- * An open database. `lost` resolves with an error if the embedded server has ended and cannot be restarted. With `DATABASE_URL`,
- * `lost` never resolves and `stop` does nothing.
- */
+/** An open database. `lost` resolves with an error if an embedded server has ended and cannot be restarted. */
 export type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
 export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
@@ -158,9 +155,9 @@ export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>)
 }
 
 /**
- * Opens the database of `DATABASE_URL`, or else the embedded database in `DATA_DIR`, whose server is started if necessary.
- * @param forServer true for the service, which creates the embedded database if it is missing, and refuses to share it with
- * another service; false for a command, which may use the server of a running service
+ * Opens the database of `DATABASE_URL`, or else the embedded database in `DATA_DIR`.
+ * @param forServer true for the service, which creates the embedded database if it is missing; false for a command,
+ * which may use the server of a running service
  * @param signal aborts the wait for a database that is recovering from a crash
  */
 export async function openDatabase(
@@ -170,7 +167,6 @@ export async function openDatabase(
   signal?: AbortSignal,
 ) {
   const { databaseUrl } = settings;
-  // A worker process only needs the URL, because the primary process has started the embedded server.
   const url = databaseUrl ?? (cluster.isWorker ? findEmbedded(settings)?.url : undefined);
   if (url !== undefined) {
     const isEmbedded = databaseUrl === undefined;

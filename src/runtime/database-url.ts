@@ -2,22 +2,16 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EnvironmentError, type Reader, WELL_FORMED, isWellFormedUrl } from './environment';
 
-/**
- * Splits the URL of a database in the same way as libpq, PostgreSQL's own client library, even if the password contains `@`, `?`
- * or `#`.
- */
+/** Splits the URL of a database as PostgreSQL's own programs do, even if the password contains `@`, `?` or `#`. */
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*|[^/@]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/;
 
 /** Parts of the URL that may also be given as parameters, for example `?host=/run/postgresql`. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
 /**
- * Parameters that are times. Units such as in `5s` are refused, because the driver would ignore the unit and read five
- * milliseconds.
+ * Parameters that are times. The driver would ignore a unit and read `5s` as five milliseconds, so units are refused.
  */
 const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds' };
-/**
- * All accepted parameters. Other parameters are refused, because the driver would ignore them although somebody may rely on them.
- */
+/** All accepted parameters. Other parameters are refused, because the driver would silently ignore them. */
 const PARAMETERS = [
   ...['options', 'application_name', ...Object.keys(TIMES)],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
@@ -32,8 +26,8 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'
 type Refusal = (expected: string, given: string) => EnvironmentError;
 
 /**
- * Reads a PostgreSQL URL by the rules of PostgreSQL's own programs, and returns a URL that the driver understands in the same
- * way. Errors never contain the whole URL, because it may contain a password.
+ * Reads a PostgreSQL URL, and returns a URL that the driver understands in the same way as PostgreSQL's own programs.
+ * Errors never contain the URL, which may contain a password.
  */
 export const databaseUrl: Reader<string> = (text, variable) => {
   if (!/^postgres(ql)?:\/\//.test(text)) {
@@ -52,8 +46,8 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
-  // Check the names last: in the invalid URL `postgres://user:pa?ss`, the apparent parameter `ss` is the rest of a password,
-  // which an error must not show.
+  // Check the names last: in a malformed URL, an apparent parameter may be a part of the password, which no error may
+  // show.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'to choose a schema: options=-csearch_path%3Dshop';
@@ -68,10 +62,7 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   return withTls(new URL(url), parameters, refusal).href;
 };
 
-/**
- * Returns `user:password@host:port/database`. Parameters take precedence over the parts of the URL. The host may be the folder of
- * a Unix socket.
- */
+/** Returns `user:password@host:port/database`. Parameters take precedence over the parts of the URL. */
 function placed(parameters: URLSearchParams, user = '', address = '', database = ''): string {
   const [, host = '', port = ''] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(address) ?? [];
   const given = Object.fromEntries(
@@ -83,8 +74,7 @@ function placed(parameters: URLSearchParams, user = '', address = '', database =
   const secret = password === '' ? '' : `:${password}`;
   const server = given.host ?? (host || encodeURIComponent(process.env.PGHOST || 'localhost'));
   const place = `${server}${given.port || port ? `:${given.port ?? port}` : ''}`;
-  // Decode characters such as `%2F` in the name of the database. The driver would leave these characters encoded, because it uses
-  // `decodeURI`.
+  // Decode characters such as `%2F` in the name of the database, which the driver would leave encoded.
   const databaseName = (given.dbname ?? database).replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent);
   return `${name}${secret}${name || secret ? '@' : ''}${place}/${databaseName}`;
 }
@@ -112,7 +102,7 @@ function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   if (mode !== null && mode !== 'no-verify') {
     parameters.set('uselibpqcompat', 'true');
   }
-  // Write spaces as `%20`, which all programs read as a space. URLSearchParams writes `+`, which psql reads as a plus sign.
+  // Write spaces as `%20`, because psql reads `+` as a plus sign.
   url.search = parameters.toString().replaceAll('+', '%20');
   return url;
 }
@@ -122,10 +112,7 @@ export function timeIn(url: string, parameter: keyof typeof TIMES): number | und
   return text === null ? undefined : Number(text);
 }
 
-/**
- * Removes `statement_timeout` from the URL, because connection poolers refuse this parameter. `sessionSettings` sets the timeout
- * instead.
- */
+/** Removes `statement_timeout` from the URL, because connection poolers refuse this parameter. */
 export function withoutStatementTimeout(url: string): string {
   return url.replace(/([?&])statement_timeout=\d+&?/, '$1');
 }

@@ -22,7 +22,7 @@ export type Reader<Value> = (text: string, variable: string) => Value;
  * Returns a Reader that throws an EnvironmentError if the text is not valid.
  * @param expected describes the valid values in the error
  * @param read returns undefined if the text is not valid
- * @param shown replaces the text in the error if the text may contain a password
+ * @param shown replaces a text that may contain a password
  */
 export function taking<Value>(
   expected: string,
@@ -71,9 +71,7 @@ export const networks = taking('addresses or networks, such as 10.0.0.0/8', (tex
 export const WELL_FORMED =
   'a URL whose port is at most 65535 and whose special characters are percent-encoded (%25 for %)';
 
-/**
- * True if the URL can be parsed and decoded. A password with a bare `%` can be parsed, but drivers would later fail to decode it.
- */
+/** True if the URL can be parsed and decoded, which fails for a password with a bare `%`. */
 export function isWellFormedUrl(text: string): boolean {
   try {
     const { username, password, pathname } = new URL(text);
@@ -98,10 +96,9 @@ export function textIn(environment: Environment, variable: string): string | und
 }
 
 /**
- * Returns the value of a variable, or the content of the file that `<variable>_FILE` names: container platforms provide secrets
- * as files.
- * @throws EnvironmentError if the file is empty or cannot be read, because the service would otherwise start with a new database
- * or key
+ * Returns the value of a variable, or the content of the file that `<variable>_FILE` names.
+ * @throws EnvironmentError if the file is empty or cannot be read, because the service would otherwise start with a new
+ * database or key
  */
 export function secretIn(environment: Environment, variable: string): string | undefined {
   const given = textIn(environment, variable);
@@ -119,7 +116,7 @@ export function secretIn(environment: Environment, variable: string): string | u
   return secretFile(file, ofFile);
 }
 
-/** The error does not show the path: somebody may have set the variable to the secret itself instead of a path. */
+/** Do not show the path in the error, because somebody may have set the variable to the secret itself. */
 const secretFile = taking(
   'a file that can be read, with text in UTF-8',
   (file) => {
@@ -150,7 +147,7 @@ export type Values<Variables extends Record<string, ReturnType<typeof variable>>
   [Name in keyof Variables]: ReturnType<Variables[Name]['valueIn']>;
 };
 
-/** @throws EnvironmentError for the first invalid variable, with its valid values */
+/** @throws EnvironmentError for the first invalid variable */
 export function valuesIn<Variables extends Record<string, ReturnType<typeof variable>>>(
   variables: Variables,
   environment: Environment,
@@ -171,9 +168,8 @@ function decodeText(bytes: Uint8Array): string {
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
 /**
- * Removes most of the variables that configure PostgreSQL's own programs, because the driver would apply them to every
- * connection, even to the embedded server. Variables that complete a URL, such as PGPASSWORD, stay. Must be called before the
- * driver is loaded.
+ * Removes variables that configure PostgreSQL's own programs, because the driver would apply them to every connection.
+ * Must be called before the driver is loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
@@ -183,8 +179,8 @@ export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Sets the variables in the file `.env` of the working directory, unless they are already set. Variables that are no settings are
- * ignored: through NODE_OPTIONS, for example, anyone who can write the file could run code in the worker processes.
+ * Sets the variables in the file `.env`, unless they are already set. Variables that are no settings are ignored,
+ * because some, such as NODE_OPTIONS, can run code.
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {
@@ -199,7 +195,7 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    // Print line numbers instead of names: what looks like a name may be part of a secret with several lines.
+    // Print line numbers instead of names, because an apparent name may be part of a secret.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: lines that set no setting of the service are ignored: ${places.join(', ')}.`;

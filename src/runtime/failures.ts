@@ -11,38 +11,23 @@ import { DEFECT, type Failure, StartError } from '#libs/messages';
 /** Thrown if the service could not start because of a worker process, which has already reported the reason. */
 export class ReportedStartError extends Error {}
 
-/**
- * Expected errors of the libraries, with the code to report. An unexpected error counts as a defect in the program and is
- * reported with its stack trace.
- */
+/** Expected errors of the libraries, with the code to report. */
 const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EmbeddedPostgresError, 'database_unavailable'],
   [MigrationLockError, 'database_locked'],
   [UnsuitableDatabaseError, 'database_unsuitable'],
 ];
 
-/**
- * PostgreSQL's error codes (appendix A) for a rejected user or password, an unknown database, schema or table, and a missing
- * privilege.
- */
+/** PostgreSQL's error codes for wrong access data, such as a rejected password or an unknown database. */
 const REFUSED_CODE = /^(28...|3D000|3F000|42P01|42501)$/;
-/** PostgreSQL's error codes for mistakes in the `options` of the URL: an unknown setting, an invalid value or invalid syntax. */
+/** PostgreSQL's error codes for mistakes in the `options` of the URL. */
 const REFUSED_OPTION_CODE = /^(42704|22023|42601)$/;
-/**
- * PostgreSQL's error codes for a full disk, too little memory, a statement timeout and a read-only standby. The database can be
- * reached, but cannot do the work.
- */
+/** PostgreSQL's error codes for a database that can be reached but cannot do the work, such as a full disk. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
-/**
- * Error messages of the driver and of Node when TLS or a login fails. Compare messages, because such errors have no reliable
- * code.
- */
+/** Error messages of failures of TLS or of a login, which have no reliable code. */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
-/**
- * Explains errors of the libraries and of the database to the operator. The service and the command line set this function as
- * `program.explain`.
- */
+/** Explains errors of the libraries and of the database to the operator. */
 export function explain(error: unknown): Failure {
   if (error instanceof ApiError) {
     return { code: error.code, message: error.message };
@@ -58,8 +43,7 @@ export function explain(error: unknown): Failure {
 function explainDatabase(error: unknown): Failure | undefined {
   const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
   const [code, message] = [String(fields.code), String(fields.message)];
-  // While the connection starts (severity FATAL), these codes mean that the `options` in the URL are wrong. Later, they mean a
-  // defect in a statement of the service.
+  // While the connection starts (FATAL), these codes mean that the `options` in the URL are wrong.
   const isOption = fields.severity === 'FATAL' && REFUSED_OPTION_CODE.test(code);
   if (isOption || REFUSED_CODE.test(code) || REFUSED_TEXT.test(message)) {
     const reason = message.replace(/^SASL.+/, 'it asks for a password, and the URL has none');
@@ -89,7 +73,7 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Throw all other errors unchanged: `app.listen()` also initializes Nest's modules, which may fail because of the database.
+    // Throw all other errors unchanged: starting the service may also fail because of the database.
     if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }

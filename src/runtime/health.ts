@@ -11,8 +11,8 @@ import { Access } from '../modules/auth';
 import { QuotaStore } from '../modules/quotas';
 
 /**
- * Timeout of the database. Shorter than the timeout of a metric, so that `petstore_ready` is 0 instead of missing if the database
- * does not respond.
+ * Timeout of the database. It is shorter than the timeout of a metric, so that `petstore_ready` is 0 instead of
+ * missing.
  */
 const DATABASE_TIMEOUT_MS = 1_250;
 const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
@@ -21,9 +21,7 @@ const READY_MS = 500;
 
 const UP = { status: 'up' } as const;
 
-/**
- * Checks whether the service should receive requests: the database must be writable and migrated, and the service not stopping.
- */
+/** Checks whether the service should receive requests, for example whether the database is writable. */
 @Injectable()
 export class Readiness {
   private ending = false;
@@ -77,7 +75,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Returns 200 even if Redis is unavailable, because the instance can still serve requests with degraded limits. */
+  /** Returns 200 even if Redis is unavailable, because the service still works then. */
   @Get('ready')
   @IgnoresQuery()
   @Access('public')

@@ -10,10 +10,10 @@ import type { LogLevel } from '../settings';
 /** The log is written when this many bytes are buffered, or every WRITE_MS milliseconds. */
 const WRITE_BYTES = 8_192;
 const WRITE_MS = 250;
-/** Maximum number of buffered bytes while nobody reads the output. Further lines are dropped, so that the memory does not fill. */
+/** Maximum number of buffered bytes. If nobody reads the output, further lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /**
- * Linux writes this many bytes to a pipe at once (PIPE_BUF). Longer writes could be mixed with the lines of another worker
+ * Linux writes this many bytes to a pipe at once (PIPE_BUF). Longer writes could be mixed with lines of another
  * process.
  */
 const PIPE_BYTES = 4_096;
@@ -53,7 +53,7 @@ export function createLogger(level: LogLevel, output: number | DestinationStream
   return logger;
 }
 
-/** Opens the output of the log. If the output is blocked, lines are buffered: neither requests nor the end of the process wait. */
+/** Opens the output of the log. If the output is blocked, lines are buffered, so that requests do not wait. */
 function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
   const output = pino.destination({
     dest: descriptor,
@@ -65,8 +65,7 @@ function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
   });
   // Ignore errors, because Pino would otherwise end the service if the disk is full or the reader has ended.
   output.removeAllListeners('error').on('error', () => undefined);
-  // Do nothing in `flushSync`, which Pino calls when the process exits: a blocked output would block the exit. `endLog` writes
-  // the last lines.
+  // Do nothing in `flushSync`, which Pino calls when the process exits, because a blocked output would block the exit.
   output.flushSync = () => undefined;
   return output;
 }
@@ -74,13 +73,12 @@ function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
 /** Writes the last lines before the process ends, but waits at most a second. Never rejects. */
 export async function endLog(logger: Logger): Promise<void> {
   const flush = () => new Promise<void>((resolve) => logger.flush(() => resolve()));
-  // Flush twice: the first flush may only wait for a write in progress, and the second one writes the rest.
+  // Flush twice: the first flush may only wait for a write in progress.
   await Promise.race([flush().then(flush), pause(END_MS, undefined, { ref: false })]);
 }
 
 /**
- * Parts of Nest whose messages are logged with the level `debug`. These report each step of the start, or errors that are also
- * reported on standard error.
+ * Parts of Nest whose messages are logged with the level `debug`, because they are too many or are reported elsewhere.
  */
 const TALKATIVE = new Set<unknown>([
   ...['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication'],

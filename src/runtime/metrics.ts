@@ -38,10 +38,7 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
-/**
- * Timeouts in milliseconds: for one metric, and for all metrics of a worker process. A scrape by Prometheus thus takes less than
- * two seconds.
- */
+/** Timeouts in milliseconds: for one metric, and for all metrics of a worker process. */
 const COLLECT_MS = 1_500;
 const ANSWER_MS = 1_750;
 const ASK = 'metrics';
@@ -54,17 +51,11 @@ const MISSING_WORKERS = {
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * Answers every scrape in time by omitting metrics that fail or take too long. Only the first of several failures in a row is
- * logged.
- */
+/** Answers every scrape in time by omitting metrics that fail or take too long. */
 class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
-  /**
-   * Reads in progress, by format and name of the metric. Scrapes share these reads, so that reads do not pile up while the
-   * database does not respond.
-   */
+  /** Reads in progress, which later scrapes share, so that reads do not pile up while the database does not respond. */
   private readonly looking = new Map<string, Promise<unknown>>();
 
   override async metrics(): Promise<string> {
@@ -188,7 +179,7 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
   });
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onResponse', (request, reply, done) => {
-    // Use one label for all unknown paths, because each new label adds a time series, and callers can invent any number of paths.
+    // Use one label for all unknown paths, because callers can invent any number of paths, and each label takes memory.
     const operation = request.routeOptions.url ?? 'unknown';
     const labels = { operation, method: request.method, status: reply.statusCode };
     durations.observe(labels, (reply.elapsedTime - (request.waitedMs ?? 0)) / 1000);
@@ -233,15 +224,15 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
     connections.refuse(socket, failure, () => Promise.resolve({})).catch(() => socket.destroy());
   };
-  // Answer malformed requests, an unknown `Expect` and CONNECT here, because Node would send no error in JSON.
+  // Answer malformed requests here, because Node would send no error in JSON.
   server.on('request', begin).on('checkExpectation', begin).on('clientError', refuse);
   server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is not a proxy.'), socket));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 
 /**
- * The latest counters of each worker process, by its id. Ended workers stay in the sum under the id ENDED: if a total decreased,
- * Prometheus would count its whole value again.
+ * The latest counters of each worker process. The counters of ended workers stay in the sum, because a total must not
+ * decrease.
  */
 const counted = new Map<number, MetricObject[]>();
 const ENDED = 0;
@@ -254,8 +245,7 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Add up the counters of ended workers before removing them: another scrape may run during the `await`, and would otherwise
-  // miss these counters.
+  // Add up the counters of ended workers before removing them, so that a concurrent scrape does not miss them.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

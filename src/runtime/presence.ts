@@ -10,9 +10,9 @@ import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
 
 const RENEW_INTERVAL_MS = 5_000;
-/** After this many seconds without an update, the state of an instance is `unknown`: its machine or network may be down. */
+/** After this many seconds without an update, the state of an instance is `unknown`. */
 const RUNNING_SECONDS = 20;
-/** After this many seconds without an update, an instance is not listed any more, and its row is deleted. */
+/** After this many seconds without an update, the row of an instance is deleted. */
 const UNKNOWN_SECONDS = 3_600;
 
 export const EXPIRED_INSTANCES: ExpiredRows = {
@@ -20,10 +20,7 @@ export const EXPIRED_INSTANCES: ExpiredRows = {
   expired: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
 };
 
-/**
- * A process that serves this store, as recorded in the table `instances`. Database connections would not show all processes,
- * because poolers share connections and close idle ones.
- */
+/** A process that serves this store, as recorded in the table `instances`. */
 export interface Instance {
   version: string;
   host: string;
@@ -45,7 +42,7 @@ const INSTANCES = `SELECT version, host, pid, address, port, degraded,
   WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
 /**
- * Updates a row in the table `instances` while this process serves requests. Commands list the running instances from this table.
+ * Updates a row in the table `instances` while this process serves requests, so that commands can list the instances.
  */
 @Injectable()
 export class Presence implements OnModuleDestroy {
@@ -95,8 +92,8 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address of the service for commands that send an API key: a running instance on this machine with the same
- * database, or else HOST and PORT. The key must not be sent to any other server.
+ * Returns the address of the service on this machine: of a running instance with the same database, or else HOST and
+ * PORT. The API key must not be sent to any other server.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

@@ -38,10 +38,7 @@ export class SeedService {
     private readonly catalogue: ImportCatalogue,
   ) {}
 
-  /**
-   * Returns true if the store has never had a pet. Clients do not matter, because operators may create clients before the first
-   * start.
-   */
+  /** Returns true if the store has never had a pet. */
   async isFirstRun(): Promise<boolean> {
     const text = `SELECT is_called AS used FROM pets_id_seq`;
     const [row] = await this.database.query<{ used: boolean }>({ text });
@@ -49,8 +46,8 @@ export class SeedService {
   }
 
   /**
-   * Fills an empty store with sample data and a demo client. A lock, held in a transaction of its own, keeps a second process
-   * from seeding the store at the same time. The data is written in other transactions.
+   * Fills an empty store with sample data and a demo client. A lock keeps a second process from doing the same at this
+   * time.
    */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
@@ -58,8 +55,8 @@ export class SeedService {
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      // Create the client first: a store with a catalogue is not seeded again, so an interruption after the catalogue would leave
-      // the store without the client.
+      // Create the client first: after an interruption, a store that already has pets is not seeded again and would
+      // have no client.
       const key = await this.seedClient(withKey);
       return { ...(await this.seedCatalogue()), key };
     });
@@ -75,7 +72,7 @@ export class SeedService {
     });
   }
 
-  /** Imports the sample data if the store has no pets, and no categories except those that an interrupted seeding has left. */
+  /** Imports the sample data if the store has no pets and no other categories. */
   private async seedCatalogue(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
     const names = categories.entries.map(({ name }) => name);
@@ -104,9 +101,7 @@ function sampleFile(): Readable {
   return Readable.from([...categories, ...pets].map((line) => Buffer.from(`${JSON.stringify(line)}\n`)));
 }
 
-/**
- * Seeds an embedded database at its first start. A key is issued only if the output is a terminal, because others may read a log.
- */
+/** Seeds an embedded database at its first start. A key is shown only on a terminal, because others may read a log. */
 export async function seedFirstRun(
   store: INestApplicationContext,
   { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,

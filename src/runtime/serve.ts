@@ -30,13 +30,10 @@ import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
 
-/**
- * Turn off Nest's body parser, because `acceptJson` parses bodies, and let a failed start throw an error instead of ending the
- * process.
- */
+/** Turn off Nest's body parser, and let a failed start throw an error instead of ending the process. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/** File descriptors that the process needs besides sockets to callers, webhook receivers and the database: Redis, files, metrics. */
+/** File descriptors for everything except sockets to callers, webhook receivers and the database. */
 const OTHER_DESCRIPTORS = 200;
 
 /** How long current requests may take after the service has stopped listening, in milliseconds. */
@@ -51,11 +48,11 @@ interface Beginning {
   signals: StopSignals;
 }
 
-/** Stops everything that was started. First serves requests for `delayMs` longer, but reports that the service is not ready. */
+/** Stops everything that was started, after serving requests for `delayMs` longer. */
 type Stop = (delayMs: number) => Promise<void>;
 
 /**
- * Runs the service until a stop signal. Then finishes current requests and writes buffered data.
+ * Runs the service until a stop signal.
  * @param workers number of worker processes that answer requests; 0 if this process answers requests itself
  */
 export async function serve(given: Beginning, workers: number): Promise<void> {
@@ -108,8 +105,8 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
 }
 
 /**
- * Replaces a host name in HOST by one of its addresses, preferably IPv4. `localhost` has two addresses, for which Fastify would
- * open two servers, and the second server would lack the service's own event listeners.
+ * Replaces a host name in HOST by one of its addresses, because Fastify would open a second server for a second
+ * address.
  */
 async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;
@@ -117,10 +114,7 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/**
- * Divides file descriptors, so that neither callers nor webhook receivers can take all of them: without a free descriptor, even
- * health checks would fail. A quarter of what the process does not need for itself is for webhook receivers.
- */
+/** Divides file descriptors, so that neither callers nor webhook receivers can take all of them. */
 export function divideDescriptors(descriptors: number, databasePool: number) {
   const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   const webhookSockets = Math.min(WEBHOOK_SOCKETS, Math.floor(shared / 4));
@@ -167,7 +161,7 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
 }
 
 /**
- * Starts the service in this process, which may be a worker process.
+ * Starts the service in this process.
  * @param onStoppable receives the function that stops the service, as soon as there is something to stop
  */
 export async function startService(
@@ -200,8 +194,8 @@ export async function startService(
 }
 
 /**
- * Stops the service. First serves requests for `delayMs` longer, until load balancers have noticed that the service is not ready.
- * Then finishes current requests and writes buffered data. A second signal skips all waiting.
+ * Stops the service. Until load balancers have noticed, serves requests for `delayMs` longer; a second signal skips all
+ * waiting.
  */
 async function stopService(
   { logger, signals }: Beginning,

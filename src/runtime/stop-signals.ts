@@ -1,6 +1,6 @@
 /**
- * Signals within this many milliseconds count as one: Ctrl-C reaches all processes of a terminal, and npm, npx and the primary
- * process pass the signal on as well.
+ * Signals within this many milliseconds count as one, because a process may get Ctrl-C from the terminal and again from
+ * npm.
  */
 const SAME_SIGNAL_MS = 500;
 
@@ -9,8 +9,8 @@ const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type StopSignals = ReturnType<typeof listenToStopSignals>;
 
 /**
- * Listens to stop signals. After the first signal the process stops, after the second one it stops without waiting. Must be
- * called before everything else, because a signal without a listener ends the process at once, without any cleanup.
+ * Listens to stop signals. Must be called before everything else, because a signal without a listener ends the process
+ * without any cleanup.
  */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process) {
   const listen = (listener: (signal: NodeJS.Signals) => void) =>

@@ -34,8 +34,8 @@ const MAX_REPORTED = 100;
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
 /**
- * A variable with the value that is given here causes no warning, although the service ignores the variable: the service does
- * what the value says anyway.
+ * Variables that cause no warning if they have this value, although the service ignores them: the service does the same
+ * anyway.
  */
 const GIVEN: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
@@ -49,8 +49,8 @@ const GIVEN: Record<string, string> = {
 export type Tracing = ReturnType<typeof startTracing>;
 
 /**
- * Starts tracing, which OpenTelemetry configures by its `OTEL_…` variables. Must be called before the drivers of PostgreSQL and
- * Redis are loaded, because only later loads are traced.
+ * Starts tracing. Must be called before the drivers of PostgreSQL and Redis are loaded, because only later loads are
+ * traced.
  */
 export function startTracing(logger: Logger) {
   // Use the stable attribute names of 2025 instead of the names of earlier drafts.
@@ -76,7 +76,7 @@ export function startTracing(logger: Logger) {
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
   return {
     watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
-    /** Sends pending spans for up to two seconds, so that an unavailable collector does not delay the shutdown. Never rejects. */
+    /** Sends pending spans for up to two seconds, so that the shutdown does not hang. Never rejects. */
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
@@ -99,8 +99,7 @@ function reportProblems(logger: Logger): void {
 }
 
 /**
- * Turns a message of OpenTelemetry into a log message. For a failed export, the message is a JSON object with the whole error, of
- * which only `message` is logged. Invalid values and URLs are hidden, because they may be secrets.
+ * Turns a message of OpenTelemetry into a log message. Invalid values and URLs are hidden, because they may be secrets.
  */
 function problemIn(text: string): string {
   const shown = (message: string) =>
@@ -112,14 +111,11 @@ function problemIn(text: string): string {
   }
 }
 
-/**
- * Creates a span for each request, within the caller's trace if there is one (W3C Trace Context, OpenTelemetry conventions for
- * HTTP servers).
- */
+/** Creates a span for each request, within the caller's trace if there is one (W3C Trace Context). */
 function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
-    // Do not trace health checks: load balancers send one every second, which would hide all other spans.
+    // Do not trace health checks, which would hide all other spans.
     if (route?.startsWith('/health/')) {
       done();
       return;

@@ -10,15 +10,9 @@ import type { StopSignals } from './stop-signals';
 
 /** Minimum number of database connections of each worker process. DATABASE_POOL is divided among the workers. */
 const MIN_POOL = 2;
-/**
- * Pause before a worker that has ended is replaced, in milliseconds. An unavailable database, for example, may be available again
- * by then.
- */
+/** Pause before a worker that has ended is replaced, in milliseconds. */
 const RESTART_MS = 2_000;
-/**
- * Maximum duration of the workers' shutdown in milliseconds, after the shutdown delay or after a second signal. After that,
- * workers are killed.
- */
+/** Milliseconds after which workers that are still shutting down are killed. The shutdown delay does not count. */
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
@@ -29,9 +23,7 @@ const HURRY_MS = 3_000;
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();
-  /**
-   * True after the first worker listens. If a worker ends later, it is replaced; if the first one ends earlier, the start fails.
-   */
+  /** True after the first worker listens. Before, the end of a worker makes the start fail. */
   private hasStarted = false;
 
   constructor(
@@ -40,7 +32,7 @@ export class WorkerProcesses {
     private readonly count: number,
   ) {}
 
-  /** Starts the first worker alone, because it migrates the store. If it cannot start, it reports the reason itself. */
+  /** Starts the first worker alone, because it migrates the store. */
   async start(): Promise<void> {
     await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
     this.ending.signal.throwIfAborted();
@@ -56,7 +48,7 @@ export class WorkerProcesses {
     }
   }
 
-  /** Stops all workers. Each worker first serves requests for the shutdown delay, until load balancers have noticed. */
+  /** Stops all workers. Each first serves requests for the shutdown delay, until load balancers have noticed. */
   async stop(signals: StopSignals, delayMs: number): Promise<void> {
     this.ending.abort();
     const killLater = (ms: number) => setTimeout(() => this.signalWorkers('SIGKILL'), ms).unref();
