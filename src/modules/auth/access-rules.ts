@@ -56,8 +56,8 @@ export const INVALID = new InvalidApiKeyError();
 const SCHEME_AND_VALUE = /^(?:(\S+) )?(.*)$/;
 
 /**
- * Returns the bearer tokens in an Authorization header. Proxies may join repeated headers with commas: a part without a scheme
- * then has the scheme of the part before.
+ * Returns the bearer tokens in an Authorization header. There may be several, because proxies may join repeated headers
+ * with commas.
  */
 function bearersIn(field: string): string[] {
   let scheme = '';

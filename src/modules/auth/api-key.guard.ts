@@ -19,8 +19,8 @@ import { ApiKey } from './api-key.entity';
 const MAX_KEYS = 500;
 const MAX_KNOWN = 100_000;
 /**
- * Reads are scheduled round-robin by caller. Key look-ups are a caller of their own, so that many reads of one client
- * do not delay them.
+ * Key look-ups have a caller id of their own. Reads are scheduled round-robin by caller, so many reads of one client do
+ * not delay look-ups.
  */
 const KEY_LOOKUP_CALLER = -1;
 /** How long a key is cached. Shorter than a second, because a changed key must take effect within a second. */
@@ -63,8 +63,8 @@ const KEYS: SharedRead<string, KnownKey> = {
 };
 
 /**
- * Identifies the API key of each request, and saves in batches when each key was last used. Does not reject a request without a
- * valid key, because the limiter must count the request first.
+ * Identifies the API key of each request. Does not reject a request without a valid key, because the limiter must count
+ * it first.
  */
 @Injectable()
 export class Authenticator implements BeforeApplicationShutdown {
@@ -79,7 +79,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * database is unavailable.
    */
   private readonly known = new LRUCache<string, KnownKey>({
-    // With `max`, lru-cache would allocate memory for all entries at the start.
+    // `max` instead of `maxSize` would allocate memory for all entries at the start.
     maxSize: MAX_KNOWN,
     sizeCalculation: () => 1,
     ttl: FRESH_MS,
@@ -156,8 +156,7 @@ export class Authenticator implements BeforeApplicationShutdown {
 
   private async writeLastUse(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    // Plain SQL, because TypeORM cannot write different values to several rows. Rows are locked in the order of their ids, so
-    // that instances cannot deadlock.
+    // Rows are locked in the order of their ids, so that instances cannot deadlock.
     await this.keys.query(
       `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
        UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
@@ -167,10 +166,7 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 }
 
-/**
- * Rejects requests without a valid key or without the required scope. A test checks that every handler declares which scope it
- * requires.
- */
+/** Rejects requests without a valid key or without the required scope. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -136,8 +136,6 @@ export class ClientsService {
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
       clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
-    // `WITH_CLIENT` also joins deleted clients. Otherwise their keys would be listed, because `deletedAt` of a missing
-    // row is null.
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 

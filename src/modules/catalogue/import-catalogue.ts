@@ -21,7 +21,6 @@ const NOT_JSON =
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
-/** Reads the newest category with each name, and how many categories have this name. */
 const CATEGORIES_BY_NAME = {
   text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
     JOIN categories AS category
@@ -161,7 +160,7 @@ class ImportRun {
       }
     }
     await this.importGroup(group);
-    // `fromLine` may be one more than the number of lines: the import was then interrupted after its last line.
+    // `fromLine` may be one more than the number of lines if the import was interrupted after its last line.
     if (this.fromLine > number + 1) {
       const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
       throw new OperatorError(message, 'no_such_line');
@@ -247,10 +246,7 @@ class ImportRun {
     return others;
   }
 
-  /**
-   * Finds the newest category with each name. Ignores categories of this import, because only older ones need a
-   * question to the operator.
-   */
+  /** Finds the newest category with each name in the store. Ignores categories that this import has created. */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
     const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));

@@ -42,7 +42,6 @@ const INTERVAL_MS = 5_000;
  * Calls that are not saved yet. `lastCallAt` is a number, because creating a `Date` for each call would take longer.
  */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
-  /** Time of the last call, in unix milliseconds. */
   lastCallAt: number;
 }
 

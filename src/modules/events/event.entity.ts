@@ -3,7 +3,6 @@ import { Column, Entity } from 'typeorm';
 import { GeneratedId, Insert, type Journal, type WriteModel } from '#libs/database';
 import type { ReportedEvent, ReportedTable } from '../../feature';
 
-/** Resources whose changes appear in the event feed. */
 export const RESOURCES = [
   { schema: 'PetEvent', types: ['pet.created', 'pet.updated', 'pet.deleted'], data: 'StoredPet' },
   {
@@ -56,7 +55,9 @@ export interface FeedPosition {
    * event.
    */
   time: number;
-  /** Number of events shortly before this event. If a standby has another number, it does not have the same events. */
+  /**
+   * Number of events shortly before this event. The number differs in a database that has lost some of these events.
+   */
   countBefore: number;
 }
 

@@ -16,7 +16,6 @@ import { InventoryService } from './inventory.service';
 
 const PetId = () => IdParam('petId', 'Identifier of the pet (Pet.id).');
 
-/** Builds an example response. */
 const stockOf = (quantity: number) => ({ petId: 1, quantity, status: 'available' });
 
 @Tag({ place: 4, name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })

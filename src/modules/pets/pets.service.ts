@@ -146,7 +146,7 @@ export class PetsService {
 export const PetOperations = {
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
-  /** Makes a command load a row that belongs to a pet, such as its stock, and has the pet's id as its primary key. */
+  /** Makes a command load a row that belongs to a pet, such as its stock. */
   loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),
 
   get: (state: State, id: number): PetWithStatus => existing(state.find(Pet, id), id),

@@ -11,7 +11,7 @@ function warning(refusalsLeft: number, banMs: number): string {
   return ` ${requests}, 2 to 60 seconds after the first one, will ban the key for ${banMs / 1000} seconds.`;
 }
 
-/** Last sentence of the message of a 429 while Redis is unavailable. */
+/** Added to the message of a 429 while Redis is unavailable. */
 const OF_SHARE = ' For the moment, each instance of the service counts alone and allows its share.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
@@ -71,8 +71,7 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
-    // Hide these errors from the documentation: only requests without a valid key can be refused here, without ban or
-    // daily limit.
+    // Hide these errors from the documentation: requests without a valid key have no daily limit and cannot be banned.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }

@@ -90,7 +90,6 @@ export class QuotasService {
     });
   }
 
-  /** Returns a client's requests on each of the last `days` UTC days, oldest first. */
   async usageOf(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
     await this.records.flush();
     const since = this.clock.now() - (days - 1) * DAY_MS;

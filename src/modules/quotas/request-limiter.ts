@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** If a request takes longer than this, its rate limit headers report new counts. */
+/** If a request takes longer than this, its counts are read again for the rate limit headers. */
 const OUTDATED_MS = 1_000;
 
 @Injectable()

@@ -18,10 +18,7 @@ export class UsageDay {
   @Column('bigint', { default: 0 })
   refunds!: number;
 
-  /**
-   * Number of requests on this day before an operator last reset the client's limits. They do not count against the
-   * limit.
-   */
+  /** Number of requests on this day before an operator last reset the client's limits. These requests do not count. */
   @Column('bigint', { default: 0 })
   forgiven!: number;
 

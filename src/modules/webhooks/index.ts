@@ -22,7 +22,6 @@ const ADDRESS_POLICY: Provider = {
   useFactory: ({ webhookNetworks }: WebhookSettings) => new AddressPolicy(webhookNetworks),
 };
 
-/** Manages webhooks, but does not send deliveries. */
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
   providers: [ADDRESS_POLICY, SecretVault, WebhooksService],

@@ -333,8 +333,8 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
 }
 
 /**
- * Called when a client is deleted or one of its keys is revoked: deletes the webhooks of a deleted client, and tells
- * the operator which webhooks continue after a key was revoked.
+ * Deletes the webhooks of a deleted client. When a key is revoked, tells the operator which webhooks of its client
+ * continue.
  */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
   async end(transaction, clientId) {

@@ -115,7 +115,6 @@ export function unban(ban: BanState, now: number): void {
 
 export type Step = 'take' | 'refund' | 'read';
 
-/** `refunded` means that the count of the day is now lower. */
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
 export interface QuotaState {

@@ -63,7 +63,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   ) {
     super(records);
     const bounds = {
-      // With `max`, lru-cache would allocate memory for all entries at the start.
+      // `max` instead of `maxSize` would allocate memory for all entries at the start.
       maxSize: MAX_ENTRIES,
       sizeCalculation: () => 1,
       ttl: IDLE_MS,

@@ -16,9 +16,8 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedClient } from './quota-store';
 
 /**
- * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step.
- * @KEYS: the counts of the client or address, and the ban of the API key. ARGV: a `Given` as JSON. Returns an `Answer`
- * as JSON, or nothing if the counts have to be read from the database first.
+ * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. Returns an `Answer` as
+ * JSON, or nothing if the counts have to be read from the database first.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])

@@ -5,8 +5,8 @@ import { QUOTA_SCRIPT } from './quota-script';
 /** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
 /**
- * A timeout is split into this many short timers. If the event loop was blocked, answers can thus be read before the
- * last timer ends.
+ * The timeout is split into this many timers. After a blocked event loop, answers that have arrived are then read
+ * before the last timer ends.
  */
 const TIMERS = 4;
 
@@ -67,7 +67,7 @@ export class RedisConnection {
       return await this.inTime(client.quotaStep(...keys, argument));
     } catch (error) {
       if (client instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
-      // MOVED means that this server is one node of a cluster, so connect to the whole cluster.
+      // The error MOVED means that this server is one node of a cluster, so connect to the whole cluster.
       if (this.connection === connection) {
         this.isCluster = true;
         this.connection = this.connect();

@@ -67,7 +67,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
   }
 
-  /** Stops leasing deliveries, and waits for the current attempts. */
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);

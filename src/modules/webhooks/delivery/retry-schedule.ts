@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /**
- * Milliseconds to wait after the first failed attempt, the second, and so on. After the last one, the delivery has
+ * Milliseconds to wait after the first failed attempt, the second, and so on. After these retries, the delivery has
  * failed.
  */
 export const PAUSES_MS = [

@@ -99,7 +99,6 @@ export class Sender {
       : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }
 
-  /** Makes an HTTP agent open its connections with `connect`, which calls only allowed addresses. */
   private connecting<Kind extends HttpAgent>(agent: Kind, protocol: string): Kind {
     const overTls = agent.createConnection.bind(agent);
     agent.createConnection = (options, callback) => {
@@ -154,7 +153,7 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   let interim = 0;
   request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
   let bytes = 0;
-  // Stop reading a response that is too large.
+  // Stop reading a response that is too large. If its status has arrived, the status still counts.
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) {
