@@ -23,7 +23,6 @@ interface KeyTerms {
   expiresAt?: Date | null;
 }
 
-/** A new key. `key` is its only copy in plain text, because the store keeps a digest. */
 export interface IssuedKey {
   key: string;
   record: ApiKey;

@@ -189,7 +189,6 @@ export class ExportCommand extends StoreCommand {
     );
     const sentence = `Exported ${inWords(counts)}.`;
     if (toStandardOutput) {
-      // Use standard error, because the catalogue is on standard output.
       process.stderr.write(`${options.json ? JSON.stringify(counts) : sentence}\n`);
     } else {
       printDone(sentence, counts, options);

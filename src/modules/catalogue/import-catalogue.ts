@@ -252,7 +252,6 @@ class ImportRun {
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
-  /** Creates the categories and pets of these lines. If a line is rejected, reports it and still creates the others. */
   private async createAll(lines: NumberedLine[]): Promise<void> {
     const outcomes = await Promise.allSettled(lines.map((line) => this.create(line)));
     for (const [index, line] of lines.entries()) {

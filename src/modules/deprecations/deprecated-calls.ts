@@ -38,9 +38,6 @@ export class DeprecatedCall {
 
 const INTERVAL_MS = 5_000;
 
-/**
- * Calls that are not saved yet. `lastCallAt` is a number, because creating a `Date` for each call would take longer.
- */
 interface Calls extends Pick<DeprecatedCall, 'keyId' | 'operation' | 'calls'> {
   lastCallAt: number;
 }

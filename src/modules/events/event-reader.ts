@@ -67,7 +67,6 @@ const END: SharedRead<null, number> = {
   resultsOf: ([row]) => row as [number],
 };
 
-/** Reads the events after the position `$1`, up to the end of the feed (`$6`). */
 const PAGE = {
   text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
     FROM (SELECT min(position) AS first,

@@ -77,7 +77,6 @@ export class EventTail implements OnModuleDestroy {
     return wait.after;
   }
 
-  /** Reads new events for all waiting requests, from the lowest position for which a request waits. */
   private async readOn(): Promise<void> {
     const waits = [...this.waits];
     const positions = waits.map(({ after }) => after);

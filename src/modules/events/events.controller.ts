@@ -72,7 +72,6 @@ export class EventsController {
     if (wait === 0 || page.events.length > 0 || page.hasMore) {
       return page;
     }
-    // End the wait at once if the caller closes the connection.
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { client, filter: query, after: page.reached };
     const since = performance.now();

@@ -103,7 +103,6 @@ const RESPONSES: Lookup<string, StoredResponse | null> = {
   },
 };
 
-/** Stores responses. Overwrites an expired response with the same key that was not yet deleted. */
 const UPSERT = new Insert(
   'INSERT INTO idempotency_records (name, fingerprint, status, body)',
   ['text', 'text', 'int', 'text'],

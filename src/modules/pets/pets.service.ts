@@ -125,7 +125,6 @@ export class PetsService {
     });
   }
 
-  /** Reads each pet by id. `database.find` combines concurrent reads by id into one SQL query. */
   private async listById(
     ids: number[],
     { after, limit }: PageRange,

@@ -10,7 +10,6 @@ import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
 import { QuotaRecords, writeBan } from './stores/quota-records';
 import { UsageDay } from './usage-day.entity';
 
-/** Bans keys, resets limits and reports usage. Every instance applies a change within a second. */
 @Injectable()
 export class QuotasService {
   constructor(

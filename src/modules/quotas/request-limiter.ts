@@ -17,7 +17,6 @@ type RequestClient = Identity &
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by PlanThrottlerGuard, or by the exception filter if the request fails before any guard runs. */
     client?: RequestClient;
   }
 }

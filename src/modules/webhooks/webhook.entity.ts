@@ -34,7 +34,6 @@ export class Webhook {
   @Column('text')
   url!: string;
 
-  /** Types of events that the webhook receives; null means all types. */
   @Column({ type: 'text', nullable: true, transformer: listOfTypes })
   types!: string[] | null;
 

@@ -133,7 +133,6 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  /** Removes all counts, which become outdated when Redis counts again. */
   clear(): void {
     this.clients.clear();
     this.addresses.clear();

@@ -18,7 +18,6 @@ const INTERVAL_MS = 1_000;
  */
 interface Counted {
   clientId: number;
-  /** Start of the UTC day in unix milliseconds. */
   day: number;
   requests: number;
   refunds: number;

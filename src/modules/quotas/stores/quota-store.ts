@@ -31,7 +31,6 @@ export abstract class QuotaStore {
    */
   abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
-  /** Counts a request, unless a limit is reached or the key is banned. Saves the new count or ban. */
   async take(client: LimitedClient): Promise<QuotaStatus> {
     const status = await this.step(client, 'take');
     if (client.key !== null && status.outcome === 'allowed') {

@@ -18,7 +18,6 @@ const RETRY_MS = 250;
  */
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
-/** Number of clients whose requests are reported to Redis at the same time. */
 const REPORTED_AT_ONCE = 100;
 const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 

@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Delay before the next address is tried in parallel (RFC 8305, section 5). */
 const NEXT_ADDRESS_MS = 250;
 
-/** Error messages by Node's error code. ABORT_ERR means that connecting took too long. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection',
   ENETUNREACH: 'is unreachable',

@@ -33,7 +33,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private readonly logger = new Logger('Webhooks');
   private isAwaited = false;
-  /** The deliveries that this process is sending. Each promise resolves when the attempt has ended. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',

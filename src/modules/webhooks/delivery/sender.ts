@@ -55,7 +55,6 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
 @Injectable()
 export class Sender {
   responseTimeoutMs = TIMEOUT_MS;
-  /** Maximum number of idle connections to all receivers together. */
   maxIdle = 1_000;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
