@@ -257,8 +257,8 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether the line was created. Send it again with the same idempotency
-        // key.
+        // The database failed, so it is not known whether this line was created. If sending it again fails, the import
+        // can continue here.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -269,7 +269,7 @@ class ImportRun {
     }
   }
 
-  /** Sends a line again after the database failed, until it is known to be created. */
+  /** Sends a line again after the database failed. Its idempotency key prevents that it is created twice. */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
       try {

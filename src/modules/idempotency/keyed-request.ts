@@ -67,10 +67,7 @@ const CLAIM = {
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`,
 };
 
-/**
- * Claims an idempotency key for this transaction with an advisory lock. False if another transaction holds the lock, because
- * the first request with the key is still running.
- */
+/** Locks an idempotency key for this transaction. False if the first request with the key is still running. */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   callFor: (names) => ({ statement: CLAIM, values: [names] }),

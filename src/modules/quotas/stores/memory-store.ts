@@ -39,7 +39,7 @@ export interface AllowedAlone {
   count: number;
 }
 
-/** Counts requests in the memory of this process. When a client sends its first request, its counts are read from the database. */
+/** Counts requests in memory. The counts of a client are read from the database at its first request. */
 export class MemoryStore extends QuotaStore implements OnModuleDestroy {
   /**
    * Concurrent first requests of a client share one read of the database, because two reads would create two entries, each with

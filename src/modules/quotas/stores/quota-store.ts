@@ -4,8 +4,8 @@ import type { Limits } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 
 /**
- * The caller of a request: a client with a valid key, or an IP address. Limits apply to all keys of a client together, but a ban
- * applies to one key.
+ * The caller of a request: a client with a valid key, or an IP address. A limit applies to all keys of a client, a ban
+ * to one key.
  */
 export interface LimitedClient {
   /** The API key, read from the database less than a second ago. Null if the caller is an IP address. */
