@@ -20,16 +20,15 @@ import { SeedService } from './runtime/seed';
 import { SETTINGS } from './settings';
 
 /**
- * The steps of every request, from top to bottom. Operations add further steps (ETag, idempotency, pages). A request that fails
- * before the guards goes straight to `ErrorFilter`: an unknown path (404), an unsupported method (405) or an unreadable body
- * (400, 413, 415).
+ * The steps of every request, from top to bottom. A request without a route or with an unreadable body goes straight to
+ * `ErrorFilter`.
  */
 const PIPELINE = [
-  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and counts the request; refuses banned keys (403) and requests over a limit (429)
+  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and checks its rate limits (403, 429)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // checks the key (401) and its scope (403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // ends deprecated operations after their sunset (410)
-  { provide: APP_GUARD, useClass: InputGuard }, // refuses unknown query parameters, and a body if the operation takes none (400)
-  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // sets the ETag (304), Link, rate limit and deprecation header fields
+  { provide: APP_GUARD, useClass: InputGuard }, // refuses unknown query parameters and unexpected bodies (400)
+  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // sets the ETag and other header fields (304)
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // refuses invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // turns every failure into an error response
 ];
@@ -63,7 +62,7 @@ function commonProviders(features: Feature[], settings: AllSettings, actor: Acto
 @Global()
 @Module({ exports: [SETTINGS, FEATURES, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
-  /** @param databaseUrl the URL of the open database. `settings` contains no URL if the database is embedded */
+  /** @param databaseUrl the URL of the open database, also if the database is embedded */
   static async forService(settings: AllSettings, databaseUrl: string): Promise<DynamicModule> {
     const features = await loadFeatures();
     const options = dataSourceOptions(databaseUrl, settings.databasePool);
@@ -76,7 +75,7 @@ export class AppModule {
     };
   }
 
-  /** Returns the module with the services for commands. The database is opened later, and only if a command needs it. */
+  /** Returns the module with the services for commands. The database is opened later, if a command needs it. */
   static async forCommands(settings: AllSettings, actor: Actor): Promise<DynamicModule> {
     const features = await loadFeatures();
     const options = { ...commandOptions(''), manualInitialization: true };

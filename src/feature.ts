@@ -7,23 +7,21 @@ import type { Entity, ExpiredRows, State, Transaction } from '#libs/database';
 import type { Settings } from './settings';
 
 /**
- * Everything that a folder of `src/modules` adds to the application. Each folder exports one Feature in its `index.ts`, so a
- * feature can be removed with its folder and its line in `features.ts`.
+ * Everything that a folder of `src/modules` adds to the application, so that a feature can be removed with its folder.
  */
 export interface Feature {
   module: Type;
-  /** The module to load for commands, without parts that only the HTTP service needs. Default: `module`. */
+  /** The module to load for commands. Default: `module`. */
   commandModule?: Type;
-  /** Loads the commands for operators, in the order of the help. The HTTP service never loads the commands. */
+  /** Loads the commands for operators, in the order of the help. */
   commands?: () => Promise<Type<CommandRunner>[]>;
-  /** Tables that requests can change, with the events that report the changes. Parents come before the children that refer to them. */
+  /** Tables that requests can change. Parents come before the children that refer to them. */
   tables?: readonly ReportedTable[];
   /** Completes the settings of the HTTP service. Called when the database is open. */
   prepare?(settings: Settings): Settings;
-  /** Returns a file that a copy of the store needs besides the database, for example the key for webhook secrets. */
+  /** Returns a file that belongs to a copy of the store, for example the key for webhook secrets. */
   copiedFile?(settings: Settings): CopiedFile | undefined;
   expired?: readonly ExpiredRows[];
-  /** What the feature does when a client is deleted or one of its keys is revoked. */
   ofClient?: ClientDependent;
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
@@ -43,12 +41,12 @@ export interface ReportedEvent {
 
 export interface ClientDependent {
   end(transaction: Transaction, clientId: number): Promise<void>;
-  /** Describes to the operator what still works for a client after one of its keys was revoked, for example webhooks. */
+  /** Describes to the operator what still works after a key was revoked, for example webhooks. */
   describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
 
 /**
- * A file in the folder of an embedded database. If the store is copied to an external database, the file cannot be copied, and
- * `hint` tells the operator what to do.
+ * A file that belongs to an embedded database. `hint` tells the operator what to do with the file if the database is
+ * copied.
  */
 export type CopiedFile = Record<'path' | 'hint', string>;

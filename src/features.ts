@@ -23,11 +23,8 @@ export function settingNames(): ReadonlySet<string> {
 }
 
 /**
- * All features. Commands lock rows in this order, parents before children, and report events in the reverse order. The help lists
- * commands in this order, too.
- *
- * Features are imported only after the settings were read: an invalid setting should be reported first, and tracing must start
- * before the drivers are loaded.
+ * All features. Commands lock rows in this order, parents before children. Features are loaded only after the settings,
+ * so that an invalid setting is reported first.
  */
 const LOADERS: readonly (() => Promise<Feature>)[] = [
   async () => (await import('./modules/auth/index.js')).AUTH,

@@ -11,27 +11,21 @@ const signals = listenToStopSignals();
 program.name = 'petstore';
 
 /**
- * Keeps one object of `process.nextTick` alive. Otherwise V8 may from some moment on create all objects of this kind in a slower
- * way, which takes 8 of the 180 µs of a read (measured on Node 20).
+ * Keeps one object of `process.nextTick` alive. Otherwise V8 may create all such objects in a slower way (measured on
+ * Node 20).
  */
 const kept: object[] = [];
 process.nextTick(() => kept.push(executionAsyncResource()));
 
-/**
- * Turns off an optimization of V8 that would treat the objects of a request as long-lived. The optimization took a seventh of the
- * time of reading a page.
- */
+/** Turns off an optimization of V8 that treats the objects of a request as long-lived, which made reads slower. */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/**
- * Makes the heap grow in smaller steps. With much memory, a flood of requests could otherwise quadruple the heap before V8 frees
- * closed connections.
- */
+/** Makes the heap grow in smaller steps. Otherwise a flood of requests could quadruple the heap. */
 setFlagsFromString('--heap-growing-percent=40');
 
 /**
- * Reads the settings before loading the rest, so that an invalid setting is reported at once. Starts tracing before the drivers
- * are loaded, because only later loads are traced.
+ * Reads the settings first, so that an invalid setting is reported at once. Starts tracing before the drivers are
+ * loaded, because only later loads are traced.
  */
 async function main(): Promise<void> {
   removeDriverVariables(process.env);
@@ -63,7 +57,7 @@ async function fail(error: unknown): Promise<never> {
   process.exit(1);
 }
 
-// Report the error without its other fields, which Node would print: some fields of a database error contain data of rows.
+// Do not let Node print the error with all its fields: a database error can contain data of rows.
 process.on('uncaughtException', (error) => {
   fail(error).catch(() => process.exit(1));
 });

@@ -3,9 +3,7 @@ import { shellWord } from '#libs/messages';
 
 export const VERSION = '1.0.0';
 
-/**
- * The program as the operator has called it, for example `npx petstore`. Hints contain this text, so that they work when copied.
- */
+/** The program as the operator has called it, for example `npx petstore`, so that hints can be copied. */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
 function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {

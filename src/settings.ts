@@ -20,7 +20,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_PORT = 65_535;
-/** Ports above 1023 that browsers and Node's `fetch` refuse to call ("bad port" in the Fetch standard). */
+/** Ports above 1023 that browsers and Node's `fetch` refuse to call. */
 const REFUSED_PORTS = new Set([
   ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566],
   ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
@@ -71,7 +71,6 @@ const tracesUrl = taking(
 const workerCount: Reader<number> = (text, variable) =>
   text === 'auto' ? availableParallelism() : integer(1, MAX_WORKERS, ', or auto')(text, variable);
 
-/** Settings that belong to no feature. docs/operations/running.md describes all settings. */
 export const COMMON_VARIABLES = {
   host: variable('HOST', plainHost, '127.0.0.1'),
   port: variable('PORT', servicePort, 3000),
@@ -92,8 +91,8 @@ export const COMMON_VARIABLES = {
 export type Settings = Values<typeof COMMON_VARIABLES>;
 
 /**
- * Checks settings that depend on each other. Turns tracing off if a variable of OpenTelemetry, such as OTEL_SDK_DISABLED, says so.
- * @throws EnvironmentError for the first invalid variable, with its valid values
+ * Checks settings that depend on each other.
+ * @throws EnvironmentError for the first invalid variable
  */
 export function completed<Read extends Settings>(settings: Read, environment: Environment): Read {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {

@@ -145,10 +145,7 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/**
- * Returns the URL of the next page. Returns undefined after the last page, and if the link leads to another server,
- * which must not receive the API key.
- */
+/** Returns the URL of the next page, or undefined if it is on another server, which must not receive the API key. */
 function nextPage({ headers }: Response, url: URL): URL | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const next = target === undefined ? undefined : new URL(target, url);

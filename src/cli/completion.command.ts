@@ -24,10 +24,7 @@ function placesOf(command: Commander, words = ''): Place[] {
   ];
 }
 
-/**
- * Returns the completion script for bash, which zsh runs as well. Lengths are written as `$((…))`, because zsh would
- * interpret a letter after a colon in another way.
- */
+/** Returns the completion script for bash, which zsh runs as well. */
 function bash(places: Place[]): string {
   return `_petstore_next() {
   case "$1" in

@@ -48,8 +48,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * Returns the error to report. A request for an unknown path, for example, was not counted against the rate limit yet
-   * and may be over the limit.
+   * Returns the error to report. A request that has not been counted yet is counted here, and may then be over the rate
+   * limit.
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {

@@ -32,8 +32,8 @@ export async function writeHeaders(
 }
 
 /**
- * Turns the result of an operation into the response. Everything is in one interceptor, because each additional one
- * would slow down all requests.
+ * Turns the result of an operation into the response. One interceptor does everything, because each additional one
+ * slows down all requests.
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {

@@ -147,7 +147,7 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction inserts events, takes a lock that tells `feed_end` from which position on the events may appear
+  // Before a transaction inserts events, takes a lock that tells `feed_end` where these events may appear
   // (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -159,8 +159,7 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the position up to which no more events can appear. A transaction that is still inserting events holds a
-  // lock that tells from which position on.
+  // Returns the position up to which no more events can appear, although other transactions are still inserting events.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

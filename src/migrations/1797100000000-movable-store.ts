@@ -7,8 +7,8 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
 );
 
 /**
- * Makes PostgreSQL compare technical texts by their bytes. Otherwise an update of the operating system could change the
- * order of texts, and a unique index would miss rows.
+ * Makes PostgreSQL compare technical texts by their bytes. Otherwise an update of the operating system could make an
+ * index miss rows.
  */
 const BYTEWISE = [
   // Keep only the earliest row of each name. The index of the primary key may have missed rows with the same name.

@@ -167,10 +167,7 @@ function decodeText(bytes: Uint8Array): string {
 
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
-/**
- * Removes variables that configure PostgreSQL's own programs, because the driver would apply them to every connection.
- * Must be called before the driver is loaded.
- */
+/** Removes variables that would change every connection of the driver. Must be called before the driver is loaded. */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
   for (const name of Object.keys(environment)) {
@@ -179,8 +176,8 @@ export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Sets the variables in the file `.env`, unless they are already set. Variables that are no settings are ignored,
- * because some, such as NODE_OPTIONS, can run code.
+ * Sets the variables in the file `.env`, unless they are already set. Only settings are accepted, because variables
+ * such as NODE_OPTIONS can run code.
  */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {

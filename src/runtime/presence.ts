@@ -92,8 +92,8 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address of the service on this machine: of a running instance with the same database, or else HOST and
- * PORT. The API key must not be sent to any other server.
+ * Returns the address of the service on this machine: of a running instance, or else HOST and PORT. No other server may
+ * get the API key.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

@@ -12,10 +12,7 @@ interface RepeatingTaskOptions {
   /** The start of the log messages, for example `Deleting old events` in "Deleting old events failed". */
   name: string;
   work: () => unknown;
-  /**
-   * Milliseconds from `start`, or from the end of a run, to the next run. If the value is null, no run starts until
-   * `start` or `runNow` is called.
-   */
+  /** Milliseconds from the end of a run to the next run. If the value is null, no run starts by itself. */
   everyMs: number | (() => number | null);
 }
 

@@ -17,7 +17,6 @@ type OrUndefined<Fields> = {
   [Name in keyof Fields]: Fields[Name] | (object extends Pick<Fields, Name> ? undefined : never);
 };
 
-/** The options of a single call. An option that is left out has its value from the options of `createPetStoreClient`. */
 export interface CallOptions extends AttemptOptions {
   signal?: AbortSignal | undefined;
   /** The `Idempotency-Key` of a POST. Default: a new key for each call. */
@@ -139,8 +138,8 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
 }
 
 /**
- * Builds the query of a request. An empty array is sent as an empty value, which the service refuses: without the
- * parameter, the service would return all entries.
+ * Builds the query of a request. An empty array is sent as an empty value, because the service would return all entries
+ * without the parameter.
  */
 function querySerializer(query: Record<string, unknown>): string {
   const given = Object.entries(query).map(([name, value]) => [name, String(value) === '' ? '' : value]);

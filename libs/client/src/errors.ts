@@ -95,8 +95,8 @@ export function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /**
- * Returns the cursor from the link to the next page (RFC 8288). The link itself is not followed: it could lead to
- * another server, which must not get the API key.
+ * Returns the cursor from the link to the next page (RFC 8288). The link itself is not used: another server must not
+ * get the API key.
  */
 export function nextCursor(headers: Headers): string | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];

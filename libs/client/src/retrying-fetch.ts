@@ -29,10 +29,7 @@ export interface RetryOptions extends AttemptOptions {
   sleep?: typeof sleep | undefined;
 }
 
-/**
- * Maximum number of concurrent requests. If all are refused at once because of a rate limit, ten refusals do not ban
- * the API key, but eleven would.
- */
+/** Maximum number of concurrent requests. More than ten refused requests would ban the API key. */
 const MAX_CONCURRENT = 10;
 /**
  * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer: the limit may have
@@ -55,8 +52,8 @@ interface Hold {
 }
 
 /**
- * Returns a `fetch` with retries for all requests of one API key. Resolves with the last response, or rejects with
- * NoAnswer if the last attempt got no response.
+ * Returns a `fetch` with retries for all requests of one API key. Rejects with NoAnswer if the last attempt got no
+ * response.
  */
 export function retryingFetch(
   defaults: RetryOptions,
@@ -73,8 +70,8 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the pause after a 429, if this attempt has to wait for its end. The first attempt of `GET /rate-limit`
-   * never waits, because rate limits do not apply to that request.
+   * Returns the pause after a 429, if this attempt has to wait for its end. Rate limits do not apply to `GET
+   * /rate-limit`.
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&
@@ -84,8 +81,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. If the pause is
-   * longer than `maxWaitMs`, resolves with that 429 instead.
+   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. Does not wait for a
+   * pause longer than `maxWaitMs`.
    */
   const attempt = async (
     request: Request,
@@ -171,10 +168,7 @@ export function retryingFetch(
     });
 }
 
-/**
- * Limits concurrency to `free` calls. The returned function waits for a place and resolves with a function that frees
- * it. The call with the lowest number goes first.
- */
+/** Limits concurrency to `free` calls. The call with the lowest number goes first. */
 function placesInOrder(free: number): (callNumber: number) => Promise<() => void> {
   const waiting: { callNumber: number; admit: () => void }[] = [];
   return async (callNumber) => {
@@ -242,8 +236,8 @@ async function isWorthRepeating(method: string, response: Response | undefined):
 }
 
 /**
- * Returns the milliseconds until the next attempt: the seconds of `Retry-After`, plus a random delay (jitter) so that
- * programs that were refused together do not return together.
+ * Returns the milliseconds until the next attempt, with a random delay (jitter), so that refused programs do not return
+ * together.
  */
 function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);

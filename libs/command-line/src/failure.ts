@@ -20,8 +20,8 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
 }
 
 /**
- * Standard output could not be written completely. The exit code is 0 if the reader has closed the pipe, as in `program
- * list | head`: the reader has read enough.
+ * Standard output could not be written completely. If the reader has closed the pipe, as in `program list | head`, the
+ * exit code is 0.
  */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
@@ -31,8 +31,7 @@ export class OutputFailure extends OperatorError {
 }
 
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  // Commander writes its suggestion (`Did you mean …?`) on a second line. Move the suggestion to the first line,
-  // because an error takes one line.
+  // Commander writes its suggestion (`Did you mean …?`) on a second line, but an error takes one line.
   const mistake = text
     .replace(/^error: /, '')
     .trim()
@@ -80,14 +79,11 @@ interrupted.catch(() => undefined);
 
 /**
  * The state in which an interruption leaves the running work, for the error message: for example `the target was not
- * changed`. Undefined if no such work is running.
+ * changed`.
  */
 let outcomeAfterSignal: string | undefined;
 
-/**
- * Interrupts the command at the first signal, or when its output is closed. After a second signal, the command has two
- * seconds left to clean up.
- */
+/** Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up. */
 export function listenForInterruption({ first, second }: StopSignals): void {
   const interrupt = first.then((signal) => {
     const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';

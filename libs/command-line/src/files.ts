@@ -113,8 +113,7 @@ export function writeOutput(content: string): void {
     return;
   }
   try {
-    // If the disk is full, a write may succeed in part, and only the next write fails. `writeFileSync` attempts the
-    // next write, and so notices the error.
+    // `writeFileSync` writes until an error or the end. A single write to a full disk could succeed in part.
     writeFileSync(STANDARD_OUTPUT, content);
   } catch (error) {
     throw new OutputFailure(error as Error);

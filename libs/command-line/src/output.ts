@@ -81,8 +81,8 @@ const NARROWEST_CELL = 14;
 const GAP = '  ';
 
 /**
- * Returns the lines of a table with one column per field. A table that is wider than the terminal is cut: first long
- * cells, then whole columns (`lessImportant`).
+ * Returns the lines of a table with one column per field. If the terminal is too narrow, long cells are cut, and then
+ * whole columns are left out.
  */
 export function tableLines(
   rows: object[],

@@ -109,10 +109,7 @@ async function prepare(reading: EntityManager, writing: EntityManager): Promise<
 const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 
-/**
- * Lists the tables in the order of their creation, so that parents come before the children that refer to them. Names
- * are quoted for use in SQL.
- */
+/** Lists the tables in the order of their creation, so that parents come before their children. */
 const TABLES = `SELECT relname, quote_ident(relname) AS name,
     (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
       WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns
@@ -152,10 +149,7 @@ async function copyTable(
 const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
-/**
- * Copies the current values of the sequences last. Sequences do not belong to the snapshot of a transaction, so only a
- * late value is certainly above all copied ids.
- */
+/** Copies the current values of the sequences last, so that they are above all copied ids. */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {
     const [state] = await reading.query<{ last: number; called: boolean }[]>(

@@ -133,10 +133,7 @@ interface List extends Selection {
   id: string;
 }
 
-/**
- * Returns a statement that reads several pages at once. Each parameter is an array with one value per page, and the
- * last column of a row is the number of its page.
- */
+/** Returns a statement that reads several pages at once. Each parameter is an array with one value per page. */
 function pagesStatement(list: List, types: readonly ValueType[]): string {
   const { named } = list;
   const page = named ? namedPage(list, named, `v${types.length}`) : pageById(list);
@@ -147,8 +144,8 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Returns the SQL for one page in order of id. Each value of a filter has a subquery of its own, because the index is
- * in order of id only within one value.
+ * Returns the SQL for one page in order of id. Each value of a filter has a subquery of its own, so that PostgreSQL
+ * need not sort.
  */
 function pageById(list: List): string {
   const { id, within } = list;
@@ -169,8 +166,7 @@ function pageById(list: List): string {
 }
 
 /**
- * Limits the rows to the size of the page. Without the constant limit as well, PostgreSQL would expect far too many
- * rows and plan the statement again for each execution.
+ * Limits the rows to the size of the page. The second, constant limit helps PostgreSQL to estimate the number of rows.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
@@ -185,10 +181,7 @@ const BY_NAME = 'lower(name) COLLATE "C"';
  */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
-/**
- * Returns the SQL for one page of a search by name. The search stops after 2,000 names; the last row then only marks
- * where the next page starts.
- */
+/** Returns the SQL for one page of a search by name, which stops after 2,000 names. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
   // OFFSET 0 makes PostgreSQL read the rows with these ids first.

@@ -40,8 +40,8 @@ function packageVersion(): string {
 }
 
 /**
- * Returns the path of a program that `account` can run: in the npm package or, if the account may be unable to read the
- * package, in a copy below `copies`.
+ * Returns the path of a program: in the npm package or, if `account` may be unable to read the package, in a copy below
+ * `copies`.
  */
 export function programFor(
   name: 'initdb' | 'postgres',
@@ -96,8 +96,8 @@ function copyBinaries(native: string, copy: string): void {
 }
 
 /**
- * Returns options for starting a program without the application's environment, whose PG* and locale variables would
- * change what the program does.
+ * Returns options for starting a program without the application's environment, whose PG* variables would change what
+ * the program does.
  */
 export function programOptions(account: Account | undefined, cwd: string): ExecFileOptions {
   return { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };

@@ -27,7 +27,7 @@ const STAGING = 'init-';
 const ACCOUNT = 'embedded-postgres';
 /**
  * The account `nobody`, which exists on every system. Used only if no other account can be created, because other
- * programs run as `nobody`, too, and could read the data.
+ * programs of `nobody` could read the data.
  */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 

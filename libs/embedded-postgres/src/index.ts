@@ -13,10 +13,7 @@ interface EmbeddedPostgresOptions {
   database: string;
   /** More settings of PostgreSQL, for example { fsync: 'off' }. A server that already runs keeps its settings. */
   parameters?: Record<string, string>;
-  /**
-   * True for a command that may use the server of the running application. If the command has started the server,
-   * `stop` waits until other commands have closed their connections.
-   */
+  /** True for a command that may use the server of the running application. Default: false. */
   share?: boolean;
   log?: (line: string) => void;
   /** Ends the wait for a server that is starting or recovering. The start then fails with the signal's reason. */

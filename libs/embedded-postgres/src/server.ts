@@ -1,4 +1,4 @@
-// Whether a server runs is decided by its socket. The process id in a lock file proves nothing, because another
+// A server runs if its socket accepts connections. The process id in a lock file proves nothing, because another
 // container may use the same folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -137,8 +137,8 @@ function pidIn(file: string): number {
 }
 
 /**
- * True if a server may be started in a folder. Removes lock files of a dead server: their process ids may belong to
- * other processes after a restart, and PostgreSQL would then refuse to start.
+ * True if a server may be started in a folder. Removes lock files of a dead server, which could keep PostgreSQL from
+ * starting.
  */
 function isFree({ cluster }: DataFolder): boolean {
   for (const name of ['postmaster.pid', `.s.PGSQL.${PORT}.lock`]) {
@@ -174,10 +174,7 @@ function isPostmaster(cluster: string, pid: number): boolean {
   }
 }
 
-/**
- * Starts a detached server process, which Ctrl-C does not reach. If the application is killed, the server keeps running
- * and the next start takes it over.
- */
+/** Starts a detached server process, which Ctrl-C does not reach. */
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.account();
@@ -245,8 +242,8 @@ async function stopPostmaster(
 }
 
 /**
- * Starts the server and owns it until `stop` is called. If the server dies, it is started again; if that fails, `lost`
- * resolves with the error.
+ * Starts the server and owns it until `stop` is called. If the server dies and cannot be started again, `lost` resolves
+ * with the error.
  * @throws ServerInUseError if another process owns the server
  */
 export async function ownServer(server: Server) {

@@ -43,10 +43,7 @@ interface ParsedSocket extends Socket {
 
 const accounts = new WeakMap<Socket, Connection>();
 
-/**
- * Notes that a message has begun to arrive. A closure for each connection would keep closed connections in memory,
- * because Node reuses parsers.
- */
+/** Notes that a message has begun to arrive. One function for all connections saves memory. */
 function noteMessageBegin(this: Parser): void {
   const connection = accounts.get(this.socket);
   if (connection !== undefined) {
@@ -55,8 +52,8 @@ function noteMessageBegin(this: Parser): void {
 }
 
 /**
- * A request whose body is counted as memory of its connection while it arrives. Short chunks are joined, because Node
- * takes 400 bytes of memory even for a chunk of one byte.
+ * A request whose body is counted as memory of its connection. Short chunks are joined, because Node takes 400 bytes of
+ * memory even for a chunk of one byte.
  */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
@@ -163,8 +160,7 @@ export class Connection {
     for (const part of rawHeaders) {
       length += part.length;
     }
-    // Count three more bytes for each header field (a colon and the line end). A field has two entries in `rawHeaders`,
-    // which makes 1.5 bytes per entry.
+    // Count three more bytes for each header field, which has two entries in `rawHeaders`: a colon and the line end.
     this.attribute(length + rawHeaders.length * 1.5);
     this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_PART_BYTES + length);
   }

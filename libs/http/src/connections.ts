@@ -25,21 +25,18 @@ const FREED_PART = 1 / 32;
  */
 const MAX_CONNECTIONS = 15_000;
 
-/**
- * Interval, in milliseconds, at which a stopping server closes idle connections. The first close also waits, because a
- * request may already be on its way.
- */
+/** Interval, in milliseconds, at which a stopping server closes idle connections. */
 const GRACE_MS = 1_000;
 
 /**
- * Milliseconds for which a connection is still read after its last response, because closing it with unread bytes could
- * discard the response (RFC 9112, section 9.6).
+ * Milliseconds for which a connection is still read after its last response, which could otherwise be lost (RFC 9112,
+ * section 9.6).
  */
 const LINGER_MS = 1_000;
 
 /**
- * Why the server closes a connection: requests take too much memory, one address has half of all connections, or too
- * many connections are open.
+ * Why the server closes a connection: too much memory, too many connections of one address, or too many connections in
+ * total.
  */
 export type Refusal = 'memory' | 'address' | 'total';
 
@@ -136,8 +133,8 @@ export class Connections {
   }
 
   /**
-   * Calls `begin` for a request once the previous response on the same connection is sent. Otherwise a caller could
-   * fill the memory with responses that are never read.
+   * Calls `begin` for a request once the previous response on the same connection is sent, so that responses do not
+   * fill the memory.
    */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
@@ -191,10 +188,7 @@ export class Connections {
     start();
   }
 
-  /**
-   * Answers bytes that Node could not parse as a request, and closes the connection. If the bytes belong to a request's
-   * body, the handler of that request gets the error and responds.
-   */
+  /** Answers bytes that Node could not parse as a request, and closes the connection. */
   async refuse(
     socket: Socket,
     failure: ParserError | ApiError,

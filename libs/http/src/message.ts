@@ -40,8 +40,8 @@ const NOWHERE = '/%25/';
 export const WHOLE_SERVICE = '/%25/*';
 
 /**
- * Returns the request target as a path with a query (RFC 9112, section 3.2). If a path cannot be decoded, its end is
- * replaced so that no route matches.
+ * Returns the request target as a path with a query (RFC 9112, section 3.2). A path that cannot be decoded is replaced
+ * by one that no route has.
  */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {

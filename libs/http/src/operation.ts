@@ -14,10 +14,7 @@ import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationG
 
 type Schema = Type<unknown> | string;
 
-/**
- * The successful response of an operation. One of three fields has the schema: `resource` (sent with an ETag), `page`,
- * or `body` for any other value.
- */
+/** The successful response of an operation: a `resource` (sent with an ETag), a `page`, or any other `body`. */
 interface ResponseOptions extends RepresentationOptions {
   description: string;
   resource?: Schema;

@@ -34,8 +34,8 @@ export interface RepresentationOptions {
    */
   asRead?: (resource: never) => object;
   /**
-   * The name of the query parameter that selects entries by id. A page of one such entry has the entry's ETag, so that
-   * the caller can send the ETag in `If-Match`.
+   * The query parameter that selects entries by id. A page of one such entry has the entry's ETag, which the caller can
+   * send in `If-Match`.
    */
   single?: string;
 }

@@ -15,10 +15,7 @@ export function printable(text: string): string {
   });
 }
 
-/**
- * Formats a value as JSON, on one line unless an indentation is given. Escapes characters that JSON allows unescaped but
- * that a terminal would interpret.
- */
+/** Formats a value as JSON. Escapes characters that JSON allows but that a terminal would interpret. */
 export function printableJson(value: unknown, indentation = 0): string {
   const lines = JSON.stringify(value, null, indentation).split('\n');
   return lines.map(printable).join('\n');

@@ -1,5 +1,4 @@
-// Serves pages and documents that contain the address of the service. Each text is compressed once, in parts, and the
-// caller's address is put between them.
+// Serves pages and documents that contain the address of the service, which differs between callers.
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -185,8 +184,8 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
-      // A path with the digest of its content never gets other content. A text with the address of the service must not
-      // be in a shared cache, because the next caller may use another address.
+      // Content with the address of the service must not be in a shared cache, because the next caller may use another
+      // address.
       'Cache-Control': isNamedByDigest
         ? 'public, max-age=31536000, immutable'
         : `${hasAddress ? 'private' : 'public'}, max-age=300`,

@@ -27,10 +27,7 @@ export interface Tables {
 }
 
 const BEGIN: Call = { statement: { text: 'BEGIN' } };
-/**
- * Ends the transaction after ten idle seconds, and stops waiting for a locked row after five seconds. A connection
- * pooler may have lost the timeouts that were set for the connection.
- */
+/** Sets timeouts for the transaction, because a connection pooler may have lost the timeouts of the connection. */
 const SET_TIMEOUTS: Call = {
   statement: {
     text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
@@ -143,8 +140,8 @@ async function load(
 }
 
 /**
- * Returns how to load a row, a value or an id. The row for which the transaction waits is locked first, so that the
- * transaction holds no other lock while waiting.
+ * Returns how to load a row, a value or an id. The transaction waits for a locked row only while it holds no other
+ * locks.
  */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;

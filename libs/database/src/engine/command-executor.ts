@@ -10,8 +10,8 @@ const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
 const MAX_COMMANDS = 150;
 /**
- * While a batch runs, a second batch starts as soon as this many commands wait. Smaller batches would cost more: a
- * command alone in a transaction costs six times as much as among thirty.
+ * While a batch runs, a second batch starts as soon as this many commands wait. Smaller batches would cost more for
+ * each command.
  */
 const ENOUGH = 50;
 /**
@@ -28,8 +28,8 @@ interface Connections {
 
 export interface WriteModel {
   /**
-   * The entities whose rows commands change, in the order in which rows are locked and written: parents before the
-   * children that refer to the parents.
+   * The entities whose rows commands change, in the order in which rows are locked and written: parents before
+   * children.
    */
   readonly tables: readonly Entity[];
   /** Called after each command, for example to record the command's changes in the event feed. */
@@ -45,8 +45,8 @@ interface Batch {
 }
 
 /**
- * Runs commands in batches: concurrent commands share one transaction. If the database refuses a batch, its halves are
- * tried again separately, so that no command fails because of another command.
+ * Runs commands in batches that share one transaction. If the database refuses a batch, its halves are tried again, so
+ * that no command fails because of another.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());

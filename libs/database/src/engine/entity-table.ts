@@ -12,8 +12,8 @@ const MAX_LISTED = 4;
 export type WhenLocked = 'wait' | 'skip';
 
 /**
- * Builds the statements that load and write rows of an entity by primary key, from the entity's column decorators. The
- * first column must be the primary key, a `bigint`.
+ * Builds the statements that load and write rows of an entity by primary key. The first column must be the primary key,
+ * a `bigint`.
  */
 export class EntityTable<Row extends object> {
   /** The table, or the query of a view in parentheses, as it stands after FROM. */
@@ -139,8 +139,8 @@ export class EntityTable<Row extends object> {
   }
 
   /**
-   * Returns the column values of an entity. Dates become ISO text, because the driver would write a Date in an array
-   * inexactly if it is of the 19th century.
+   * Returns the column values of an entity. Dates become ISO text, because the driver writes some dates in arrays
+   * inexactly.
    */
   private stored(row: Row): unknown[] {
     return this.columns.map(({ propertyName, transformer }) => {
@@ -201,13 +201,10 @@ export function GeneratedId(): PropertyDecorator {
 }
 
 /**
- * Column options for technical text, such as a hash. PostgreSQL compares the values byte by byte, so indexes on the
- * column stay valid if the database's collation changes.
+ * Column options for technical text, such as a hash. The values are compared byte by byte, so indexes stay valid if the
+ * database's collation changes.
  */
 export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
 
-/**
- * Column options for a column that the database or a hand-written statement fills in. `EntityTable` and TypeORM's
- * repositories neither read nor write the column.
- */
+/** Column options for a column that only SQL statements read and write, and not TypeORM. */
 export const WRITTEN_BY_SQL = { select: false, insert: false, update: false } as const;

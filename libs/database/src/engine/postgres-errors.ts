@@ -6,8 +6,8 @@ const CONNECTION_FAILED =
   /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 
 /**
- * PostgreSQL's error codes (appendix A) for a database that cannot be used at the moment, for example because the
- * connection was lost (08) or the server shuts down (57).
+ * PostgreSQL's error codes (appendix A) for a database that cannot be used at the moment, for example after a lost
+ * connection (08).
  */
 const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42703|42501)/;
 
@@ -82,10 +82,7 @@ export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && reportOf(error).constraint === constraint;
 }
 
-/**
- * Classes of PostgreSQL errors whose message may contain stored values and must not be logged: data exceptions (22) and
- * errors that a trigger raises (P0).
- */
+/** Classes of PostgreSQL errors whose message may contain stored values and must not be logged. */
 const WITH_VALUE = /^(22|P0)/;
 
 /** Returns the parts of an error that are safe to log. Other fields may contain stored values. */

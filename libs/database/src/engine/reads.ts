@@ -6,8 +6,7 @@ import type { Session, SharedRead, Statement, StoredRow } from './session';
 export const SERVICE_CALLER: number = 0;
 
 /**
- * Maximum statements that are sent together on one connection. PostgreSQL executes them one after the other, so the
- * last of many would wait too long.
+ * Maximum statements that are sent together on one connection, because PostgreSQL executes them one after the other.
  */
 const MAX_TOGETHER = 20;
 /** Maximum connections for reads. One more may be used while a connection has been busy for more than 100 ms. */
@@ -30,7 +29,7 @@ interface Group {
 }
 
 interface SentReads {
-  /** The reads whose results have not arrived yet. The reads of a group are answered by a single statement. */
+  /** The reads whose results have not arrived yet. */
   groups: Map<unknown, Group>;
   since: number;
 }

@@ -49,8 +49,8 @@ const LOST = '26000';
 const WITHOUT_NAMES_MS = 600_000;
 
 /**
- * Names each prepared statement by a hash of its text, because programs behind a connection pooler share connections
- * and must not use one name for different statements.
+ * Names each prepared statement by a hash of its text, so that programs that share a connection behind a pooler do not
+ * use the same name for different statements.
  */
 export class StatementNames {
   private readonly names = new Map<string, string>();
@@ -88,8 +88,8 @@ interface Description {
 const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
- * Sends several statements to PostgreSQL at once and receives their results in one round trip, which the driver itself
- * cannot do. Source: PostgreSQL, "Message Flow", "Extended Query" and "Pipelining".
+ * Sends several statements at once and receives their results in one round trip, which the driver cannot do. Source:
+ * PostgreSQL, "Message Flow".
  */
 class RoundTrip {
   private readonly results: CallResult[] = [];

@@ -6,10 +6,7 @@ export type Entity<Row extends object = object> = new () => Row;
 /** A statement that finds a value for each key, such as the number of orders for each customer id. */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
-  /**
-   * If true, the statement runs after the rows are locked, so that its result includes the changes of transactions that
-   * held the row locks before.
-   */
+  /** If true, the statement runs after the rows are locked, so that its result cannot be outdated. */
   isUnderLocks?: true;
 }
 
