@@ -53,16 +53,22 @@ export async function earnBan(caller: ApiClient, ...services: TestService[]): Pr
   return refused.at(-1)!;
 }
 
-/** Runs the work while the table has no columns, so that whatever needs it fails. Without it, the database would be out of order (503). */
+/**
+ * Runs the work while every statement that uses the table fails with a division by zero. Without the table or its columns, the
+ * database would count as unavailable (503).
+ */
 export async function without<Result>(
   { database }: TestService,
   table: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  await database.pool.query(`ALTER TABLE ${table} RENAME TO away; CREATE TABLE ${table} ()`);
+  await database.pool.query(
+    `ALTER TABLE ${table} RENAME TO away;
+     CREATE VIEW ${table} AS SELECT * FROM away WHERE 1 / 0 = 1 WITH CHECK OPTION`,
+  );
   try {
     return await work();
   } finally {
-    await database.pool.query(`DROP TABLE ${table}; ALTER TABLE away RENAME TO ${table}`);
+    await database.pool.query(`DROP VIEW ${table}; ALTER TABLE away RENAME TO ${table}`);
   }
 }
