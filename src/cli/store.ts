@@ -18,7 +18,6 @@ export function openStore(
   return opening;
 }
 
-/** Stops the embedded PostgreSQL servers that this process has started. */
 export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }

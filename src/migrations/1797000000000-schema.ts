@@ -79,7 +79,7 @@ const CLIENTS = [
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
-  // Counts the requests of each client on each UTC day and in the current minute.
+  // Counts the requests of each client, on each UTC day and in the current minute.
   `CREATE TABLE usage_days (
     client_id bigint NOT NULL,
     day date NOT NULL,
@@ -219,7 +219,7 @@ const WEBHOOKS = [
   `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 
-  // `leased_until`: until then, only the instance that has set this time may send the delivery.
+  // Until `leased_until`, only the instance that has set this time may send the delivery.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL,

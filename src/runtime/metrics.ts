@@ -55,7 +55,7 @@ const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
-  /** Reads in progress, which later scrapes share, so that reads do not pile up while the database does not respond. */
+  /** Reads in progress. Later scrapes share them, so that reads do not pile up while the database does not respond. */
   private readonly looking = new Map<string, Promise<unknown>>();
 
   override async metrics(): Promise<string> {

@@ -48,7 +48,6 @@ interface Beginning {
   signals: StopSignals;
 }
 
-/** Stops everything that was started, after serving requests for `delayMs` longer. */
 type Stop = (delayMs: number) => Promise<void>;
 
 /**
@@ -194,8 +193,8 @@ export async function startService(
 }
 
 /**
- * Stops the service. Until load balancers have noticed, serves requests for `delayMs` longer; a second signal skips all
- * waiting.
+ * Stops the service, after serving requests for `delayMs` longer, until load balancers have noticed. A second signal
+ * skips all waiting.
  */
 async function stopService(
   { logger, signals }: Beginning,

@@ -44,7 +44,7 @@ function textOf(body: string | Uint8Array | ArrayBuffer): string {
     // Keep a byte order mark, because the signature covers every byte.
     if (body !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   } catch {
-    // The body is neither text nor bytes, which the error below says.
+    // Neither text nor bytes: throw the error below.
   }
   throw new TypeError('The body must be the unparsed body of the request, as text or bytes.');
 }

@@ -38,10 +38,7 @@ export const COMMANDER_OPTIONS = {
   serviceErrorHandler: rethrow,
 };
 
-/**
- * Replaces commander's error for an invalid value, which would contain the value, by the option's name and the parser's
- * message.
- */
+/** Replaces commander's error for an invalid value, which would repeat the value, by the parser's message. */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
   if (parseArg !== undefined) {

@@ -17,10 +17,7 @@ export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_sett
  */
 const MIGRATION_LOCK = 0x6d696772;
 
-/**
- * How long a migration waits for a lock, and how often. A waiting migration holds up all requests, so each attempt is
- * short.
- */
+/** How long a migration waits for a lock, and how often. Requests have to wait meanwhile, so each attempt is short. */
 const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
 export class MigrationLockError extends Error {}

@@ -175,10 +175,7 @@ function pagePart(list: List, conditions: string[], order: string): string {
 
 /** Names are converted by PostgreSQL's `lower`, so that searches ignore case, and sorted by code point. */
 const BY_NAME = 'lower(name) COLLATE "C"';
-/**
- * SQL for a text that sorts after all names: a prefix followed by this text sorts after all names that start with the
- * prefix.
- */
+/** SQL for a text that sorts after all names, as the end of a range. */
 const LAST_NAME = 'repeat(chr(1114111), 256)';
 
 /** Returns the SQL for one page of a search by name, which stops after 2,000 names. */

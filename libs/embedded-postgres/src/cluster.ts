@@ -53,8 +53,8 @@ export function openFolder(given: string, shared = '/var/lib/embedded-postgres')
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
-  // PostgreSQL refuses to run as root: for root, the server runs as the owner of existing data or as an account of its
-  // own.
+  // If root starts the server, it runs as the owner of existing data or as an account of its own, because PostgreSQL
+  // refuses to run as root.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, account };

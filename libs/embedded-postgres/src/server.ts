@@ -16,7 +16,7 @@ import {
   withRemedy,
 } from './binaries';
 
-/** Milliseconds to wait until a server responds, which may be recovering or stopping. */
+/** Milliseconds to wait for a server that is recovering or stopping. */
 const RESPONSE_TIMEOUT_MS = 60_000;
 /**
  * If a lock file is younger than this (in milliseconds), its server may still be starting and not yet listen on the
@@ -68,8 +68,7 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // Forget the process, so that the `catch` below does not stop the server: if the server goes on recovering, the
-        // next start takes less time.
+        // Do not stop a server that is still recovering, so that the next start takes less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
           `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
@@ -91,8 +90,7 @@ async function connectAsOwner(server: Server): Promise<Connection> {
 }
 
 /**
- * Connects, and makes this process the owner of the server. Returns an error that may be temporary, and throws any
- * other error.
+ * Connects, and makes this process the owner of the server. Returns errors that may be temporary, and throws others.
  */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
@@ -197,7 +195,7 @@ function launch({ folder, parameters }: Server): ChildProcess {
 }
 
 /**
- * True if another attempt to start the server may succeed.
+ * True if the new server has ended but another attempt to start it may succeed.
  * @throws EmbeddedPostgresError if the server has ended for a reason that will not pass
  */
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, cluster, log }: DataFolder): boolean {

@@ -18,7 +18,7 @@ const CHUNK_OVERHEAD_BYTES = 400;
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
-/** Maximum number of bytes of memory that the string of an unsent response takes for each character, besides its bytes in UTF-8. */
+/** Maximum bytes of memory for each character of an unsent response, besides its bytes in UTF-8. */
 const STRING_FACTOR = 2;
 
 export interface Caller {
@@ -160,7 +160,7 @@ export class Connection {
     for (const part of rawHeaders) {
       length += part.length;
     }
-    // Count three more bytes for each header field, which has two entries in `rawHeaders`: a colon and the line end.
+    // Count three more bytes for each header field: a colon and the line end. A field has two entries in `rawHeaders`.
     this.attribute(length + rawHeaders.length * 1.5);
     this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_PART_BYTES + length);
   }
@@ -202,7 +202,7 @@ export class Connection {
     });
   }
 
-  /** Counts received bytes that belong to no request yet, such as those of an unfinished header section. */
+  /** Counts received bytes that belong to no request yet, such as half of a header section. */
   private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
     if (isRefused || !this.isMessageArriving) {

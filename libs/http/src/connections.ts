@@ -55,8 +55,8 @@ export class Connections {
 
   /**
    * @param server a server that does not listen yet, because earlier connections would not be counted
-   * @param callerOf returns the name of the caller behind an address; undefined for a trusted proxy, which may open all
-   * connections because it has many callers
+   * @param callerOf returns the name of the caller behind an address, or undefined for a trusted proxy, which has many
+   * callers
    */
   constructor(
     private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
@@ -242,7 +242,7 @@ export class Connections {
 
   /**
    * Stops listening, waits for the requests in progress, and closes all connections.
-   * @param patienceMs how many milliseconds requests in progress may take
+   * @param patienceMs how many milliseconds the requests may take
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();

@@ -30,7 +30,7 @@ interface OperationOptions {
   id: string;
   summary: string;
   description: string;
-  /** If left out, a success is 204 without a body. */
+  /** Default: 204 without a body. */
   response?: ResponseOptions;
   bodies?: Examples;
   errors?: AnyDefinedError[];

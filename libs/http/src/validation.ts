@@ -195,7 +195,10 @@ function compile(metadata: ValidationMetadata[]) {
   };
 }
 
-/** Compiles one rule. A rule that cannot be compiled rejects every value, and class-validator then decides. */
+/**
+ * Compiles one rule. If that is not possible, the compiled rule rejects every value, so that class-validator checks the
+ * value.
+ */
 function ruleOf(metadata: ValidationMetadata): Rule {
   const [constraint] = storage.getTargetValidatorConstraints(metadata.constraintCls);
   if (constraint === undefined || metadata.validateIf) {

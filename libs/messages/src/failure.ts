@@ -36,7 +36,6 @@ export interface Failure {
 export const DEFECT = 'internal_error';
 
 export const program = {
-  /** The first word of each line that reports a failure. */
   name: 'error',
   explain: (error: unknown): Failure => ({ code: DEFECT, message: (error as Error).stack ?? String(error) }),
 };

@@ -188,7 +188,8 @@ export function siteHeader(current: string): string {
 const ABOUT = 'Pets, the categories they belong to, orders and stock, over HTTP with an API key.';
 
 /**
- * Returns the API reference: a list of the operations, which works without JavaScript until Scalar replaces it.
+ * Returns the API reference. Without JavaScript, readers see a list of the operations; otherwise Scalar replaces the
+ * list.
  * @param styles the content of style sheets, which become part of the page
  */
 export function referencePage({ paths }: OpenAPIObject, guides: Guide[], styles: string[]): string {

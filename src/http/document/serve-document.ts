@@ -88,7 +88,6 @@ function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>, the
   }
 }
 
-/** Returns the content of style sheets, which become part of the pages of Scalar and Swagger UI. */
 const readStyles = async (...names: string[]): Promise<string[]> => {
   const files = await Promise.all(names.map(readPageFile));
   return files.map(({ parts }) => String(parts[0]));

@@ -154,8 +154,8 @@ export function serveText(
 }
 
 /**
- * Serves a file under its path, with or without any digest: during an update, a page of one version may request a file
- * from the other version.
+ * Serves a file under its path, with any digest: during an update, a page of the old version may request a file from
+ * the new version.
  */
 export function serveFile(pages: FastifyInstance, path: string, read: () => Promise<Source>): PageFile {
   const content = serve(pages, [path, withDigest(path, ':digest')], read);

@@ -15,7 +15,7 @@ import {
 
 export interface Entry {
   command: Command;
-  /** The row for which the command waits: another transaction has locked that row. */
+  /** The row for which the command waits, because another transaction has locked it. */
   heldRow?: RowNeed | undefined;
 }
 

@@ -14,9 +14,7 @@ const MAX_COMMANDS = 150;
  * each command.
  */
 const ENOUGH = 50;
-/**
- * The share of the connection pool that may be used by batches that wait for rows which another transaction has locked.
- */
+/** The share of the connection pool that batches may use while they wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
 const QUEUE = { max: 10_000, maxOfOwner: 3_000, timeoutMs: 10_000 };
 

@@ -43,13 +43,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { message, errors, syscall } = reportOf(error);
   const code = codeOf(error);
   const isOutage = [CONNECTION_FAILED, UNAVAILABLE, TLS_FAILED].some((codes) => codes.test(code));
-  // Every failure to connect is an outage. For example, connecting to a Unix socket fails with EAGAIN if too many
-  // connections wait there.
+  // Every failure to connect is an outage, also a failure with an unusual error code.
   if (isOutage || syscall === 'connect') {
     return true;
   }
-  // Node tries every address of a host name and reports all failures in one error, whose `errors` are checked here one
-  // by one.
+  // Node tries every address of a host name and reports all failures in one error.
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.every((inner) => isDatabaseUnavailable(inner));
   }

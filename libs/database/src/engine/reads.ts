@@ -16,7 +16,7 @@ const MAX_WITH_SLOW = 4;
 const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
-  /** Reads with the same `id` are answered by a single statement. */
+  /** Reads with the same `id` share a statement. */
   id: unknown;
   read: SharedRead<unknown, unknown>;
   key: unknown;

@@ -94,7 +94,6 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
 class RoundTrip {
   private readonly results: CallResult[] = [];
   private received: StoredRow[] = [];
-  /** The name and the result columns of each sent statement. PostgreSQL sends the columns later. */
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
 

@@ -46,9 +46,7 @@ export interface Command<Result = unknown> {
    * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
-  /**
-   * True if, in this state, the command can run although another transaction has locked rows that the command needs.
-   */
+  /** True if the command can run without its rows, which another transaction has locked. */
   needsNoRows?(state: State): boolean;
   /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
   translateViolation?(error: unknown): unknown;
@@ -63,7 +61,7 @@ export class Rejection {
 }
 
 export interface CommandSource {
-  /** The id of the client that sent the command. The queue serves clients in round-robin order. */
+  /** The id of the client that sent the command, because clients take turns. */
   owner: number;
   /**
    * A condition on the changed resource, such as an expected ETag. `assertHolds` throws an error if the condition is
