@@ -159,7 +159,8 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the position up to which no more events can appear, although other transactions are still inserting events.
+  // Returns the position up to which no more events can appear. Open transactions may still add events after this
+  // position.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

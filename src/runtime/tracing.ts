@@ -34,7 +34,7 @@ const MAX_REPORTED = 100;
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
 /**
- * Variables that cause no warning if they have this value, although the service ignores them: the service does the same
+ * Variables that the service ignores. They cause no warning if they have this value, which is what the service does
  * anyway.
  */
 const GIVEN: Record<string, string> = {
@@ -115,7 +115,7 @@ function problemIn(text: string): string {
 function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
-    // Do not trace health checks, which would hide all other spans.
+    // Do not trace health checks, which are so frequent that they would hide all other spans.
     if (route?.startsWith('/health/')) {
       done();
       return;

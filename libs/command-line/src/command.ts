@@ -58,10 +58,7 @@ interface Declaration {
   declare?(command: Commander): void;
   /** If true, the command has the option `--json`. The default is true. */
   readonly takesJson?: boolean;
-  /**
-   * If true, the command has the option `--yes`, which skips the confirmation. For commands that destroy data or cut
-   * off callers.
-   */
+  /** If true, the command has the option `--yes`, which skips the confirmation of a dangerous action. */
   readonly takesYes?: boolean;
 }
 

@@ -124,7 +124,7 @@ export class Connection {
    */
   readonly context = new AsyncResource('Connection');
   heldBytes = 0;
-  /** The part of `heldBytes` that belongs to no request yet, such as an unfinished header section. */
+  /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
   private unfinished = 0;
   private attributedBytes = 0;
   isMessageArriving = false;
