@@ -22,7 +22,7 @@ export type Reader<Value> = (text: string, variable: string) => Value;
  * Returns a Reader that throws an EnvironmentError if the text is not valid.
  * @param expected describes the valid values in the error
  * @param read returns undefined if the text is not valid
- * @param shown replaces a text that may contain a password
+ * @param shown replaces the text in the error if the text may contain a password
  */
 export function taking<Value>(
   expected: string,

@@ -92,8 +92,8 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address of the service on this machine: of a running instance, or else HOST and PORT. No other server may
- * get the API key.
+ * Returns the address of a running instance on this machine, or else the address of HOST and PORT. Commands send their
+ * API key to this address, so it must never be another server.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

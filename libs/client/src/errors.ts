@@ -12,7 +12,7 @@ export class PetStoreError extends Error {
   readonly code: PetStoreErrorCode;
   /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
-  /** Seconds to wait before the next attempt (`Retry-After`). */
+  /** Seconds to wait before the next attempt. Undefined if the response had no `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
   /** The id of the request in the service's log (`X-Request-Id`). */
   readonly requestId: string | undefined;

@@ -38,7 +38,7 @@ export const COMMANDER_OPTIONS = {
   serviceErrorHandler: rethrow,
 };
 
-/** Replaces commander's error for an invalid value, which would repeat the value, by the parser's message. */
+/** Reports an invalid value by the name of its option. Commander's own error would repeat the value, which may be secret. */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
   if (parseArg !== undefined) {

@@ -35,8 +35,8 @@ export function poolOf({ driver }: DataSource): Pool {
 const pooled = new WeakSet<ClientBase>();
 
 /**
- * Remembers that a new connection leads to a pooler such as PgBouncer, which announces another process id than that of
- * the PostgreSQL session.
+ * Detects whether a new connection leads to a pooler such as PgBouncer: a pooler announces another process id than the
+ * PostgreSQL session has.
  */
 export async function detectPooler(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

@@ -34,8 +34,9 @@ export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export type DataFolder = ReturnType<typeof openFolder>;
 
 /**
- * Checks a data folder and returns its paths and the account of its server.
- * @param shared the folder in which root keeps a copy of the binaries
+ * Checks a data folder, and returns its paths and the operating system's account that runs its server.
+ * @param shared the folder for a copy of the binaries, if root starts the server for an account that cannot read the
+ * package
  */
 export function openFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);

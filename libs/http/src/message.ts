@@ -36,7 +36,7 @@ export function trimmed(text: string): string {
 
 /** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
 const NOWHERE = '/%25/';
-/** Replaces the target of `OPTIONS *`, which asks about the service as a whole, by a path, which the router needs. */
+/** Replaces the target of `OPTIONS *`, which is no path. The router accepts only paths, and no route has this path. */
 export const WHOLE_SERVICE = '/%25/*';
 
 /**

@@ -154,8 +154,8 @@ export function serveText(
 }
 
 /**
- * Serves a file under its path, with any digest: during an update, a page of the old version may request a file from
- * the new version.
+ * Serves a file under its path. Ignores the digest in the requested name: during an update, a page of the old version
+ * may request a file from an instance of the new version.
  */
 export function serveFile(pages: FastifyInstance, path: string, read: () => Promise<Source>): PageFile {
   const content = serve(pages, [path, withDigest(path, ':digest')], read);
@@ -184,8 +184,8 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
-      // Content with the address of the service must not be in a shared cache, because the next caller may use another
-      // address.
+      // A shared cache must not keep content that contains the service's address, because the next caller may use
+      // another address. Files under a name with a digest never contain the address.
       'Cache-Control': isNamedByDigest
         ? 'public, max-age=31536000, immutable'
         : `${hasAddress ? 'private' : 'public'}, max-age=300`,

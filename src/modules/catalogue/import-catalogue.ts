@@ -131,8 +131,8 @@ class ImportRun {
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
   /**
-   * Do not ask when an interrupted import continues: the import itself may have created the categories with these
-   * names.
+   * Asks the operator before categories with existing names are created. An interrupted import that continues does not
+   * ask, because it may have created these categories itself.
    */
   private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 

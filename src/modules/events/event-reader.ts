@@ -61,7 +61,8 @@ const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'eve
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
-/** Reads the end of the feed, in a statement before that of the events: a single statement could miss events. */
+/** Reads the end of the feed, before another statement reads the events. One statement for both could miss events that
+ * are committed meanwhile. */
 const END: SharedRead<null, number> = {
   callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),
   resultsOf: ([row]) => row as [number],

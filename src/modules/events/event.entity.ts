@@ -45,8 +45,8 @@ export class EventRow {
 }
 
 /**
- * The position of an event in the feed. `time` and `countBefore` reveal whether a restored backup or a standby has lost
- * events.
+ * The position of an event in the feed. After a restored backup or a failover, the time of the event at this position, or
+ * the number of events before it, may differ: then the database has lost events.
  */
 export interface FeedPosition {
   position: number;

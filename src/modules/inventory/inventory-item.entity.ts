@@ -18,8 +18,8 @@ export class InventoryItem {
 }
 
 /**
- * The stock of a pet with its status. Instead of a join, a subquery makes PostgreSQL read only the stock of the pets on
- * the page.
+ * The stock and the status of a pet, for lists. The stock is read by a subquery instead of a join, so that PostgreSQL
+ * reads only the stock of the listed pets.
  */
 @ViewEntity('inventory_items', {
   synchronize: false,

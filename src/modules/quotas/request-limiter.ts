@@ -33,8 +33,8 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Sets `request.client`. If the key cannot be looked up, uses the cached client for the headers of the error
-   * response, and rejects.
+   * Finds the client of the request's key and sets `request.client`. If the database fails, takes the client from the
+   * cache, so that the error response shows the client's rate limits, and rejects.
    */
   async identify(request: FastifyRequest): Promise<RequestClient> {
     try {

@@ -121,7 +121,7 @@ export class WebhookKeyCheck implements OnModuleInit {
   }
 }
 
-/** Returns the file with the webhook key, which a copy of the store needs as well, or undefined. */
+/** Returns the file with the webhook key, which `db copy` copies too. Returns undefined if there is no such file. */
 export function webhookKeyFile({
   webhookKey,
   databaseUrl,

@@ -18,7 +18,8 @@ export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /**
  * Checks a plan and limits that an operator entered.
- * @throws Error for the operator, if the plan is unknown, if a limit is missing, or if the plan has fixed limits
+ * @throws Error for the operator, if the plan is unknown, if a plan without fixed limits lacks a limit, or if limits are
+ * given for a plan that has fixed limits
  */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   const fixed = LIMITS.get(plan);

@@ -61,7 +61,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row!.id;
   }
 
-  /** Adds a request to the counts that are saved next. `requests` is 1 for a request, -1 for a refund, otherwise 0. */
+  /**
+   * Changes the counts of a client that are saved next.
+   * @param requests 1 for a request, -1 for a refund, 0 if only the minute has changed
+   */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
     const refunds = requests < 0 ? 1 : 0;
@@ -83,7 +86,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     const now = this.clock.now();
     const today = utcDate(now);
     const windows = newWindows();
-    // If today has no row yet, read the last row: shortly after midnight, the current minute is in yesterday's row.
+    // If today has no row yet, read the last row: a minute that began before midnight is saved in yesterday's row.
     const used = await this.usage.findOne({
       where: { clientId, day: LessThanOrEqual(today) },
       order: { day: 'DESC' },

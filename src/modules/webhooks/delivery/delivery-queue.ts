@@ -116,8 +116,8 @@ const FIND_DUE_WEBHOOKS = {
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each webhook. The webhooks are locked by an earlier statement, so that this statement
- * sees all leases.
+ * Leases the next delivery of each webhook. An earlier statement locks the webhooks. This later
+ * statement has a newer snapshot, so it sees the leases of the instance that held the lock before.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
