@@ -113,11 +113,14 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/** Divides file descriptors, so that neither callers nor webhook receivers can take all of them. */
-export function divideDescriptors(descriptors: number, databasePool: number) {
+/**
+ * Divides file descriptors, so that neither callers nor webhook receivers can take all of them. Callers get at most four
+ * fifths.
+ */
+function divideDescriptors(descriptors: number, databasePool: number, maxConnections: number) {
   const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
-  const webhookSockets = Math.min(WEBHOOK_SOCKETS, Math.floor(shared / 4));
-  return { connections: shared - webhookSockets, webhookSockets };
+  const connections = Math.min(maxConnections, Math.floor(shared * 0.8));
+  return { connections, webhookSockets: Math.min(WEBHOOK_SOCKETS, shared - connections) };
 }
 
 function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
@@ -127,15 +130,18 @@ function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, l
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
   // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and the number of connections is not reduced.
   const descriptors = Number(userLimits.open_files.soft);
-  const { connections, webhookSockets } = divideDescriptors(descriptors, databasePool);
-  if (connections < server.maxConnections) {
+  const { maxConnections } = server;
+  const { connections, webhookSockets } = divideDescriptors(descriptors, databasePool, maxConnections);
+  if (webhookSockets < WEBHOOK_SOCKETS) {
+    app.get(DeliveryWorker).limitSockets(webhookSockets);
+  }
+  if (connections < maxConnections) {
     logger.warn(
-      `At most ${connections} connections are accepted instead of ${server.maxConnections}, and webhooks get at most ` +
+      `At most ${connections} connections are accepted instead of ${maxConnections}, and webhooks get at most ` +
         `${webhookSockets} of ${WEBHOOK_SOCKETS} sockets, because the process may have only ${descriptors} descriptors. ` +
         'Raise its limit (ulimit -n).',
     );
     server.maxConnections = connections;
-    app.get(DeliveryWorker).limitSockets(webhookSockets);
   }
 }
 
