@@ -126,9 +126,10 @@ describe('Below a prefix that a proxy removes', () => {
     await send[0]!();
     expect((await list).url()).toBe(addressOf('/shop/pets?status=available&status=sold', port));
     await page.getByText('200 OK').first().waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
 
+    // The page anew, without the panel that sent the request: Scalar closes the panel at a moment of its own.
+    await page.reload();
+    await tried('GET /pets').waitFor();
     // Light or dark is chosen once for all pages; Scalar itself breaks no rule that this page could keep.
     await page.evaluate(AXE);
     await expectAccessible('the reference, open, light');

@@ -37,17 +37,24 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 
 /** Names parts that Scalar leaves without a name, or gives the form of another product's key. */
 function nameParts() {
-  const all = (selector) => document.querySelectorAll(`#reference ${selector}`);
+  const all = (selector) => document.querySelectorAll(selector);
   for (const field of all('input[placeholder^="QUxM"]')) {
     field.placeholder = 'psk_live_…';
     field.ariaLabel = 'API key';
   }
-  for (const field of all('.code-input-lite__editor:not([aria-label])')) {
-    field.ariaLabel = field.dataset.placeholder || 'Value';
+  for (const field of all('.code-input-lite__editor[role="combobox"]')) {
+    field.ariaLabel ||= field.dataset.placeholder || 'Value';
     // Scalar calls the field a combo box, but the field has no list.
     field.role = 'textbox';
   }
-  for (const button of all('button[class*="copy-button"]:not([aria-label])')) button.ariaLabel = 'Copy';
+  for (const editor of all('.cm-content:not([aria-label])')) editor.ariaLabel = 'Content';
+  // A button whose role is "none" must not have a name, but Scalar gives it one.
+  for (const button of all('button[role="none"]')) button.removeAttribute('role');
+  for (const button of all('button[class*="copy-button"]:not([aria-label])')) {
+    button.ariaLabel = 'Copy';
+    // The attribute may name an element that does not exist.
+    button.removeAttribute('aria-controls');
+  }
   for (const link of all('a.min-w-7:not([aria-label])')) {
     link.ariaLabel = LINKS.find(([part]) => link.href.includes(part))?.[1] ?? link.href;
   }
@@ -60,7 +67,5 @@ const LINKS = [
   ['/docs/guides', 'Guides'],
 ];
 
-new MutationObserver(nameParts).observe(document.getElementById('reference'), {
-  childList: true,
-  subtree: true,
-});
+// The panel that sends requests may stand outside of #reference.
+new MutationObserver(nameParts).observe(document.body, { childList: true, subtree: true });
