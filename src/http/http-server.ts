@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   type FastifyBaseLogger,
@@ -13,11 +12,8 @@ import { Clock } from '#libs/clock';
 import {
   AccountedRequest,
   AccountedResponse,
-  ApiError,
-  BadRequestError,
   Connections,
   MAX_BODY_BYTES,
-  type ParserError,
   acceptJson,
   assertReadable,
   closeIfUnread,
@@ -174,23 +170,18 @@ function refusalLog(logger: FastifyBaseLogger, clock: Clock): (reason: Refusal) 
   };
 }
 
-/** Replaces the server's listeners, because Node would answer malformed requests without an error in JSON. */
 function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
   const [handle] = server.listeners('request') as [RequestListener];
-  const begin: RequestListener<typeof AccountedRequest, typeof AccountedResponse> = (request, response) => {
-    request.url = originForm(request);
-    connections.takeTurn(request, response, () => handle(request, response));
-  };
-  const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
-    const headers = async () => ({
+  connections.receive(
+    (request, response) => {
+      request.url = originForm(request);
+      handle(request, response);
+    },
+    async (socket) => ({
       ...(await limiter.headersFor({ ip: socket.remoteAddress ?? '' }, 400)),
       ...commonHeaders(randomUUID()),
-    });
-    connections.refuse(socket, failure, headers).catch(() => socket.destroy());
-  };
-  server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
-  server.removeAllListeners('clientError').on('clientError', refuse);
-  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is not a proxy.'), socket));
+    }),
+  );
 }
 
 /**

@@ -1,7 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type RequestListener, createServer } from 'node:http';
-import type { Socket } from 'node:net';
 import { totalmem } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
@@ -24,11 +23,9 @@ import {
   AccountedRequest,
   AccountedResponse,
   type ApiError,
-  BadRequestError,
   Connections,
   JSON_TYPE,
   MethodNotAllowedError,
-  type ParserError,
   RouteNotFoundError,
 } from '#libs/http';
 import type { Feature } from '../feature';
@@ -219,14 +216,7 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   });
   const connections = new Connections(server, () => undefined);
   server.maxConnections = MAX_CONNECTIONS;
-  const begin: RequestListener<typeof AccountedRequest, typeof AccountedResponse> = (request, response) =>
-    connections.takeTurn(request, response, () => answer(request, response));
-  const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
-    connections.refuse(socket, failure, () => Promise.resolve({})).catch(() => socket.destroy());
-  };
-  // Answer malformed requests here, because Node would send no error in JSON.
-  server.on('request', begin).on('checkExpectation', begin).on('clientError', refuse);
-  server.on('connect', ({ socket }) => refuse(new BadRequestError('The service is not a proxy.'), socket));
+  connections.receive(answer, () => Promise.resolve({}));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 

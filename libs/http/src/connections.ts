@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { type AccountedRequest, type AccountedResponse, type Caller, Connection, isSent } from './connection';
@@ -133,6 +133,27 @@ export class Connections {
   }
 
   /**
+   * Replaces the server's listeners, because Node would answer malformed requests without an error in JSON.
+   * @param handle answers a request; called once the previous response on the same connection is sent
+   * @param headersOf returns the headers of the response to a malformed request
+   */
+  receive(
+    handle: RequestListener<typeof AccountedRequest, typeof AccountedResponse>,
+    headersOf: (socket: Socket) => Promise<Record<string, string>>,
+  ): void {
+    const begin: typeof handle = (request, response) =>
+      this.takeTurn(request, response, () => handle(request, response));
+    const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
+      this.refuse(socket, failure, () => headersOf(socket)).catch(() => socket.destroy());
+    };
+    this.server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
+    this.server.removeAllListeners('clientError').on('clientError', refuse);
+    this.server.on('connect', ({ socket }) =>
+      refuse(new BadRequestError('The service is not a proxy.'), socket),
+    );
+  }
+
+  /**
    * Calls `begin` for a request once the previous response on the same connection is sent, so that responses do not
    * fill the memory.
    */
@@ -189,7 +210,7 @@ export class Connections {
   }
 
   /** Answers bytes that Node could not parse as a request, and closes the connection. */
-  async refuse(
+  private async refuse(
     socket: Socket,
     failure: ParserError | ApiError,
     headersOf: () => Promise<Record<string, string>>,
