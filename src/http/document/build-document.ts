@@ -249,7 +249,7 @@ function headerReferences(names: string[]): Record<string, ReferenceObject> {
   return Object.fromEntries([...EVERY_RESPONSE, ...names].map((name) => [name, reference('headers', name)]));
 }
 
-function nameIn($ref: string): string {
+export function nameIn($ref: string): string {
   return $ref.split('/').at(-1)!;
 }
 

@@ -8,6 +8,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
+import { nameIn } from './build-document';
 import { type Guide, guidePath } from './pages';
 import { samplesOf } from './samples';
 import { SHOWN_ADDRESS } from './shared-content';
@@ -20,9 +21,7 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
   const parameters = document.components!.parameters as Record<string, ParameterObject>;
   for (const [path, item] of Object.entries(shown.paths)) {
     for (const [method, operation] of Object.entries(item as Record<string, Shown>)) {
-      const all = operation.parameters!.map((one) =>
-        '$ref' in one ? parameters[one.$ref.split('/').at(-1)!]! : one,
-      );
+      const all = operation.parameters!.map((one) => ('$ref' in one ? parameters[nameIn(one.$ref)]! : one));
       const inPath = all.filter((one) => one.in === 'path');
       const body = exampleOf(shown, operation);
       operation['x-codeSamples'] = samplesOf(operation, method, path, inPath, body);
@@ -56,7 +55,7 @@ function exampleOf({ components }: OpenAPIObject, { requestBody }: OperationObje
   if (content === undefined || first !== undefined) {
     return first?.value;
   }
-  const schema = components!.schemas![(content.schema as ReferenceObject).$ref.split('/').at(-1)!];
+  const schema = components!.schemas![nameIn((content.schema as ReferenceObject).$ref)];
   const fields = Object.entries((schema as SchemaObject).properties as Record<string, SchemaObject>);
   return Object.fromEntries(fields.map(([name, { example }]) => [name, example]));
 }
@@ -93,7 +92,7 @@ function commonFirst({ components }: OpenAPIObject, responses: Responses): Respo
   const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));
   const examples = rare.flatMap(([, response]) => {
     const { content } = (
-      '$ref' in response ? components!.responses![response.$ref.split('/').at(-1)!] : response
+      '$ref' in response ? components!.responses![nameIn(response.$ref)] : response
     ) as ResponseObject;
     return Object.entries(content!['application/json']!.examples as Record<string, { value: object }>);
   });
