@@ -101,6 +101,13 @@ module.exports = {
       to: { path: '^src/modules/' },
     },
     {
+      // To delete the feature is to delete its folder and its lines there.
+      name: 'Only the list of features imports webhooks',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: ['^src/modules/', '^src/features\\.ts$'] },
+      to: { path: '^src/modules/webhooks/' },
+    },
+    {
       name: 'Files of a module do not import its own index',
       severity: 'error',
       from: { path: '^(src/modules/[^/]+|libs/[^/]+/src)/' },

@@ -23,8 +23,17 @@ export interface Feature {
   copiedFile?(settings: Settings): CopiedFile | undefined;
   expired?: readonly ExpiredRows[];
   ofClient?: ClientDependent;
+  outgoing?: OutgoingSockets;
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
+}
+
+/** Sockets that a feature opens to servers of callers. A process with few file descriptors limits the number. */
+export interface OutgoingSockets {
+  /** What the sockets are for, in the plural, as the start of a warning names it. */
+  name: string;
+  max: number;
+  limit(app: NestFastifyApplication, sockets: number): void;
 }
 
 export interface ReportedTable {

@@ -12,12 +12,12 @@ import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../app.module';
+import type { Feature } from '../feature';
 import { type AllSettings, loadFeatures } from '../features';
 import { serveDocument } from '../http/document/serve-document';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { callInterceptorsDirectly } from '../http/response.interceptor';
 import { EventTail } from '../modules/events';
-import { DeliveryWorker, WEBHOOK_SOCKETS } from '../modules/webhooks';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
@@ -114,32 +114,36 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
 }
 
 /**
- * Divides file descriptors, so that neither callers nor webhook receivers can take all of them. Callers get at most four
- * fifths.
+ * Divides file descriptors, so that neither callers nor the features that open sockets can take all of them. Callers
+ * get at most four fifths.
  */
-function divideDescriptors(descriptors: number, databasePool: number, maxConnections: number) {
-  const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
-  const connections = Math.min(maxConnections, Math.floor(shared * 0.8));
-  return { connections, webhookSockets: Math.min(WEBHOOK_SOCKETS, shared - connections) };
-}
-
-function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
+function limitSockets(
+  app: NestFastifyApplication,
+  features: Feature[],
+  { databasePool }: Settings,
+  logger: Logger,
+): void {
   const server = app.getHttpServer() as Server;
   // Without `excludeNetwork`, the report would look up the host names of all open connections.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
-  // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and the number of connections is not reduced.
+  // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and nothing is limited.
   const descriptors = Number(userLimits.open_files.soft);
+  const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   const { maxConnections } = server;
-  const { connections, webhookSockets } = divideDescriptors(descriptors, databasePool, maxConnections);
-  if (webhookSockets < WEBHOOK_SOCKETS) {
-    app.get(DeliveryWorker).limitSockets(webhookSockets);
-  }
+  const connections = Math.min(maxConnections, Math.floor(shared * 0.8));
+  const outgoing = features.flatMap((feature) => feature.outgoing ?? []);
+  const limited = outgoing.map(({ name, max, limit }) => {
+    const sockets = Math.min(max, Math.floor((shared - connections) / outgoing.length));
+    if (sockets < max) {
+      limit(app, sockets);
+    }
+    return `, and ${name} get at most ${sockets} of ${max} sockets`;
+  });
   if (connections < maxConnections) {
     logger.warn(
-      `At most ${connections} connections are accepted instead of ${maxConnections}, and webhooks get at most ` +
-        `${webhookSockets} of ${WEBHOOK_SOCKETS} sockets, because the process may have only ${descriptors} descriptors. ` +
-        'Raise its limit (ulimit -n).',
+      `At most ${connections} connections are accepted instead of ${maxConnections}${limited.join('')}, ` +
+        `because the process may have only ${descriptors} descriptors. Raise its limit (ulimit -n).`,
     );
     server.maxConnections = connections;
   }
@@ -184,7 +188,7 @@ export async function startService(
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   onStoppable((delayMs) => stopService(beginning, app, connections, delayMs));
-  limitSockets(app, settings, logger);
+  limitSockets(app, features, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
   await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));

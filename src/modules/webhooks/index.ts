@@ -54,8 +54,6 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
   });
 }
 
-export { DeliveryWorker, WEBHOOK_SOCKETS };
-
 export const WEBHOOKS: Feature = {
   module: WebhooksModule,
   commandModule: WebhookStoreModule,
@@ -68,6 +66,11 @@ export const WEBHOOKS: Feature = {
     { table: 'webhook_deliveries', expired: () => OF_DELETED },
   ],
   ofClient: WEBHOOKS_OF_CLIENT,
+  outgoing: {
+    name: 'webhooks',
+    max: WEBHOOK_SOCKETS,
+    limit: (app, sockets) => app.get(DeliveryWorker).limitSockets(sockets),
+  },
   schemas: WEBHOOK_SCHEMAS,
   metrics: deliveryMetrics,
   commands: async () => [(await import('./webhooks.command.js')).WebhooksCommand],

@@ -47,6 +47,7 @@ const PLANTED = [
       'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
       'orders/b': '../inventory/inventory.dto',
     },
+    'Only the list of features imports webhooks': { 'src/runtime/d': '../modules/webhooks' },
     'The settings of a feature import no module': { 'pets/settings': './pet-status' },
     'Files of a module do not import its own index': {
       'pets/c': './index',
