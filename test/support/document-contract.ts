@@ -56,7 +56,7 @@ export class DocumentContract {
   }
 
   /** One for each document in a process: what it compiles takes longer than a service takes to start. */
-  static of(text: string): DocumentContract {
+  static forDocument(text: string): DocumentContract {
     const shared = globalThis as { documentContracts?: Map<string, DocumentContract> };
     const contracts = (shared.documentContracts ??= new Map<string, DocumentContract>());
     const contract = contracts.get(text) ?? new DocumentContract(JSON.parse(text) as OpenAPIObject);

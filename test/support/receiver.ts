@@ -58,7 +58,7 @@ export class Receiver {
   }
 
   /** Those of a type, in the order of arrival. */
-  of(type: string): Received[] {
+  ofType(type: string): Received[] {
     return this.received.filter(({ event }) => event.type === type);
   }
 

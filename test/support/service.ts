@@ -61,7 +61,7 @@ export class TestService {
     readonly metrics: Registry | null,
   ) {
     this.document = JSON.parse(documentText) as OpenAPIObject;
-    this.contract = DocumentContract.of(documentText);
+    this.contract = DocumentContract.forDocument(documentText);
   }
 
   get port(): number {

@@ -76,7 +76,7 @@ const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid'
 
 const EVENT_JOURNAL: Journal<ReportedEvent> = {
   write: (events) => [
-    INSERT.of(
+    INSERT.callFor(
       events.map(({ type, petId, data }) => [randomUUID(), type, petId ?? null, JSON.stringify(data)]),
     ),
   ],

@@ -109,7 +109,7 @@ const UPSERT = new Insert(
 
 const RECORDS: Journal<StoredResponse & { name: string }> = {
   write: (records) => [
-    UPSERT.of(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
+    UPSERT.callFor(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
   ],
 };
 

@@ -61,7 +61,7 @@ export class InventoryService {
       needs: InventoryOperations.lock(petId),
       decide: (state) => {
         const { status } = PetOperations.get(state, petId);
-        const item = InventoryOperations.of(state, petId);
+        const item = InventoryOperations.get(state, petId);
         source.precondition?.assertHolds(toDto({ ...item, status }));
         return InventoryOperations.change(state, petId, { stock: stockOf(item) });
       },
@@ -72,10 +72,10 @@ export class InventoryService {
 export const InventoryOperations = {
   lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.load(petId)],
 
-  of: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
+  get: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
 
   change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
-    const before = InventoryOperations.of(state, petId);
+    const before = InventoryOperations.get(state, petId);
     const after = { ...before, ...change };
     state.update(InventoryItem, petId, after);
     return toDto({ ...after, status: PetOperations.followStock(state, petId, before, after) });
@@ -86,7 +86,7 @@ const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pendi
 
 export const PET_STOCK: PetStock = {
   load: (petId) => PetOperations.loadPart(InventoryItem, petId),
-  of: InventoryOperations.of,
+  get: InventoryOperations.get,
   create(state, { id: petId, status }, stock = INITIAL_STOCK[status]) {
     state.insert(InventoryItem, petId, { petId, stock, openOrders: 0 });
   },
@@ -128,7 +128,7 @@ export const INVENTORY_TABLE: ReportedTable = {
     ];
     return [...new Set(petIds)].map((petId): NewEvent => {
       const { status } = PetOperations.get(state, petId);
-      const data = toDto({ ...InventoryOperations.of(state, petId), status });
+      const data = toDto({ ...InventoryOperations.get(state, petId), status });
       return { type: 'inventory.updated', petId, data };
     });
   },

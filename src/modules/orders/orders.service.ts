@@ -51,7 +51,7 @@ export class OrdersService {
       needs: [...InventoryOperations.lock(petId), { newId: Order }],
       decide: (state) => {
         assertAvailable(state, petId);
-        const item = InventoryOperations.of(state, petId);
+        const item = InventoryOperations.get(state, petId);
         const stock = stockAfter(item, -quantity);
         const id = state.newId(Order);
         const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
@@ -78,7 +78,7 @@ export class OrdersService {
         const after: Order = { ...before, complete, shipDate };
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
-          const { openOrders } = InventoryOperations.of(state, petId);
+          const { openOrders } = InventoryOperations.get(state, petId);
           InventoryOperations.change(state, petId, { openOrders: openOrders - 1 });
         }
         return toOrderDto(after);
@@ -96,7 +96,7 @@ export class OrdersService {
           throw new OrderAlreadyCompleteError(id);
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
-        const item = InventoryOperations.of(state, petId);
+        const item = InventoryOperations.get(state, petId);
         const stock = stockAfter(item, order.quantity);
         InventoryOperations.change(state, petId, { stock, openOrders: item.openOrders - 1 });
       },

@@ -39,7 +39,7 @@ export type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 export abstract class PetStock {
   /** Makes a command load the stock of a pet, after locking the pet so that no other command changes the stock. */
   abstract load(petId: number): Need;
-  abstract of(state: State, petId: number): Stock;
+  abstract get(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */
   abstract create(state: State, pet: PetWithStatus, stock?: number): void;
 }
@@ -96,7 +96,7 @@ export class PetsService {
         const pet = foundPet(state, id, source);
         const changed: Pet = { ...pet, ...changes };
         if (status !== undefined) {
-          const { stock, openOrders } = this.stock.of(state, id);
+          const { stock, openOrders } = this.stock.get(state, id);
           if (!mayChangeByHand({ status: pet.status, stock, openOrders }, status)) {
             throw new InvalidStatusTransitionError(pet.status, status);
           }
@@ -116,7 +116,7 @@ export class PetsService {
       needs: [PetOperations.lock(id), this.stock.load(id)],
       decide: (state) => {
         const pet = foundPet(state, id, source);
-        if (this.stock.of(state, id).openOrders > 0) {
+        if (this.stock.get(state, id).openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
         const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };

@@ -240,7 +240,7 @@ export class WebhooksService {
     });
   }
 
-  async overviews(of: { client?: string; id?: number } = {}): Promise<WebhookOverview[]> {
+  async overviews(filter: { client?: string; id?: number } = {}): Promise<WebhookOverview[]> {
     const count = (status: string) =>
       `(SELECT count(*)::int FROM webhook_deliveries WHERE webhook_id = webhook.id AND status = '${status}')`;
     const { entities, raw } = await this.webhooks
@@ -249,8 +249,8 @@ export class WebhooksService {
       .addSelect('client.name', 'client')
       .addSelect(count('pending'), 'pending')
       .addSelect(count('failed'), 'failed')
-      .where(of.client === undefined ? 'true' : 'client.name = :client', of)
-      .andWhere(of.id === undefined ? 'true' : 'webhook.id = :id', of)
+      .where(filter.client === undefined ? 'true' : 'client.name = :client', filter)
+      .andWhere(filter.id === undefined ? 'true' : 'webhook.id = :id', filter)
       .orderBy('webhook.id')
       .getRawAndEntities<Omit<WebhookOverview, 'webhook'>>();
     return entities.map((webhook, index) => ({ ...raw[index]!, webhook }));

@@ -23,7 +23,7 @@ export type QueuedCommand = Entry & Waiting;
 
 export interface Tables {
   readonly order: readonly Entity[];
-  of(entity: Entity): EntityTable<object>;
+  tableOf(entity: Entity): EntityTable<object>;
 }
 
 const BEGIN: Call = { statement: { text: 'BEGIN' } };
@@ -152,17 +152,17 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   }
   if ('newId' in wanted) {
     const keep = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
-    return { read: tables.of(wanted.newId).newIds, place: last, keep };
+    return { read: tables.tableOf(wanted.newId).newIds, place: last, keep };
   }
   if ('part' in wanted) {
     const { part, whole } = wanted;
     const keep = (id: unknown, found: unknown) => state.loadPart({ part, whole, id: id as number }, found);
-    return { read: tables.of(part).byId as Source['read'], place: tables.order.indexOf(part), keep };
+    return { read: tables.tableOf(part).byId as Source['read'], place: tables.order.indexOf(part), keep };
   }
   const { row } = wanted;
   const lock = 'lock' in wanted ? wanted.lock : undefined;
   const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf(wanted);
-  const table = tables.of(row);
+  const table = tables.tableOf(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const keep = (id: number, found: unknown): void => {
     // Keep only results that cannot change during the transaction: a row that is locked, or, if no lock was requested,
@@ -202,7 +202,10 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
  * commit.
  */
 function writesOf({ tables, state }: Transaction): Call[] {
-  const changed = tables.order.map((entity) => ({ table: tables.of(entity), rows: state.writesOf(entity) }));
+  const changed = tables.order.map((entity) => ({
+    table: tables.tableOf(entity),
+    rows: state.writesOf(entity),
+  }));
   const writes = (['insert', 'update', 'delete'] as const).flatMap((change) =>
     changed
       .filter(({ rows }) => rows[change].length > 0)

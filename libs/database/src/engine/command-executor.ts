@@ -57,7 +57,7 @@ export class CommandExecutor {
     private readonly model: WriteModel,
     private readonly now: () => number,
   ) {
-    this.tables = { order: model.tables, of: (entity) => database.table(entity) };
+    this.tables = { order: model.tables, tableOf: (entity) => database.table(entity) };
     this.maxWaitingBatches = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
   }
 

@@ -96,7 +96,7 @@ export class EntityTable<Row extends object> {
   }
 
   insert(rows: readonly Row[]): Call {
-    return this.inserts.of(rows.map((row) => this.stored(row)));
+    return this.inserts.callFor(rows.map((row) => this.stored(row)));
   }
 
   update(rows: readonly Row[]): Call {
@@ -179,7 +179,7 @@ export class Insert {
   }
 
   /** @param rows at least one row; each row is a list of values in the order of the columns */
-  of(rows: readonly (readonly unknown[])[]): Call {
+  callFor(rows: readonly (readonly unknown[])[]): Call {
     const listed = this.listed[rows.length - 1];
     return listed === undefined
       ? { statement: this.many, values: columnsOf(rows) }

@@ -62,7 +62,7 @@ export class StatementNames {
    */
   constructor(private readonly onLost: () => void = () => undefined) {}
 
-  of({ text, isUnprepared }: Statement): string | undefined {
+  nameFor({ text, isUnprepared }: Statement): string | undefined {
     if (isUnprepared || performance.now() < this.unusableUntil) {
       return undefined;
     }
@@ -128,7 +128,7 @@ class RoundTrip {
   }
 
   private messagesOf({ statement, values = [] }: Call): Buffer[] {
-    const name = this.names.of(statement);
+    const name = this.names.nameFor(statement);
     const description = name === undefined ? undefined : this.prepared.get(name);
     this.sent.push({ name, description });
     const bind = serialize.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });

@@ -94,7 +94,7 @@ export interface RowChange<Changed extends object = object> {
  * command can be undone.
  */
 interface Cell {
-  of: object;
+  collection: object;
   value: unknown;
   /** The value in the database. The batch writes a row only if `value` differs from `stored`. */
   readonly stored: unknown;
@@ -122,9 +122,9 @@ export class State {
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
-  load(of: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
-    const cell = { of, value: stored, stored, lock };
-    entryOf(this.cells, of, () => new Map<unknown, Cell>()).set(key, cell);
+  load(collection: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
+    const cell = { collection, value: stored, stored, lock };
+    entryOf(this.cells, collection, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
   }
 
@@ -191,7 +191,7 @@ export class State {
 
   changesOf<Changed extends object>(entity: Entity<Changed>): RowChange<Changed>[] {
     return [...this.before]
-      .filter(([{ of, value }, before]) => of === entity && !isSame(before, value))
+      .filter(([{ collection, value }, before]) => collection === entity && !isSame(before, value))
       .map(([{ value }, before]) => ({ before, after: value }) as RowChange<Changed>);
   }
 
@@ -230,7 +230,11 @@ export class State {
   }
 
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
-    const cell = entryOf(this.journals, journal as Journal, () => ({ of: journal, value: [], stored: [] }));
+    const cell = entryOf(this.journals, journal as Journal, () => ({
+      collection: journal,
+      value: [],
+      stored: [],
+    }));
     this.change(cell, [...(cell.value as Entry[]), entry]);
   }
 
@@ -246,10 +250,10 @@ export class State {
     return cell;
   }
 
-  private needed(of: { name: string }, key: unknown): Cell {
-    const cell = this.cells.get(of)?.get(key);
+  private needed(collection: { name: string }, key: unknown): Cell {
+    const cell = this.cells.get(collection)?.get(key);
     if (cell === undefined) {
-      throw new Error(`The needs of the command do not include ${of.name} ${String(key)}.`);
+      throw new Error(`The needs of the command do not include ${collection.name} ${String(key)}.`);
     }
     return cell;
   }

@@ -62,7 +62,7 @@ describe('deliveries', () => {
     const pet = await arrange.pet();
 
     const received = await eventually(() => {
-      const found = receiver.of('pet.created').find(({ event }) => event.data.id === pet.id);
+      const found = receiver.ofType('pet.created').find(({ event }) => event.data.id === pet.id);
       expect(found).toBeDefined();
       return found!;
     });
