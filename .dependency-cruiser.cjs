@@ -170,12 +170,12 @@ module.exports = {
       to: { path: '^src/app\\.module\\.ts$' },
     },
     {
-      name: 'The stores of quotas import only its rules and entities',
+      name: 'The counters of quotas import only its rules and entities',
       severity: 'error',
-      from: { path: '^src/modules/quotas/stores/' },
+      from: { path: '^src/modules/quotas/counters/' },
       to: {
         path: '^src/modules/quotas/',
-        pathNot: '^src/modules/quotas/((rules|stores)/|[^/]+\\.entity)',
+        pathNot: '^src/modules/quotas/((rules|counters)/|[^/]+\\.entity)',
       },
     },
     {

@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
 import { IgnoresQuery, UnavailableError } from '#libs/http';
 import { Access } from '../modules/auth';
-import { QuotaStore } from '../modules/quotas';
+import { QuotaCounters } from '../modules/quotas';
 
 /**
  * Timeout of the database. It is shorter than the time that a scrape waits for a worker process, so that
@@ -64,7 +64,7 @@ export class Readiness {
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
-    private readonly quotas: QuotaStore,
+    private readonly quotas: QuotaCounters,
   ) {}
 
   @Get('live')

@@ -4,7 +4,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { RepeatingTask } from '#libs/background';
 import { Database, type ExpiredRows } from '#libs/database';
-import { QuotaStore } from '../modules/quotas';
+import { QuotaCounters } from '../modules/quotas';
 import { VERSION } from '../program';
 import type { Settings } from '../settings';
 import { findEmbedded, withConnection } from './data-source';
@@ -51,7 +51,7 @@ export class Presence implements OnModuleDestroy {
 
   constructor(
     private readonly database: Database,
-    private readonly quotas: QuotaStore,
+    private readonly quotas: QuotaCounters,
   ) {}
 
   async begin({ address, port }: Pick<Instance, 'address' | 'port'>): Promise<void> {

@@ -103,10 +103,10 @@ function sampleFile(): Readable {
 
 /** Seeds an embedded database at its first start. A key is shown only on a terminal, because others may read a log. */
 export async function seedFirstRun(
-  store: INestApplicationContext,
+  context: INestApplicationContext,
   { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
 ): Promise<Seeded | undefined> {
-  const seed = store.get(SeedService);
+  const seed = context.get(SeedService);
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import { RedisConnection } from '../../src/modules/quotas/stores/redis-connection';
+import { RedisConnection } from '../../src/modules/quotas/counters/redis-connection';
 
 /** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
 export class RedisOnClock extends RedisConnection {

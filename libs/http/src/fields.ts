@@ -144,14 +144,14 @@ export function Text({
 }
 
 /**
- * Characters that PostgreSQL cannot store: PostgreSQL refuses NUL, and an unpaired surrogate would come back as another
+ * Characters that PostgreSQL cannot keep: PostgreSQL refuses NUL, and an unpaired surrogate would come back as another
  * character.
  */
-const UNSTORABLE = /\0|\p{Surrogate}/u;
+const UNSAVABLE = /\0|\p{Surrogate}/u;
 
 /** Replaces `Length` of class-validator, which does not count all characters that the database counts. */
 function isText(value: unknown, min: number, max: number): value is string {
-  if (typeof value !== 'string' || value.length < min || UNSTORABLE.test(value)) {
+  if (typeof value !== 'string' || value.length < min || UNSAVABLE.test(value)) {
     return false;
   }
   // Count code points only if the text has more than `max` UTF-16 units, because counting is slow.

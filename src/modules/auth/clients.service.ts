@@ -11,7 +11,7 @@ import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
 type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
-/** Injection token for the features that store data for a client, such as webhooks. */
+/** Injection token for the features that keep data of a client, such as webhooks. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** The id of a key, or the key itself, because an operator who has found a leaked key may not know its id. */

@@ -137,7 +137,7 @@ class ImportRun {
   private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
 
   constructor(
-    private readonly store: ImportCatalogue,
+    private readonly services: ImportCatalogue,
     private readonly options: ImportOptions,
   ) {}
 
@@ -248,7 +248,7 @@ class ImportRun {
 
   /** Finds the newest category with each name in the store. Ignores categories that this import has created. */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
-    const rows = await this.store.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
+    const rows = await this.services.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
@@ -292,7 +292,7 @@ class ImportRun {
   }
 
   private async create(line: NumberedLine): Promise<void> {
-    const { categories, pets } = this.store;
+    const { categories, pets } = this.services;
     const { checkOnly } = this.options;
     if (line.kind === 'category') {
       const { kind: _kind, number: _number, id: idInFile, ...body } = line;

@@ -114,7 +114,7 @@ const RECORDS: Journal<StoredResponse & { name: string }> = {
 };
 
 export class KeyedRequest {
-  /** True once the command was handed over for execution. From then on, the command itself stores its response or error. */
+  /** True once the command was handed over for execution. From then on, the command itself saves its response or error. */
   isSent = false;
   isReplayed = false;
 

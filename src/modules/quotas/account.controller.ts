@@ -7,7 +7,7 @@ import { newBanState, nextBanMs, type QuotaStatus } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import { USAGE_DAYS } from './usage-day.entity';
 import { PLANS } from './rules/limits';
-import { QuotaStore } from './stores/quota-store';
+import { QuotaCounters } from './counters/quota-counters';
 import { QuotasService } from './quotas.service';
 
 const COUNT = { min: 0, max: 2_147_483_647 };
@@ -118,7 +118,7 @@ const BANNED: RateLimitStatusDto = {
 @ScopeByMethod()
 export class AccountController {
   constructor(
-    private readonly store: QuotaStore,
+    private readonly counters: QuotaCounters,
     private readonly quotas: QuotasService,
   ) {}
 
@@ -140,7 +140,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    return toStatus(keyOf(request).plan, await this.store.read(request.client!));
+    return toStatus(keyOf(request).plan, await this.counters.read(request.client!));
   }
 
   @Get('usage')

@@ -12,21 +12,21 @@ import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import type { QuotaSettings } from './settings';
-import { MemoryStore } from './stores/memory-store';
-import { QuotaRecords } from './stores/quota-records';
-import { QuotaStore } from './stores/quota-store';
-import { RedisConnection } from './stores/redis-connection';
-import { RedisStore } from './stores/redis-store';
+import { MemoryCounters } from './counters/memory-counters';
+import { QuotaRecords } from './counters/quota-records';
+import { QuotaCounters } from './counters/quota-counters';
+import { RedisConnection } from './counters/redis-connection';
+import { RedisCounters } from './counters/redis-counters';
 import { StoreIdentity, USAGE_DAYS, UsageDay } from './usage-day.entity';
 
 export { QuotasService } from './quotas.service';
 export { AGREED_PLANS, PLANS, PLAN_LIMITS, agreedPlan, limitsOf, type Plan } from './rules/limits';
 export { countedAddress, RequestLimiter } from './request-limiter';
 export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
-export { QuotaStore } from './stores/quota-store';
-export { RedisConnection, redisStatus } from './stores/redis-connection';
+export { QuotaCounters } from './counters/quota-counters';
+export { RedisConnection, redisStatus } from './counters/redis-connection';
 
-const QUOTA_STORE: Provider[] = [
+const QUOTA_COUNTERS: Provider[] = [
   {
     provide: RedisConnection,
     inject: [SETTINGS],
@@ -34,7 +34,7 @@ const QUOTA_STORE: Provider[] = [
       redisUrl === undefined ? null : new RedisConnection(redisUrl),
   },
   {
-    provide: QuotaStore,
+    provide: QuotaCounters,
     inject: [SETTINGS, QuotaRecords, Clock, RedisConnection],
     useFactory: (
       { instances }: QuotaSettings,
@@ -42,7 +42,9 @@ const QUOTA_STORE: Provider[] = [
       clock: Clock,
       redis: RedisConnection | null,
     ) =>
-      redis === null ? new MemoryStore(records, clock) : new RedisStore(redis, records, clock, instances),
+      redis === null
+        ? new MemoryCounters(records, clock)
+        : new RedisCounters(redis, records, clock, instances),
   },
 ];
 
@@ -62,8 +64,8 @@ class QuotaAdministrationModule {}
     ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],
-  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],
-  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
+  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_COUNTERS],
+  exports: [QuotaCounters, RequestLimiter, PlanThrottlerGuard],
 })
 class QuotasModule {}
 

@@ -1,19 +1,19 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { BAN_DURATIONS_MS } from './rules/decision';
-import { QuotaStore } from './stores/quota-store';
+import { QuotaCounters } from './counters/quota-counters';
 
 const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'];
 
 export function countDecisions(app: NestFastifyApplication, registers: Registry[]): void {
-  const store = app.get(QuotaStore);
+  const counters = app.get(QuotaCounters);
   new Gauge({
     name: 'petstore_limits_degraded',
     help: 'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
     aggregator: 'max',
     registers,
     collect() {
-      this.set(Number(store.isDegraded));
+      this.set(Number(counters.isDegraded));
     },
   });
   const decisions = new Counter({

@@ -7,7 +7,7 @@ import { AuditTrail } from '../audit';
 import { banEndOf, ClientsService, describeKey, type IssuedKey } from '../auth';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
-import { QuotaRecords, writeBan } from './stores/quota-records';
+import { QuotaRecords, writeBan } from './counters/quota-records';
 import { UsageDay } from './usage-day.entity';
 
 @Injectable()

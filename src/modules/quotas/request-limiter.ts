@@ -6,7 +6,7 @@ import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
 import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
-import { type LimitedClient, QuotaStore } from './stores/quota-store';
+import { type LimitedClient, QuotaCounters } from './counters/quota-counters';
 
 type RequestClient = Identity &
   LimitedClient & {
@@ -27,7 +27,7 @@ const OUTDATED_MS = 1_000;
 @Injectable()
 export class RequestLimiter {
   constructor(
-    private readonly store: QuotaStore,
+    private readonly counters: QuotaCounters,
     private readonly authenticator: Authenticator,
     private readonly clock: Clock,
   ) {}
@@ -47,7 +47,7 @@ export class RequestLimiter {
   }
 
   async admit(client: RequestClient): Promise<QuotaStatus> {
-    client.decision = await this.store.take(client);
+    client.decision = await this.counters.take(client);
     return client.decision;
   }
 
@@ -71,7 +71,7 @@ export class RequestLimiter {
   private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
     const address = addressClient(ip);
     // If the client's counts cannot be read, report those of the IP address, which do not depend on the database.
-    return this.store.read(client ?? address).catch(() => this.store.read(address));
+    return this.counters.read(client ?? address).catch(() => this.counters.read(address));
   }
 
   private async statusAfter(
@@ -85,10 +85,10 @@ export class RequestLimiter {
     try {
       if (!client.isRefunded && (status === 304 || status >= 500)) {
         client.isRefunded = true;
-        return await this.store.refund(client, decision);
+        return await this.counters.refund(client, decision);
       }
       if (this.clock.now() - decision.decidedAt > OUTDATED_MS) {
-        return await this.store.read(client);
+        return await this.counters.read(client);
       }
     } catch {
       // Ignore the error: the counts from the start of the request are good enough for the headers.

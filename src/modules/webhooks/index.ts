@@ -28,10 +28,10 @@ const ADDRESS_POLICY: Provider = {
   providers: [ADDRESS_POLICY, SecretVault, WebhooksService],
   exports: [AddressPolicy, SecretVault, WebhooksService, TypeOrmModule],
 })
-class WebhookStoreModule {}
+class WebhookAdministrationModule {}
 
 @Module({
-  imports: [WebhookStoreModule],
+  imports: [WebhookAdministrationModule],
   controllers: [WebhooksController],
   providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker],
 })
@@ -77,7 +77,7 @@ async function late(): Promise<never> {
 
 export const WEBHOOKS: Feature = {
   module: WebhooksModule,
-  commandModule: WebhookStoreModule,
+  commandModule: WebhookAdministrationModule,
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],

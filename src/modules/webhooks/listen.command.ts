@@ -91,15 +91,15 @@ async function* follow(
     }
     retriedAt = performance.now();
   };
-  const store = createPetStoreClient({ baseUrl, apiKey, maxAttempts: 1, onRetry });
+  const sdk = createPetStoreClient({ baseUrl, apiKey, maxAttempts: 1, onRetry });
   try {
     const query = { type: types, cursor: 'now', wait: 0 };
-    const { data, next } = await store.listEvents({ query, signal });
+    const { data, next } = await sdk.listEvents({ query, signal });
     yield data;
     let cursor = next;
     for (;;) {
       try {
-        for await (const page of store.followEvents({ query: { type: types, cursor }, signal })) {
+        for await (const page of sdk.followEvents({ query: { type: types, cursor }, signal })) {
           yield page.data;
         }
       } catch (error) {

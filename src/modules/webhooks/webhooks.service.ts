@@ -124,7 +124,7 @@ export class WebhooksService {
         secrets: [{ sealed, until: null }],
         createdAt: state.now,
       };
-      // If the client was deleted in the meantime, store nothing: its webhooks were deleted as well.
+      // If the client was deleted in the meantime, write nothing: its webhooks were deleted as well.
       if (ClientOperations.exists(state, clientId)) {
         state.insert(Webhook, id, webhook);
         state.note(COUNT, clientId, count + 1);

@@ -2,7 +2,7 @@ import { auditEntries } from '../../support/audit';
 import type { FastifyRequest } from 'fastify';
 import { Authenticator, ClientsService } from '../../../src/modules/auth';
 import { QuotasService } from '../../../src/modules/quotas';
-import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
+import { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { until } from '../../support/eventually';
 import { COUNTED, earnBan, limitsIn, standing, statuses, without } from '../../support/limits';

@@ -75,10 +75,10 @@ const PLANTED = [
     'Migrations import only each other': { 'src/migrations/a': '../settings' },
     'Commands are loaded on demand': { 'quotas/b': './keys.command' },
     'http does not import the application': { 'src/http/c': '../app.module' },
-    'The stores of quotas import only its rules and entities': {
-      'quotas/stores/c': '../quotas.service',
+    'The counters of quotas import only its rules and entities': {
+      'quotas/counters/c': '../quotas.service',
     },
-    'The rules of quotas import only each other': { 'quotas/rules/a': '../stores/quota-store' },
+    'The rules of quotas import only each other': { 'quotas/rules/a': '../counters/quota-counters' },
     'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },
     'Domain rules import neither Nest nor TypeORM': {
       'pets/pet-status': '@nestjs/throttler',

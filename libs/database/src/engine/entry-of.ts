@@ -1,4 +1,4 @@
-/** Returns the value of `key`. If the map has no value for `key`, creates and stores the value first. */
+/** Returns the value of `key`. If the map has no value for `key`, creates the value and adds it to the map first. */
 export function entryOf<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,

@@ -129,7 +129,7 @@ export class State {
   }
 
   /**
-   * Stores a row that belongs to another row, the whole. Does nothing if the whole is not locked, because the part may
+   * Keeps a row that belongs to another row, the whole. Does nothing if the whole is not locked, because the part may
    * then change at any time.
    */
   loadPart({ part, whole, id }: PartNeed, stored: unknown): void {

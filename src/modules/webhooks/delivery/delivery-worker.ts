@@ -22,7 +22,7 @@ const EXPIRED = 'The event is older than 30 days.';
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /**
-   * The metric has no label for the webhook, because Prometheus would store a separate time series for each webhook.
+   * The metric has no label for the webhook, because Prometheus would keep a separate time series for each webhook.
    */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',

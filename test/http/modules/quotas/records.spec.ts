@@ -3,7 +3,7 @@ import { Authenticator } from '../../../../src/modules/auth/api-key.guard';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { QuotasService } from '../../../../src/modules/quotas';
 import { newBanState } from '../../../../src/modules/quotas/rules/decision';
-import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { until } from '../../../support/eventually';
 import { MINUTE, statuses } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { QuotaStore, redisStatus } from '../../../../src/modules/quotas';
+import { QuotaCounters, redisStatus } from '../../../../src/modules/quotas';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await redis.close();
 });
 
-const isDegraded = () => service.app.get(QuotaStore).isDegraded;
+const isDegraded = () => service.app.get(QuotaCounters).isDegraded;
 
 async function remaining(caller: ApiClient): Promise<number> {
   return limitsIn(await caller.get(COUNTED)).remaining;
@@ -65,20 +65,20 @@ test('a connection that leads to what is a replica now is replaced', async () =>
 
 test('an event loop that is busy for longer than Redis may take is no outage', async () => {
   const busy = await startService({ settings: { redisUrl: redis.url + IMPATIENT, instances: 2 } });
-  const store = busy.app.get(QuotaStore);
+  const counters = busy.app.get(QuotaCounters);
   for (const turns of [0, 1, 2, 3]) {
     const client = addressClient(`192.0.2.${turns}`);
-    const taken = store.take(client);
+    const taken = counters.take(client);
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
     for (const end = performance.now() + 600; performance.now() < end;) continue;
-    expect([(await taken).isLocal, (await store.read(client)).windows[0]!.remaining]).toEqual([false, 59]);
+    expect([(await taken).isLocal, (await counters.read(client)).windows[0]!.remaining]).toEqual([false, 59]);
   }
-  expect(store.isDegraded).toBe(false);
+  expect(counters.isDegraded).toBe(false);
   await busy.close();
 });
 
 test('who only looks leaves nothing in Redis', async () => {
-  await service.app.get(QuotaStore).read(addressClient('198.51.100.7'));
+  await service.app.get(QuotaCounters).read(addressClient('198.51.100.7'));
   expect(await redis.call('KEYS', '*198.51.100.7*')).toEqual([]);
 });
 
@@ -87,18 +87,18 @@ test('a user of Redis who may only run scripts is enough', async () => {
   await redis.call('ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
   const redisUrl = redis.url.replace('//', '//shop:secret@');
   const limited = await startService({ settings: { redisUrl, instances: 2 } });
-  const store = limited.app.get(QuotaStore);
-  expect((await store.take(addressClient('198.51.100.8'))).isLocal).toBe(false);
-  expect(store.isDegraded).toBe(false);
+  const counters = limited.app.get(QuotaCounters);
+  expect((await counters.take(addressClient('198.51.100.8'))).isLocal).toBe(false);
+  expect(counters.isDegraded).toBe(false);
   await limited.close();
 });
 
 test('a database that Redis refuses is not replaced by its first one, which may be that of another store', async () => {
   const redisUrl = `${redis.url}/99`;
   const alone = await startService({ settings: { redisUrl, instances: 2 } });
-  const store = alone.app.get(QuotaStore);
-  expect((await store.take(addressClient('198.51.100.9'))).isLocal).toBe(true);
-  expect(store.isDegraded).toBe(true);
+  const counters = alone.app.get(QuotaCounters);
+  expect((await counters.take(addressClient('198.51.100.9'))).isLocal).toBe(true);
+  expect(counters.isDegraded).toBe(true);
   expect((await redisStatus(redisUrl)).reason).toMatch('DB index is out of range');
   await alone.close();
 });

@@ -1,5 +1,5 @@
 import { QuotasService } from '../../../../src/modules/quotas';
-import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import type { ApiClient, ErrorBody } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
 import { COUNTED, HOUR, MINUTE, call, earnBan, standing, statuses } from '../../../support/limits';

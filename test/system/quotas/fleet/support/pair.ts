@@ -1,5 +1,5 @@
 import { ClientsService } from '../../../../../src/modules/auth';
-import { QuotaStore } from '../../../../../src/modules/quotas';
+import { QuotaCounters } from '../../../../../src/modules/quotas';
 import type { ApiClient } from '../../../../support/api-client';
 import { type KeyOptions, type TestService, startService } from '../../../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../../../support/test-database';
@@ -30,7 +30,7 @@ export class Pair {
 
   /** Whether each instance counts alone. */
   get degraded(): boolean[] {
-    return this.services.map(({ app }) => app.get(QuotaStore).isDegraded);
+    return this.services.map(({ app }) => app.get(QuotaCounters).isDegraded);
   }
 
   advance(milliseconds: number): void {

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { ManualClock } from '../../../support/manual-clock';
 import type { QuotaStatus } from '../../../../src/modules/quotas/rules/decision';
 import { type Limits, newWindows } from '../../../../src/modules/quotas/rules/limits';
-import { MemoryStore } from '../../../../src/modules/quotas/stores/memory-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
-import type { LimitedClient, QuotaStore } from '../../../../src/modules/quotas/stores/quota-store';
-import { RedisStore } from '../../../../src/modules/quotas/stores/redis-store';
+import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
+import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
+import type { LimitedClient, QuotaCounters } from '../../../../src/modules/quotas/counters/quota-counters';
+import { RedisCounters } from '../../../../src/modules/quotas/counters/redis-counters';
 import { patient, RedisOnClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
 
@@ -103,8 +103,8 @@ function aClient(limits: Limits): LimitedClient {
   return { key: limits.perDay === null ? null : key, tracker: String(clients), limits };
 }
 
-/** Runs the steps in both stores and holds their answers against each other. */
-async function compare(memory: QuotaStore, redis: QuotaStore, run: History) {
+/** Runs the steps in memory and in Redis, and holds their answers against each other. */
+async function compare(memory: QuotaCounters, redis: QuotaCounters, run: History) {
   const client = aClient(run.limits);
   let lastTaken: number | undefined;
   // Redis has times of its own, also for windows that never started.
@@ -149,8 +149,8 @@ async function compare(memory: QuotaStore, redis: QuotaStore, run: History) {
 }
 
 test('Redis and this process decide every history alike, whether the clock of Redis agrees with ours or not', async () => {
-  const memory = new MemoryStore(FORGETFUL, clock);
-  const shared = new RedisStore(connection, FORGETFUL, clock, 1);
+  const memory = new MemoryCounters(FORGETFUL, clock);
+  const shared = new RedisCounters(connection, FORGETFUL, clock, 1);
   try {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(0, -45_678, 98_765), history, async (aheadMs, run) => {
@@ -167,23 +167,23 @@ test('Redis and this process decide every history alike, whether the clock of Re
 });
 
 test('what was allowed alone because Redis was late counts in Redis and in the next outage of that minute, and not in the next minute', async () => {
-  const store = new RedisStore(connection, FORGETFUL, clock, 1);
+  const counters = new RedisCounters(connection, FORGETFUL, clock, 1);
   const client = aClient({ perMinute: 60, perDay: 100 });
   const takeWithoutRedis = async () => {
     server.pause();
-    const { isLocal, windows } = await store.take(client);
+    const { isLocal, windows } = await counters.take(client);
     server.resume();
-    await store.onModuleInit();
-    return [isLocal, store.isDegraded, windows[0]!.remaining];
+    await counters.onModuleInit();
+    return [isLocal, counters.isDegraded, windows[0]!.remaining];
   };
   try {
-    await store.onModuleInit();
+    await counters.onModuleInit();
     expect(await takeWithoutRedis()).toEqual([true, false, 59]);
     // Redis has also counted the request that it answered too late.
     expect(await takeWithoutRedis()).toEqual([true, false, 57]);
     clock.advance(60_000);
     expect(await takeWithoutRedis()).toEqual([true, false, 59]);
   } finally {
-    await store.onApplicationShutdown();
+    await counters.onApplicationShutdown();
   }
 });

@@ -1,9 +1,9 @@
 import { ManualClock } from '../../../support/manual-clock';
 import { newWindows, startOfDay, type Windows } from '../../../../src/modules/quotas/rules/limits';
-import { MemoryStore } from '../../../../src/modules/quotas/stores/memory-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
+import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { addressClient } from '../../../../src/modules/quotas/request-limiter';
-import type { LimitedClient, LimitedKey } from '../../../../src/modules/quotas/stores/quota-store';
+import type { LimitedClient, LimitedKey } from '../../../../src/modules/quotas/counters/quota-counters';
 
 const MINUTE = 60_000;
 
@@ -24,11 +24,11 @@ class Records {
 
 let clock: ManualClock;
 let records: Records;
-let store: MemoryStore;
+let counters: MemoryCounters;
 
 /** Counts in this process, as one of so many that count alone. */
 function countIn(instances: number): void {
-  store = new MemoryStore(records as unknown as QuotaRecords, clock, instances);
+  counters = new MemoryCounters(records as unknown as QuotaRecords, clock, instances);
 }
 
 beforeEach(() => {
@@ -38,7 +38,7 @@ beforeEach(() => {
   countIn(1);
 });
 afterEach(() => {
-  store.onModuleDestroy();
+  counters.onModuleDestroy();
   jest.useRealTimers();
 });
 
@@ -57,14 +57,14 @@ function changed(client: KeyedClient, key: Partial<LimitedKey>): KeyedClient {
 }
 
 async function takeTimes(count: number, client: LimitedClient): Promise<void> {
-  for (let request = 0; request < count; request += 1) await store.take(client);
+  for (let request = 0; request < count; request += 1) await counters.take(client);
 }
 
 it('A client that returns after ten idle minutes is read again, and keeps the count and the refunds of its day', async () => {
   const client: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
   const remaining: number[] = [];
   for (let request = 0; request < 4; request += 1) {
-    const { windows } = await store.refund(client, await store.take(client));
+    const { windows } = await counters.refund(client, await counters.take(client));
     remaining.push(windows[1]!.remaining);
     clock.advance(11 * MINUTE);
     await jest.advanceTimersByTimeAsync(12 * MINUTE);
@@ -77,20 +77,20 @@ it('What the database says of a key applies only if it is a later change', async
   await takeTimes(2, client);
   clock.advance(2_000);
   await takeTimes(11, client);
-  expect((await store.take(client)).outcome).toBe('banned');
+  expect((await counters.take(client)).outcome).toBe('banned');
   const unbanned = changed(client, { ban: { ...NEVER_BANNED, changedAt: 8 } });
-  expect((await store.take(unbanned)).outcome).toBe('limited');
+  expect((await counters.take(unbanned)).outcome).toBe('limited');
   const stale = { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 };
-  expect((await store.take(changed(client, { ban: stale }))).outcome).toBe('limited');
+  expect((await counters.take(changed(client, { ban: stale }))).outcome).toBe('limited');
 });
 
 it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
-  await store.take(addressClient('192.0.2.1'));
+  await counters.take(addressClient('192.0.2.1'));
   const { limits } = addressClient('192.0.2.1');
   for (let network = 0; network < 200_000; network += 1) {
-    await store.take({ key: null, tracker: `network ${network}`, limits });
+    await counters.take({ key: null, tracker: `network ${network}`, limits });
   }
-  const { windows } = await store.take(addressClient('192.0.2.1'));
+  const { windows } = await counters.take(addressClient('192.0.2.1'));
   expect(windows[0]!.remaining).toBe(59);
 });
 
@@ -98,7 +98,7 @@ describe('one of three instances that count alone', () => {
   const free: LimitedClient = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
 
   beforeEach(() => {
-    store.onModuleDestroy();
+    counters.onModuleDestroy();
     countIn(3);
   });
 
@@ -106,10 +106,10 @@ describe('one of three instances that count alone', () => {
   async function letInRefunded(requests: number): Promise<number> {
     let letIn = 0;
     for (let sent = 0; sent < requests; sent += 1) {
-      const taken = await store.take(free);
+      const taken = await counters.take(free);
       if (taken.outcome === 'allowed') {
         letIn += 1;
-        await store.refund(free, taken);
+        await counters.refund(free, taken);
       }
     }
     return letIn;
@@ -139,28 +139,28 @@ describe('one of three instances that count alone', () => {
       const minute = { start: now - 1_000, count: 60 - left, refunds: 0 };
       const day = { start: startOfDay(now), count: 0, refunds: 0 };
       records.saved.set(1, { minute: { ...minute, count: 1 }, day: { ...day, count: 60 } });
-      store.startFrom(free, { minute, day: { ...day, count: 40 } });
-      const { outcome, windows } = await store.take(free);
+      counters.startFrom(free, { minute, day: { ...day, count: 40 } });
+      const { outcome, windows } = await counters.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
       expect(windows).toMatchObject([
         { limit: 20, remaining, resetAt: now - 1_000 + MINUTE },
         { limit: 30, remaining: left === 0 ? 10 : 9 },
       ]);
       records.saved.set(1, { minute, day });
-      store.clear();
-      expect((await store.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
+      counters.clear();
+      expect((await counters.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
       const address = addressClient('192.0.2.1');
-      store.startFrom(address, { minute, day });
-      expect((await store.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
+      counters.startFrom(address, { minute, day });
+      expect((await counters.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
   );
 
   it('has its share of a new day from its first request on', async () => {
     const day = { start: startOfDay(clock.now()), count: 89, refunds: 0 };
     records.saved.set(1, { ...newWindows(), day });
-    expect((await store.take(free)).outcome).toBe('allowed');
+    expect((await counters.take(free)).outcome).toBe('allowed');
     clock.advance(24 * 60 * MINUTE);
-    const { windows } = await store.take(free);
+    const { windows } = await counters.take(free);
     expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
       [20, 19],
       [30, 29],

@@ -13,7 +13,7 @@ import {
   type StoredBan,
 } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
-import type { LimitedClient } from './quota-store';
+import type { LimitedClient } from './quota-counters';
 
 /**
  * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. Returns an `Answer` as

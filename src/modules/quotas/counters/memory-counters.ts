@@ -12,7 +12,7 @@ import {
 } from '../rules/decision';
 import { copyOf, MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type LimitedClient, QuotaStore } from './quota-store';
+import { type LimitedClient, QuotaCounters } from './quota-counters';
 
 const SWEEP_MS = MINUTE_MS;
 /** Entries are evicted after ten minutes without a request. The counts can then be read from the database again. */
@@ -40,7 +40,7 @@ export interface AllowedAlone {
 }
 
 /** Counts requests in memory. The counts of a client are read from the database at its first request. */
-export class MemoryStore extends QuotaStore implements OnModuleDestroy {
+export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   /**
    * Concurrent first requests of a client share one read of the database, because two reads would create two entries, each with
    * the full limit.
@@ -123,7 +123,7 @@ export class MemoryStore extends QuotaStore implements OnModuleDestroy {
     return status;
   }
 
-  /** Stores counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
+  /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
   startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
     const windows = shareOfRest(counted, limits, this.instances);
     if (key === null) {

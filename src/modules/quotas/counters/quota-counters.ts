@@ -19,7 +19,7 @@ export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 /**
  * Counts requests and bans keys, in memory or in Redis. Also saves counts and bans in the database, where they survive a restart.
  */
-export abstract class QuotaStore {
+export abstract class QuotaCounters {
   /** True while this instance counts alone because Redis is unavailable. */
   isDegraded = false;
 

@@ -4,10 +4,10 @@ import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
-import { type AllowedAlone, MemoryStore } from './memory-store';
+import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
 import { type Given, toStatus } from './quota-script';
-import { type LimitedClient, type LimitedKey, QuotaStore } from './quota-store';
+import { type LimitedClient, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
 const PROBE_MS = 1_000;
@@ -25,9 +25,9 @@ const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { pe
  * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance allows its
  * share.
  */
-export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicationShutdown {
+export class RedisCounters extends QuotaCounters implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  private readonly local: MemoryStore;
+  private readonly local: MemoryCounters;
   private storeId = '';
   /**
    * Counts from the database, which are passed to Redis once for each new connection: Redis may have restarted with
@@ -50,7 +50,7 @@ export class RedisStore extends QuotaStore implements OnModuleInit, OnApplicatio
     private readonly instances: number,
   ) {
     super(records);
-    this.local = new MemoryStore(records, clock, instances, true);
+    this.local = new MemoryCounters(records, clock, instances, true);
     connection.onConnect = () => this.stored.clear();
   }
 
