@@ -1,11 +1,11 @@
+import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SeedService } from '../../../src/runtime/seed';
 import { type Operation, operationsOf } from '../../support/document';
-import { useFolder } from '../../support/files';
-import { installSdk } from '../../support/sdk';
+import { ROOT, useFolder } from '../../support/files';
 import { startService } from '../../support/service';
 
 interface Sample {
@@ -16,14 +16,33 @@ interface Sample {
 
 const folder = useFolder();
 
-beforeAll(() => installSdk(folder));
+/** Installs the SDK in the folder of the samples. Its types are checked where its package is tested. */
+beforeAll(async () => {
+  const installed = join(folder, 'node_modules/@petstore/client');
+  const [outfile, index] = [join(installed, 'lib/index.js'), join(ROOT, 'libs/client/src/index.ts')];
+  await build({ entryPoints: [index], outfile, bundle: true, platform: 'node', format: 'esm' });
+  copyFileSync(join(ROOT, 'libs/client/package.json'), join(installed, 'package.json'));
+});
 
-/** How a reader runs a sample of each language: the name of the file, and the program. */
-const RUNS: Record<string, [file: string, program: string]> = {
-  curl: ['sample.sh', 'sh'],
-  JavaScript: ['fetch.mjs', process.execPath],
-  Python: ['sample.py', 'python3'],
-  SDK: ['sdk.mjs', process.execPath],
+/** Ends what a sample printed. */
+const END = '\u0004';
+const JAVASCRIPT = `for (const file of process.argv.slice(1)) {
+  await import(file);
+  process.stdout.write('${END}');
+}`;
+const PYTHON = `import runpy, sys
+for file in sys.argv[1:]:
+    runpy.run_path(file)
+    print(end='${END}')`;
+const SHELL = `set -e; for file; do . "$file"; printf '${END}'; done`;
+const NODE = [process.execPath, '--input-type=module', '-e', JAVASCRIPT];
+
+/** Ends of file names of each language, and a command that runs files one after another: a process each would take a minute. */
+const RUNS: Record<string, { ending: string; command: string[] }> = {
+  curl: { ending: '.sh', command: ['sh', '-c', SHELL, 'sh'] },
+  JavaScript: { ending: '.mjs', command: NODE },
+  Python: { ending: '.py', command: ['python3', '-c', PYTHON] },
+  SDK: { ending: '.sdk.mjs', command: NODE },
 };
 
 test.each(Object.keys(RUNS))(
@@ -33,23 +52,27 @@ test.each(Object.keys(RUNS))(
     try {
       await service.app.get(SeedService).seed(false);
       const { key } = await service.issueKey();
-      const [file, program] = RUNS[label]!;
-      const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
+      const { ending, command } = RUNS[label]!;
       const { body } = await service.anonymous().get<typeof service.document>('/docs/openapi.json');
       const operations = [...operationsOf(body)].filter(([name]) => !name.includes('/webhooks'));
       expect(operations).toHaveLength(24);
-      for (const [name, operation] of operations) {
+      const files = operations.map(([, operation], index) => {
         const { 'x-codeSamples': samples } = operation as Operation & { 'x-codeSamples': Sample[] };
         expect(samples.map((sample) => sample.label)).toEqual(Object.keys(RUNS));
-        const { source } = samples.find((sample) => sample.label === label)!;
-        writeFileSync(join(folder, file), source);
-        const { stdout } = await promisify(execFile)(program, [file], { cwd: folder, env });
-        const success = Object.keys(operation.responses).find((status) => status.startsWith('2'));
-        expect([name, stdout.replace(/^HTTP\/1.1 /, '')]).toEqual([
-          name,
-          expect.stringMatching(new RegExp(`^${success} `)),
-        ]);
-      }
+        const file = `./${index}${ending}`;
+        writeFileSync(join(folder, file), samples.find((sample) => sample.label === label)!.source);
+        return file;
+      });
+      const [program, ...args] = command;
+      const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
+      const { stdout } = await promisify(execFile)(program!, [...args, ...files], { cwd: folder, env });
+      const printed = stdout.split(END).slice(0, -1);
+      expect(printed.map((text, index) => [operations[index]?.[0], text.replace(/^HTTP\/1.1 /, '')])).toEqual(
+        operations.map(([name, { responses }]) => {
+          const success = Object.keys(responses).find((status) => status.startsWith('2'));
+          return [name, expect.stringMatching(new RegExp(`^${success} `))];
+        }),
+      );
     } finally {
       await service.close();
     }
