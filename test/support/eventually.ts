@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import * as timers from 'node:timers/promises';
 
-/** The real one, whatever timers a test fakes later. */
+/** The real ones, whatever timers a test fakes later. */
 const sleep = timers.setTimeout;
+const [startTimer, stopTimer] = [setTimeout, clearTimeout];
 
 /** It only ends a hang: how soon something happens is never what a test is about. */
 const LIMIT_MS = 120_000;
@@ -22,11 +23,11 @@ export async function eventually<Result>(assertions: () => Result | Promise<Resu
 
 /** Waits for what a process or a connection does; fails with what it waited for instead of waiting forever. */
 export async function within<Result>(what: string, event: Promise<Result>): Promise<Result> {
-  const happened = new AbortController();
-  const never = sleep(LIMIT_MS, undefined, { signal: happened.signal }).then(() => {
-    throw new Error(`Waited in vain for ${what}`);
+  let timer: NodeJS.Timeout;
+  const never = new Promise<never>((_resolve, reject) => {
+    timer = startTimer(() => reject(new Error(`Waited in vain for ${what}`)), LIMIT_MS);
   });
-  return Promise.race([event, never]).finally(() => happened.abort());
+  return Promise.race([event, never]).finally(() => stopTimer(timer));
 }
 
 /** Waits, in real time, until this is so; fails where an attempt to find out does. */

@@ -35,7 +35,7 @@ export async function install(): Promise<void> {
   run(folder, ['bin/bundle.js']);
   run(folder, ['bin/browser-files.js']);
   // Services that tests run from the sources read these files from the checkout.
-  run(ROOT, ['bin/browser-files.js']);
+  cpSync(join(folder, 'dist/browser'), join(ROOT, 'dist/browser'), { recursive: true });
   SOURCES.forEach((name) => rmSync(join(folder, name), { recursive: true }));
   process.env.TEST_INSTALLATION = folder;
 }

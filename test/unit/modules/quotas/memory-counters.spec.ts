@@ -88,7 +88,7 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
   await counters.take(addressClient('192.0.2.1'));
   const { limits } = addressClient('192.0.2.1');
   for (let network = 0; network < 200_000; network += 1) {
-    await counters.take({ key: null, tracker: `network ${network}`, limits });
+    counters.startFrom({ key: null, tracker: `network ${network}`, limits }, newWindows());
   }
   const { windows } = await counters.take(addressClient('192.0.2.1'));
   expect(windows[0]!.remaining).toBe(59);
