@@ -53,7 +53,7 @@ export class ErrorFilter implements ExceptionFilter {
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
-      if (request.client === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
+      if (request.caller === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
         const decision = await this.limiter.admit(await this.limiter.identify(request));
         if (decision.outcome !== 'allowed') {
           return limitErrorOf(decision);
@@ -83,8 +83,8 @@ export class ErrorFilter implements ExceptionFilter {
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
-function unknownPathOrMethod({ is404, client, server, url }: FastifyRequest): ApiError | null {
-  if (!is404 || (client !== undefined && client.decision === undefined)) {
+function unknownPathOrMethod({ is404, caller, server, url }: FastifyRequest): ApiError | null {
+  if (!is404 || (caller !== undefined && caller.decision === undefined)) {
     return null;
   }
   if (url === WHOLE_SERVICE) {

@@ -238,7 +238,7 @@ function logRequests(fastify: FastifyInstance): void {
 }
 
 function log(request: FastifyRequest, outcome: object): void {
-  const key = request.client?.key;
+  const key = request.caller?.key;
   request.log.info(
     {
       reqId: request.id,

@@ -24,7 +24,7 @@ export async function writeHeaders(
   status: number,
 ): Promise<void> {
   // Requests for pages and health checks are not counted, so there are no rate limits to report.
-  if (request.client === undefined && request.isOutsideApi) {
+  if (request.caller === undefined && request.isOutsideApi) {
     return;
   }
   const limits = await limiter.headersFor(request, status);

@@ -51,9 +51,9 @@ export function dataSourceOptions(
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
     applicationName: 'petstore',
     extra: {
-      onConnect: async (client: ClientBase) => {
-        watchSilence(client);
-        await Promise.all([client.query(sessionSettings(statementTimeoutMs)), detectPooler(client)]);
+      onConnect: async (connection: ClientBase) => {
+        watchSilence(connection);
+        await Promise.all([connection.query(sessionSettings(statementTimeoutMs)), detectPooler(connection)]);
       },
       keepAlive: true,
       pipeline: true,

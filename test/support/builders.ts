@@ -1,5 +1,5 @@
 import type { Category, Order, Pet } from '#libs/client';
-import type { ApiClient } from './api-client';
+import type { ApiCaller } from './api-caller';
 
 export type { Category, InventoryItem, Order, Pet } from '#libs/client';
 
@@ -35,7 +35,7 @@ export function aPet(): PetBuilder {
 
 /** Creates things through the API and fails loudly when that does not work. */
 export class Arrange {
-  constructor(private readonly caller: ApiClient) {}
+  constructor(private readonly caller: ApiCaller) {}
 
   async category(name = 'Dogs'): Promise<Category> {
     return this.created<Category>('/categories', { name });

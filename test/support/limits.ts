@@ -1,5 +1,5 @@
 import type { RateLimitStatus } from '#libs/client';
-import type { Answer, ApiClient, ErrorBody } from './api-client';
+import type { Answer, ApiCaller, ErrorBody } from './api-caller';
 import type { TestService } from './service';
 
 export const MINUTE = 60_000;
@@ -22,7 +22,7 @@ export function limitsIn({ headers }: Answer<unknown>) {
 
 /** Sends the same request one after another. */
 export async function call<Body = never>(
-  caller: ApiClient,
+  caller: ApiCaller,
   times: number,
   path = COUNTED,
 ): Promise<Answer<Body>[]> {
@@ -33,11 +33,11 @@ export async function call<Body = never>(
   return answers;
 }
 
-export async function statuses(caller: ApiClient, times: number, path = COUNTED): Promise<number[]> {
+export async function statuses(caller: ApiCaller, times: number, path = COUNTED): Promise<number[]> {
   return (await call(caller, times, path)).map(({ status }) => status);
 }
 
-export async function standing(caller: ApiClient): Promise<RateLimitStatus> {
+export async function standing(caller: ApiCaller): Promise<RateLimitStatus> {
   return (await caller.get<RateLimitStatus>('/rate-limit')).body;
 }
 
@@ -45,7 +45,7 @@ export async function standing(caller: ApiClient): Promise<RateLimitStatus> {
  * Has a caller that has used up its limit, of at most 20 a minute, earn a ban: refusals count from two seconds after the first.
  * @returns the answer that bans
  */
-export async function earnBan(caller: ApiClient, ...services: TestService[]): Promise<Answer<ErrorBody>> {
+export async function earnBan(caller: ApiCaller, ...services: TestService[]): Promise<Answer<ErrorBody>> {
   const refused = await call<ErrorBody>(caller, 1);
   services.forEach(({ clock }) => clock.advance(2_000));
   refused.push(...(await call<ErrorBody>(caller, 11)));

@@ -6,13 +6,13 @@ export async function query<Row extends object>(
   sql: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
+  const connection = new Client({ connectionString: url });
   // A connection that breaks fails the statement too; without a listener it would fail whatever test runs at that moment.
-  client.on('error', () => undefined);
-  await client.connect();
+  connection.on('error', () => undefined);
+  await connection.connect();
   try {
-    return (await client.query<Row>(sql, values)).rows;
+    return (await connection.query<Row>(sql, values)).rows;
   } finally {
-    await client.end().catch(() => undefined);
+    await connection.end().catch(() => undefined);
   }
 }

@@ -54,15 +54,15 @@ export class RedisServer {
     const inMemory = ['--save', '', '--appendonly', 'no'];
     const child = spawn('redis-server', [...options, ...inMemory, ...this.moreOptions], { stdio: 'ignore' });
     this.process = child;
-    const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
-    client.on('error', () => undefined);
-    await within(`Redis at ${this.url}`, client.ping()).finally(() => client.disconnect());
+    const redis = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    await within(`Redis at ${this.url}`, redis.ping()).finally(() => redis.disconnect());
   }
 
   /** Sends a command on a connection of its own. */
   async call(name: string, ...values: (string | number)[]): Promise<unknown> {
-    const client = new Redis(this.url);
-    return client.call(name, ...values).finally(() => client.disconnect());
+    const redis = new Redis(this.url);
+    return redis.call(name, ...values).finally(() => redis.disconnect());
   }
 
   /** The server stops answering, but its connections stay. */

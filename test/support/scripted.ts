@@ -12,12 +12,12 @@ export interface Sent {
   body: string;
 }
 
-/** A client whose requests go to a list of replies instead of a network; time passes only where it waits. */
-export function scriptedClient(replies: Reply[], options: Partial<PetStoreOptions> = {}) {
+/** An SDK whose requests go to a list of replies instead of a network; time passes only where it waits. */
+export function scriptedSdk(replies: Reply[], options: Partial<PetStoreOptions> = {}) {
   const sent: Sent[] = [];
   const waits: number[] = [];
   let now = 0;
-  const client = createPetStoreClient({
+  const sdk = createPetStoreClient({
     baseUrl: 'http://store.test',
     apiKey: KEY,
     now: () => now,
@@ -37,7 +37,7 @@ export function scriptedClient(replies: Reply[], options: Partial<PetStoreOption
       return typeof reply === 'function' ? await reply(request) : reply.clone();
     },
   });
-  return { client, sent, waits, pass: (milliseconds: number) => void (now += milliseconds) };
+  return { sdk, sent, waits, pass: (milliseconds: number) => void (now += milliseconds) };
 }
 
 export function json(body: unknown, headers: Record<string, string> = {}, status = 200): Response {

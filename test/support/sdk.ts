@@ -6,7 +6,7 @@ import { ROOT, readJson } from './files';
 
 /** Compiles the SDK and installs it in a project, as npm would do with its package. Rejects if the compiler complains. */
 export async function installSdk(project: string): Promise<void> {
-  const client = join(ROOT, 'libs/client');
+  const source = join(ROOT, 'libs/client');
   const installed = join(project, 'node_modules/@petstore/client');
   mkdirSync(installed, { recursive: true });
   const { dependencies } = readJson<{ dependencies: object }>('libs/client/package.json');
@@ -14,7 +14,7 @@ export async function installSdk(project: string): Promise<void> {
     symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name));
   }
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const options = ['--project', client, '--outDir', join(installed, 'lib')];
+  const options = ['--project', source, '--outDir', join(installed, 'lib')];
   await promisify(execFile)(process.execPath, [compiler, ...options]);
-  copyFileSync(join(client, 'package.json'), join(installed, 'package.json'));
+  copyFileSync(join(source, 'package.json'), join(installed, 'package.json'));
 }

@@ -15,7 +15,7 @@ import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { RedisConnection, agreedPlan } from '../../src/modules/quotas';
 import { type AllSettings, readSettings } from '../../src/features';
 import type { LogLevel } from '../../src/settings';
-import { ApiClient } from './api-client';
+import { ApiCaller } from './api-caller';
 import { DocumentContract } from './document-contract';
 import { patient, RedisOnClock } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
@@ -86,15 +86,15 @@ export class TestService {
   }
 
   /** A caller whose every answer is held against the served OpenAPI document. */
-  anonymous(): ApiClient {
-    return new ApiClient(this.url, this.contract);
+  anonymous(): ApiCaller {
+    return new ApiCaller(this.url, this.contract);
   }
 
-  callerWith(key: string): ApiClient {
+  callerWith(key: string): ApiCaller {
     return this.anonymous().with({ 'X-API-Key': key });
   }
 
-  async caller(options: KeyOptions = {}): Promise<ApiClient> {
+  async caller(options: KeyOptions = {}): Promise<ApiCaller> {
     return this.callerWith((await this.issueKey(options)).key);
   }
 

@@ -1,10 +1,10 @@
-import type { ApiClient } from './api-client';
+import type { ApiCaller } from './api-caller';
 
 /** Sends that many requests from many connections at once, to the callers in turn. */
 export async function spread<Result>(
-  callers: ApiClient[],
+  callers: ApiCaller[],
   count: number,
-  send: (caller: ApiClient, index: number) => Promise<Result>,
+  send: (caller: ApiCaller, index: number) => Promise<Result>,
   connections = 30,
 ): Promise<Result[]> {
   const results: Result[] = [];

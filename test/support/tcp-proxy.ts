@@ -73,15 +73,15 @@ export class TcpProxy {
   }
 
   private async listen(): Promise<void> {
-    this.server = createServer((client) => this.join(client));
+    this.server = createServer((downstream) => this.join(downstream));
     this.port = await listen(this.server, this.port);
   }
 
-  private join(client: Socket): void {
+  private join(downstream: Socket): void {
     const upstream = connect(addressOf(this.target));
     for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
+      [downstream, upstream],
+      [upstream, downstream],
     ] as const) {
       this.sockets.add(socket);
       socket.setNoDelay(true);

@@ -1,4 +1,4 @@
-import type { ApiClient } from './api-client';
+import type { ApiCaller } from './api-caller';
 import { Arrange } from './builders';
 import { type ServiceOptions, type TestService, startService } from './service';
 
@@ -34,7 +34,7 @@ export function useInstances(...all: Options[]): TestService[] {
 /** Such a service, with a caller whom no limit stops, and what creates things through him. */
 export function useStore(options?: Options) {
   const service = useService(options);
-  const caller = {} as ApiClient;
+  const caller = {} as ApiCaller;
   beforeAll(async () => {
     Object.setPrototypeOf(caller, await service.caller());
   });

@@ -32,10 +32,10 @@ export function copyDatabase(
 ): Promise<CopiedTable[]> {
   return source.transaction('REPEATABLE READ', (reading) =>
     target.transaction(async (writing) => {
-      const clients = [await clientOf(reading), await clientOf(writing)];
+      const connections = [await connectionOf(reading), await connectionOf(writing)];
       const end = () =>
-        clients.forEach((client) => {
-          client.end().catch(() => undefined);
+        connections.forEach((connection) => {
+          connection.end().catch(() => undefined);
         });
       signal.addEventListener('abort', end, { once: true });
       try {
@@ -133,8 +133,8 @@ async function copyTable(
   writing: EntityManager,
   onRows: (more: number) => void,
 ): Promise<void> {
-  const rows = (await clientOf(reading)).query(copyTo(`COPY (SELECT ${columns} FROM ${name}) TO STDOUT`));
-  const table = (await clientOf(writing)).query(copyFrom(`COPY ${name} (${columns}) FROM STDIN`));
+  const rows = (await connectionOf(reading)).query(copyTo(`COPY (SELECT ${columns} FROM ${name}) TO STDOUT`));
+  const table = (await connectionOf(writing)).query(copyFrom(`COPY ${name} (${columns}) FROM STDIN`));
   const counted = async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       yield chunk;
@@ -159,6 +159,6 @@ async function copySequences(reading: EntityManager, writing: EntityManager): Pr
   }
 }
 
-async function clientOf({ queryRunner }: EntityManager): Promise<Client> {
+async function connectionOf({ queryRunner }: EntityManager): Promise<Client> {
   return (await queryRunner!.connect()) as unknown as Client;
 }

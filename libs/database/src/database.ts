@@ -38,11 +38,11 @@ const pooled = new WeakSet<ClientBase>();
  * Detects whether a new connection leads to a pooler such as PgBouncer: a pooler announces another process id than the
  * PostgreSQL session has.
  */
-export async function detectPooler(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const { processID } = client as unknown as { processID: number };
+export async function detectPooler(connection: ClientBase): Promise<void> {
+  const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const { processID } = connection as unknown as { processID: number };
   if (rows[0]!.pid !== processID) {
-    pooled.add(client);
+    pooled.add(connection);
   }
 }
 
@@ -51,10 +51,10 @@ export async function detectPooler(client: ClientBase): Promise<void> {
  * then fail with ETIMEDOUT.
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
-export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
-  return (client) => {
-    client.on('error', () => undefined);
-    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+export function giveUpSilentConnection(silenceMs: number): (connection: ClientBase) => void {
+  return (connection) => {
+    connection.on('error', () => undefined);
+    const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection;
     stream.setTimeout(silenceMs, () => {
       const { bytesRead } = stream;
       // Before closing the connection, give Node the chance to read a reply that arrived while this process was busy or
@@ -130,15 +130,19 @@ export class Database {
    * @throws the error of `work`
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
-    const client = await poolOf(this.dataSource).connect();
-    const session = entryOf(this.sessions, client, () => new Session(client, this.names, pooled.has(client)));
+    const connection = await poolOf(this.dataSource).connect();
+    const session = entryOf(
+      this.sessions,
+      connection,
+      () => new Session(connection, this.names, pooled.has(connection)),
+    );
     try {
       const result = await work(session);
-      client.release();
+      connection.release();
       return result;
     } catch (error) {
       // Close the connection if its server has become a standby: a new connection may lead to the primary.
-      client.release(codeOf(error) === READ_ONLY);
+      connection.release(codeOf(error) === READ_ONLY);
       throw error;
     }
   }

@@ -181,25 +181,25 @@ export class ApiKeyGuard implements CanActivate {
  * @param undeclared the rule for routes that declare none, such as pages and unknown paths
  * @throws ApiError if the key may not call the route
  */
-export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
+export function assertMayCall({ caller, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
   const rule = routeOptions.config.access ?? undeclared;
   if (rule === 'public') {
     return;
   }
-  if (!client?.key) {
-    throw client?.refusal ?? MISSING;
+  if (!caller?.key) {
+    throw caller?.refusal ?? MISSING;
   }
-  if (rule !== 'any key' && !client.key.scopes.includes(rule)) {
+  if (rule !== 'any key' && !caller.key.scopes.includes(rule)) {
     throw new InsufficientScopeError(rule);
   }
 }
 
 /** @throws Error if the request has no valid key: call this function only in operations that require a key */
-export function keyOf({ client }: FastifyRequest): ClientKey {
-  if (!client?.key) {
+export function keyOf({ caller }: FastifyRequest): ClientKey {
+  if (!caller?.key) {
     throw new Error('The request has no valid key, so it has no client.');
   }
-  return client.key;
+  return caller.key;
 }
 
 export const ClientId = createParamDecorator(

@@ -117,8 +117,8 @@ export class SunsetGuard implements CanActivate {
     if (deprecation === undefined) {
       return true;
     }
-    if (request.client?.key) {
-      this.calls.record(request.client.key.id, operationIdOf(context));
+    if (request.caller?.key) {
+      this.calls.record(request.caller.key.id, operationIdOf(context));
     }
     if (isGone(deprecation, request)) {
       throw new OperationGoneError();

@@ -10,7 +10,7 @@ const MAX_WAITS = 2_000;
 const MAX_WAITS_OF_CLIENT = 50;
 
 interface Waiter {
-  client: number;
+  clientId: number;
   filter: EventFilter;
   /** The request waits for an event after this position, which increases while new events do not match the filter. */
   after: FeedPosition;
@@ -55,7 +55,7 @@ export class EventTail implements OnModuleDestroy {
    * @throws ApiError 503 if too many requests are waiting
    */
   async next(waiting: Omit<Waiter, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
-    const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
+    const ofClient = [...this.waits].filter(({ clientId }) => clientId === waiting.clientId).length;
     if (ofClient >= MAX_WAITS_OF_CLIENT || this.waits.size >= MAX_WAITS) {
       throw new ServiceUnavailableError();
     }

@@ -140,7 +140,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    return toStatus(keyOf(request).plan, await this.counters.read(request.client!));
+    return toStatus(keyOf(request).plan, await this.counters.read(request.caller!));
   }
 
   @Get('usage')

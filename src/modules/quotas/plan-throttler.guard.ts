@@ -88,12 +88,12 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, getTracker }: ThrottlerRequest): Promise<boolean> {
     const request = requestOf(context);
     const tracker = await getTracker(request, context);
-    const client = request.client!;
-    if (client.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
+    const caller = request.caller!;
+    if (caller.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
       return true;
     }
-    client.tracker = tracker;
-    const { outcome } = await this.limiter.admit(client);
+    caller.tracker = tracker;
+    const { outcome } = await this.limiter.admit(caller);
     if (outcome !== 'allowed') {
       await this.throwThrottlingException(context);
     }
@@ -101,7 +101,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   }
 
   protected override throwThrottlingException(context: ExecutionContext): Promise<void> {
-    throw limitErrorOf(requestOf(context).client!.decision!);
+    throw limitErrorOf(requestOf(context).caller!.decision!);
   }
 }
 

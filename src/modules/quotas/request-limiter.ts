@@ -6,10 +6,10 @@ import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
 import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
-import { type LimitedClient, QuotaCounters } from './counters/quota-counters';
+import { type LimitedCaller, QuotaCounters } from './counters/quota-counters';
 
-type RequestClient = Identity &
-  LimitedClient & {
+type RequestCaller = Identity &
+  LimitedCaller & {
     /** The counts after this request, for the rate limit headers. Undefined if the request was not counted. */
     decision?: QuotaStatus;
     isRefunded?: boolean;
@@ -17,7 +17,7 @@ type RequestClient = Identity &
 
 declare module 'fastify' {
   interface FastifyRequest {
-    client?: RequestClient;
+    caller?: RequestCaller;
   }
 }
 
@@ -33,49 +33,49 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Finds the client of the request's key and sets `request.client`. If the database fails, takes the client from the
-   * cache, so that the error response shows the client's rate limits, and rejects.
+   * Sets `request.caller`. If the database fails, takes the client from the cache, so that the error response shows the
+   * client's rate limits, and rejects.
    */
-  async identify(request: FastifyRequest): Promise<RequestClient> {
+  async identify(request: FastifyRequest): Promise<RequestCaller> {
     try {
-      request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
-      return request.client;
+      request.caller ??= callerOf(await this.authenticator.identify(request), request.ip);
+      return request.caller;
     } catch (failure) {
-      request.client = clientOf(this.authenticator.lastKnown(request), request.ip);
+      request.caller = callerOf(this.authenticator.lastKnown(request), request.ip);
       throw failure;
     }
   }
 
-  async admit(client: RequestClient): Promise<QuotaStatus> {
-    client.decision = await this.counters.take(client);
-    return client.decision;
+  async admit(caller: RequestCaller): Promise<QuotaStatus> {
+    caller.decision = await this.counters.take(caller);
+    return caller.decision;
   }
 
   /** Reports the rate limit of the IP address for a malformed request, without counting the request. */
   leaveUncounted(request: FastifyRequest): void {
-    request.client = addressClient(request.ip);
+    request.caller = addressCaller(request.ip);
   }
 
   /** Refunds the request if `status` is 304 or 5xx, then returns the rate limit headers of the response. */
   async headersFor(
-    { client, ip }: Pick<FastifyRequest, 'client' | 'ip'>,
+    { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
     status: number,
   ): Promise<Record<string, string>> {
     const current =
-      client?.decision === undefined
-        ? await this.statusOfUncounted(client, ip)
-        : await this.statusAfter(client, client.decision, status);
+      caller?.decision === undefined
+        ? await this.statusOfUncounted(caller, ip)
+        : await this.statusAfter(caller, caller.decision, status);
     return rateLimitHeaders(current, this.clock.now());
   }
 
-  private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
-    const address = addressClient(ip);
+  private async statusOfUncounted(caller: RequestCaller | undefined, ip: string): Promise<QuotaStatus> {
+    const address = addressCaller(ip);
     // If the client's counts cannot be read, report those of the IP address, which do not depend on the database.
-    return this.counters.read(client ?? address).catch(() => this.counters.read(address));
+    return this.counters.read(caller ?? address).catch(() => this.counters.read(address));
   }
 
   private async statusAfter(
-    client: RequestClient,
+    caller: RequestCaller,
     decision: QuotaStatus,
     status: number,
   ): Promise<QuotaStatus> {
@@ -83,12 +83,12 @@ export class RequestLimiter {
       return decision;
     }
     try {
-      if (!client.isRefunded && (status === 304 || status >= 500)) {
-        client.isRefunded = true;
-        return await this.counters.refund(client, decision);
+      if (!caller.isRefunded && (status === 304 || status >= 500)) {
+        caller.isRefunded = true;
+        return await this.counters.refund(caller, decision);
       }
       if (this.clock.now() - decision.decidedAt > OUTDATED_MS) {
-        return await this.counters.read(client);
+        return await this.counters.read(caller);
       }
     } catch {
       // Ignore the error: the counts from the start of the request are good enough for the headers.
@@ -97,9 +97,9 @@ export class RequestLimiter {
   }
 }
 
-function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
+function callerOf({ key, refusal }: Identity, ip: string): RequestCaller {
   if (key === null) {
-    return addressClient(ip, refusal);
+    return addressCaller(ip, refusal);
   }
   try {
     return { key, refusal, tracker: `client:${key.clientId}`, limits: limitsOf(key) };
@@ -108,7 +108,7 @@ function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   }
 }
 
-export function addressClient(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestClient {
+export function addressCaller(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestCaller {
   return { key: null, refusal, tracker: `address:${countedAddress(ip)}`, limits: ADDRESS_LIMITS };
 }
 

@@ -3,7 +3,7 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
 import { routeConfigOf } from '#libs/http';
 import { ClientsService } from '../../../src/modules/auth';
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ApiCaller, ErrorBody } from '../../support/api-caller';
 import { Arrange } from '../../support/builders';
 import { operationsOf, plain } from '../../support/document';
 import { useService } from '../../support/use-service';
@@ -162,9 +162,9 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
 describe('every operation', () => {
   const service = useService();
   /** Keys of one client: with both scopes, and with one of them. */
-  let caller: ApiClient;
-  let reader: ApiClient;
-  let writer: ApiClient;
+  let caller: ApiCaller;
+  let reader: ApiCaller;
+  let writer: ApiCaller;
 
   /** Of each resource the first is read and changed, and the second is deleted. */
   beforeAll(async () => {

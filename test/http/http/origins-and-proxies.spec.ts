@@ -1,4 +1,4 @@
-import { nextOf } from '../../support/api-client';
+import { nextOf } from '../../support/api-caller';
 import { Arrange } from '../../support/builders';
 import { exchange } from '../../support/raw-http';
 import { useService } from '../../support/use-service';

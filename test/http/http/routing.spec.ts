@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-caller';
 import { Arrange, aPet } from '../../support/builders';
 import { readYaml } from '../../support/files';
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';

@@ -1,4 +1,4 @@
-import { type Answer, type ApiClient, nextOf } from '../../support/api-client';
+import { type Answer, type ApiCaller, nextOf } from '../../support/api-caller';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
@@ -60,7 +60,7 @@ it.each<Path>(['/categories', '/pets', '/store/inventory', '/store/orders'])(
 );
 
 /** The pages of a list. */
-async function readAll<Entry>(reader: ApiClient, target: string): Promise<Entry[][]> {
+async function readAll<Entry>(reader: ApiCaller, target: string): Promise<Entry[][]> {
   const pages: Entry[][] = [];
   for (let next: string | undefined = target; next !== undefined;) {
     const answer: Answer<Entry[]> = await reader.get<Entry[]>(next);

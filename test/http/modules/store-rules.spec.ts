@@ -1,4 +1,4 @@
-import type { Answer, ErrorBody } from '../../support/api-client';
+import type { Answer, ErrorBody } from '../../support/api-caller';
 import { type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { tally } from '../../support/spread';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ImportCatalogue } from '../../../src/modules/catalogue';
-import type { ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-caller';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import type { ApiClient } from '../../support/api-client';
+import type { ApiCaller } from '../../support/api-caller';
 import { Bench, embeddedUrl, killPostmaster } from '../../support/embedded-postgres-bench';
 import { eventually, until } from '../../support/eventually';
 import { COUNTED, limitsIn, statuses } from '../../support/limits';
@@ -12,7 +12,7 @@ const folder = bench.path('store');
 /** A PostgreSQL of this test's own, which comes back at the same address. */
 let postgres: EmbeddedPostgres;
 let service: TestService;
-let caller: ApiClient;
+let caller: ApiCaller;
 /** Categories whose creation was answered 201, and answered 503. */
 const created = { confirmed: 0, unavailable: 0 };
 

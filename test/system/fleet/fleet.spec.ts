@@ -1,4 +1,4 @@
-import { type Answer, ApiClient, type ErrorBody } from '../../support/api-client';
+import { type Answer, ApiCaller, type ErrorBody } from '../../support/api-caller';
 import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { Haproxy, documentedFleet } from '../../support/haproxy';
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 /** One caller for each running instance, all with this key. */
 const callers = (of = key) =>
-  instances.map(({ url }) => new ApiClient(url, office.contract, { 'X-API-Key': of }));
+  instances.map(({ url }) => new ApiCaller(url, office.contract, { 'X-API-Key': of }));
 const arrange = () => new Arrange(callers()[0]!);
 
 /** The only row of a query. */
@@ -82,7 +82,7 @@ test('three instances allow 60 requests of a burst, count each once, and refuse 
 test('three instances that get the same creation at once create one resource and return it', async () => {
   const { id: categoryId } = await arrange().category();
   const body = aPet().named('Raced').inCategory(categoryId).build();
-  const create = async (caller: ApiClient): Promise<Answer<Pet | ErrorBody>> => {
+  const create = async (caller: ApiCaller): Promise<Answer<Pet | ErrorBody>> => {
     const keyed = caller.with({ 'Idempotency-Key': 'raced' });
     let answer!: Answer<Pet | ErrorBody>;
     await until(async () => {
@@ -100,7 +100,7 @@ test('three instances that get the same creation at once create one resource and
 
 test('of 300 concurrent orders for a stock of 100 exactly 100 are placed', async () => {
   const { id: petId } = await arrange().pet(aPet(), 100);
-  const place = (caller: ApiClient) => caller.post<Order & ErrorBody>('/store/orders', { petId });
+  const place = (caller: ApiCaller) => caller.post<Order & ErrorBody>('/store/orders', { petId });
   const answers = await spread(callers(), 300, place, 300);
   const { created, ...refused } = tally(
     answers.map(({ status, body }) => (status === 201 ? 'created' : `${status} ${body.code}`)),

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Authenticator, ClientsService } from '../../../src/modules/auth';
 import { QuotasService } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ApiCaller, ErrorBody } from '../../support/api-caller';
 import { until } from '../../support/eventually';
 import { COUNTED, earnBan, limitsIn, standing, statuses, without } from '../../support/limits';
 import { RedisServer } from '../../support/redis-server';
@@ -11,7 +11,7 @@ import { Pair } from './fleet/support/pair';
 
 const BAN_MS = 120_000;
 
-const becomes = (caller: ApiClient, status: number) =>
+const becomes = (caller: ApiCaller, status: number) =>
   until(async () => (await caller.get(COUNTED)).status === status);
 
 let redis: RedisServer;
@@ -74,7 +74,7 @@ describe('an earned ban', () => {
     );
 
   /** Asks for as long as it takes to be banned, and then some more. */
-  async function beBanned(caller: ApiClient): Promise<void> {
+  async function beBanned(caller: ApiCaller): Promise<void> {
     await caller.get(COUNTED);
     await earnBan(caller, ...pair.services);
     expect(await statuses(caller, 2)).toEqual([403, 403]);

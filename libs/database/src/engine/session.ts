@@ -193,7 +193,7 @@ export class Session {
    * transaction
    */
   constructor(
-    private readonly client: PoolClient,
+    private readonly connection: PoolClient,
     private readonly names: StatementNames,
     readonly isPooled: boolean,
   ) {}
@@ -208,7 +208,7 @@ export class Session {
       const roundTrip = new RoundTrip(calls, this.prepared, this.names, (error, results) =>
         error === null ? resolve(results) : reject(error),
       );
-      this.client.query(roundTrip as unknown as Submittable);
+      this.connection.query(roundTrip as unknown as Submittable);
     });
   }
 
@@ -217,7 +217,7 @@ export class Session {
    * per statement.
    */
   corked<Result>(work: () => Result): Result {
-    const { stream } = (this.client as unknown as { connection: { stream: Socket } }).connection;
+    const { stream } = (this.connection as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();
     try {
       return work();

@@ -12,7 +12,7 @@ import {
 } from '../rules/decision';
 import { copyOf, MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type LimitedClient, QuotaCounters } from './quota-counters';
+import { type LimitedCaller, QuotaCounters } from './quota-counters';
 
 const SWEEP_MS = MINUTE_MS;
 /** Entries are evicted after ten minutes without a request. The counts can then be read from the database again. */
@@ -33,7 +33,7 @@ interface ClientEntry {
 
 /** Requests of one minute that a client or an address was allowed while Redis was unavailable. */
 export interface AllowedAlone {
-  client: LimitedClient;
+  caller: LimitedCaller;
   /** Start of the minute, in unix milliseconds. */
   start: number;
   count: number;
@@ -45,7 +45,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
    * Concurrent first requests of a client share one read of the database, because two reads would create two entries, each with
    * the full limit.
    */
-  private readonly clients: LRUCache<number, ClientEntry, LimitedClient>;
+  private readonly clients: LRUCache<number, ClientEntry, LimitedCaller>;
   private readonly bans: LRUCache<number, BanState>;
   private readonly addresses: LRUCache<string, Windows>;
   /**
@@ -72,7 +72,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
       // Tests replace the global `performance`. Pass the current object, because lru-cache otherwise uses the original one.
       perf: performance,
     };
-    this.clients = new LRUCache<number, ClientEntry, LimitedClient>({
+    this.clients = new LRUCache<number, ClientEntry, LimitedCaller>({
       ...bounds,
       fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
       noDeleteOnFetchRejection: true,
@@ -90,9 +90,9 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     clearInterval(this.sweeper);
   }
 
-  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
-    const { key, tracker, limits } = client;
-    const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(client);
+  async step(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+    const { key, tracker, limits } = caller;
+    const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
     const isRead = step === 'read';
@@ -115,7 +115,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
       let allowed = this.allowedAlone.get(tracker);
       if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
-        allowed = { client, start: current.minute.start, count: 0 };
+        allowed = { caller, start: current.minute.start, count: 0 };
         this.allowedAlone.set(tracker, allowed);
       }
       allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
@@ -124,7 +124,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   }
 
   /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
-  startFrom({ key, tracker, limits }: LimitedClient, counted: Windows): void {
+  startFrom({ key, tracker, limits }: LimitedCaller, counted: Windows): void {
     const windows = shareOfRest(counted, limits, this.instances);
     if (key === null) {
       this.addresses.set(tracker, windows);
@@ -138,11 +138,11 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     this.addresses.clear();
   }
 
-  private async windowsOf(client: LimitedClient): Promise<Windows> {
-    const { clientId, resetAt } = client.key!;
+  private async windowsOf(caller: LimitedCaller): Promise<Windows> {
+    const { clientId, resetAt } = caller.key!;
     let entry = this.clients.get(clientId);
     if (!entry?.isComplete) {
-      entry = (await this.clients.fetch(clientId, { context: client, forceRefresh: true }))!;
+      entry = (await this.clients.fetch(clientId, { context: caller, forceRefresh: true }))!;
     }
     if (resetAt > entry.resetAt) {
       Object.assign(entry, { windows: newWindows(), resetAt });
@@ -151,7 +151,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   }
 
   /** Reads a client's counts from the database, but keeps the count of the current minute (`before`). */
-  private async readClient({ key, limits }: LimitedClient, before?: ClientEntry): Promise<ClientEntry> {
+  private async readClient({ key, limits }: LimitedCaller, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);
     const isSameMinute = before !== undefined && before.resetAt >= resetAt;

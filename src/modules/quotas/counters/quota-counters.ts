@@ -7,7 +7,7 @@ import type { QuotaRecords } from './quota-records';
  * The caller of a request: a client with a valid key, or an IP address. A limit applies to all keys of a client, a ban
  * to one key.
  */
-export interface LimitedClient {
+export interface LimitedCaller {
   /** The API key, read from the database less than a second ago. Null if the caller is an IP address. */
   key: LimitedKey | null;
   tracker: string;
@@ -29,28 +29,28 @@ export abstract class QuotaCounters {
    * Counts a request, refunds the request `taken`, or only reads the counts, as one atomic step. Saves nothing in the
    * database.
    */
-  abstract step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
+  abstract step(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
-  async take(client: LimitedClient): Promise<QuotaStatus> {
-    const status = await this.step(client, 'take');
-    if (client.key !== null && status.outcome === 'allowed') {
-      this.records.count(client.key.clientId, status.counted, 1);
+  async take(caller: LimitedCaller): Promise<QuotaStatus> {
+    const status = await this.step(caller, 'take');
+    if (caller.key !== null && status.outcome === 'allowed') {
+      this.records.count(caller.key.clientId, status.counted, 1);
       if (status.isLocal) this.records.flushSoon();
-    } else if (client.key !== null && status.isNewlyBanned) {
-      this.records.saveBan(client.key.id, status.ban!, status.decidedAt);
+    } else if (caller.key !== null && status.isNewlyBanned) {
+      this.records.saveBan(caller.key.id, status.ban!, status.decidedAt);
     }
     return status;
   }
 
-  async refund(client: LimitedClient, taken: TakenRequest): Promise<QuotaStatus> {
-    const status = await this.step(client, 'refund', taken);
-    if (client.key !== null) {
-      this.records.count(client.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
+  async refund(caller: LimitedCaller, taken: TakenRequest): Promise<QuotaStatus> {
+    const status = await this.step(caller, 'refund', taken);
+    if (caller.key !== null) {
+      this.records.count(caller.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
     }
     return status;
   }
 
-  read(client: LimitedClient): Promise<QuotaStatus> {
-    return this.step(client, 'read');
+  read(caller: LimitedCaller): Promise<QuotaStatus> {
+    return this.step(caller, 'read');
   }
 }

@@ -13,7 +13,7 @@ import {
   type StoredBan,
 } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
-import type { LimitedClient } from './quota-counters';
+import type { LimitedCaller } from './quota-counters';
 
 /**
  * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. Returns an `Answer` as
@@ -176,7 +176,7 @@ interface Answer {
 }
 
 /** Converts the times of an `Answer` from the clock of Redis to the clock of this instance. */
-export function toStatus(json: string, { key, limits }: LimitedClient, receivedAt: number): QuotaStatus {
+export function toStatus(json: string, { key, limits }: LimitedCaller, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as Answer;
   const { minute, day } = answer.windows;
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;

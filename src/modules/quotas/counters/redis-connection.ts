@@ -29,9 +29,11 @@ const OPTIONS = {
   enableOfflineQueue: false,
 } as const;
 
-type Client = Redis | Cluster;
+type RedisOrCluster = Redis | Cluster;
 /** The quota script is defined as a command with two keys, so that ioredis finds the node of a cluster that holds these keys. */
-type Scripted = Client & { quotaStep: (first: string, second: string, argument: string) => Promise<unknown> };
+type Scripted = RedisOrCluster & {
+  quotaStep: (first: string, second: string, argument: string) => Promise<unknown>;
+};
 
 export class RedisConnection {
   /** Called after each new connection to Redis, which may have restarted and lost counts. */
@@ -48,51 +50,51 @@ export class RedisConnection {
   }
 
   async open(): Promise<void> {
-    const client = await (this.connection ??= this.connect());
-    if (client instanceof Cluster) {
-      await this.inTime(Promise.all(client.nodes('master').map((node) => node.ping())));
+    const redis = await (this.connection ??= this.connect());
+    if (redis instanceof Cluster) {
+      await this.inTime(Promise.all(redis.nodes('master').map((node) => node.ping())));
     }
   }
 
   close(): void {
-    void this.connection?.then((client) => client.disconnect()).catch(() => undefined);
+    void this.connection?.then((redis) => redis.disconnect()).catch(() => undefined);
     this.connection = null;
   }
 
   async run(keys: [string, string], argument: string): Promise<unknown> {
     const { connection } = this;
     if (connection === null) throw new Error('There is no connection');
-    const client = await connection;
+    const redis = await connection;
     try {
-      return await this.inTime(client.quotaStep(...keys, argument));
+      return await this.inTime(redis.quotaStep(...keys, argument));
     } catch (error) {
-      if (client instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
+      if (redis instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
       // The error MOVED means that this server is one node of a cluster, so connect to the whole cluster.
       if (this.connection === connection) {
         this.isCluster = true;
         this.connection = this.connect();
         // Disconnect later, because other requests may still wait for answers on the old connection.
-        setTimeout(() => client.disconnect(), this.timeoutMs).unref();
+        setTimeout(() => redis.disconnect(), this.timeoutMs).unref();
       }
       return this.run(keys, argument);
     }
   }
 
   private connect(): Promise<Scripted> {
-    const client = clientOf(this.url, this.isCluster) as Scripted;
-    client.defineCommand('quotaStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
-    const connection = connected(client).then(async () => {
-      await this.inTime(selectDatabase(client));
+    const redis = newRedis(this.url, this.isCluster) as Scripted;
+    redis.defineCommand('quotaStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
+    const connection = connected(redis).then(async () => {
+      await this.inTime(selectDatabase(redis));
       this.onConnect();
-      return client;
+      return redis;
     });
     // Treat a new node of the cluster like a new connection, because the node may have lost counts.
-    client.on('+node', () => this.onConnect());
+    redis.on('+node', () => this.onConnect());
     const forget = () => {
-      client.disconnect();
+      redis.disconnect();
       if (this.connection === connection) this.connection = null;
     };
-    client.once('end', forget);
+    redis.once('end', forget);
     connection.catch(forget);
     return connection;
   }
@@ -116,7 +118,7 @@ export class RedisConnection {
   }
 }
 
-function clientOf(url: string, isCluster = url.includes(',')): Client {
+function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
   if (!isCluster) {
     return new Redis(url, { ...OPTIONS, ...NODE_OPTIONS });
   }
@@ -139,32 +141,32 @@ function clientOf(url: string, isCluster = url.includes(',')): Client {
 }
 
 /** Connects. If this fails, rejects with the error of the `error` event, which says more than that of `connect`. */
-async function connected(client: Client): Promise<Client> {
+async function connected(redis: RedisOrCluster): Promise<RedisOrCluster> {
   let reported: Error | undefined;
-  client.on('error', (error: Error & { lastNodeError?: Error }) => {
+  redis.on('error', (error: Error & { lastNodeError?: Error }) => {
     reported = error.lastNodeError ?? error;
   });
   try {
-    await client.connect();
-    return client;
+    await redis.connect();
+    return redis;
   } catch (error) {
-    client.disconnect();
+    redis.disconnect();
     throw reported ?? error;
   }
 }
 
 /** Selects the database that the URL names. If this fails, rejects, because ioredis itself would continue with database 0. */
-async function selectDatabase(client: Client): Promise<void> {
-  if (client instanceof Redis && client.options.db) {
-    await client.select(client.options.db);
+async function selectDatabase(redis: RedisOrCluster): Promise<void> {
+  if (redis instanceof Redis && redis.options.db) {
+    await redis.select(redis.options.db);
   }
 }
 
 /** Checks Redis for the `status` command. `bytes` is the memory that Redis uses; in a cluster, the memory of one node. */
 export async function redisStatus(url: string) {
-  let redis: Client | undefined;
+  let redis: RedisOrCluster | undefined;
   try {
-    redis = await connected(clientOf(url));
+    redis = await connected(newRedis(url));
     await selectDatabase(redis);
     await redis.ping();
     // Ignore an error of INFO, for which the Redis user may have no permission: the service itself does not need INFO.

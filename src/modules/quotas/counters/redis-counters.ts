@@ -7,7 +7,7 @@ import { newWindows, type Windows } from '../rules/limits';
 import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
 import { type Given, toStatus } from './quota-script';
-import { type LimitedClient, type LimitedKey, QuotaCounters } from './quota-counters';
+import { type LimitedCaller, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
 const PROBE_MS = 1_000;
@@ -19,7 +19,7 @@ const RETRY_MS = 250;
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
 const REPORTED_AT_ONCE = 100;
-const PROBE: LimitedClient = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
+const PROBE: LimitedCaller = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
  * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance allows its
@@ -65,39 +65,39 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     this.local.onModuleDestroy();
   }
 
-  async step(client: LimitedClient, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+  async step(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const isShared = !this.isDegraded && !taken?.isLocal;
-    const shared = isShared ? await this.stepInRedis(client, step, taken) : null;
+    const shared = isShared ? await this.stepInRedis(caller, step, taken) : null;
     if (shared !== null) {
-      this.local.startFrom(client, shared.counted);
+      this.local.startFrom(caller, shared.counted);
       return shared;
     }
     this.hasCountedAlone = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
-    const alone = await this.local.step(client, isElsewhere ? 'read' : step, taken);
+    const alone = await this.local.step(caller, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;
     return alone;
   }
 
   /** Runs a step in Redis. Returns null if Redis fails, but rejects if the database fails. */
   private async stepInRedis(
-    client: LimitedClient,
+    caller: LimitedCaller,
     step: Step,
     taken?: TakenRequest,
   ): Promise<QuotaStatus | null> {
     const ask = async (windows?: Given['windows']) =>
-      this.ask(client, step, { takenAt: taken?.takenAt, windows }).catch(() => {
+      this.ask(caller, step, { takenAt: taken?.takenAt, windows }).catch(() => {
         this.prober.wake();
         return undefined;
       });
-    const stored = client.key && this.storedOf(client.key);
+    const stored = caller.key && this.storedOf(caller.key);
     let answer = await ask(stored?.windows ? await stored.windows : undefined);
     if (answer === null) {
-      answer = await ask(await this.records.windowsOf(client.key!));
+      answer = await ask(await this.records.windowsOf(caller.key!));
     }
     if (answer && stored) stored.windows = null;
-    return answer ? toStatus(answer, client, this.clock.now()) : null;
+    return answer ? toStatus(answer, caller, this.clock.now()) : null;
   }
 
   private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
@@ -112,7 +112,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
 
   /** Runs the quota script. Returns its `Answer` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
-    { key, tracker, limits }: LimitedClient,
+    { key, tracker, limits }: LimitedCaller,
     step: Step,
     more: Pick<Given, 'takenAt' | 'windows' | 'alone'> = {},
   ): Promise<string | null> {
@@ -133,7 +133,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   /** Adds the requests that were allowed while Redis was unavailable to the counts in Redis. */
   private async reportAllowedAlone(): Promise<void> {
     const waiting = [...this.local.allowedAlone.values()].filter(({ count }) => count > 0);
-    const sums: [LimitedClient, Windows][] = [];
+    const sums: [LimitedCaller, Windows][] = [];
     while (waiting.length > 0) {
       const some = waiting.splice(0, REPORTED_AT_ONCE);
       sums.push(...(await Promise.all(some.map((allowed) => this.report(allowed)))));
@@ -142,16 +142,16 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     sums.forEach((sum) => this.local.startFrom(...sum));
   }
 
-  private async report(allowed: AllowedAlone): Promise<[LimitedClient, Windows]> {
-    const { client, ...alone } = allowed;
-    let answer = await this.ask(client, 'read', { alone });
+  private async report(allowed: AllowedAlone): Promise<[LimitedCaller, Windows]> {
+    const { caller, ...alone } = allowed;
+    let answer = await this.ask(caller, 'read', { alone });
     // If Redis has no counts of the client, pass the counts from the database, which already contain these requests.
-    answer ??= await this.ask(client, 'read', { windows: await this.records.windowsOf(client.key!) });
+    answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
     // Subtract only the reported requests, because more requests may have been allowed in memory during the call.
     allowed.count -= alone.count;
-    const { counted } = toStatus(answer!, client, this.clock.now());
-    if (client.key !== null) this.records.count(client.key.clientId, counted, 0);
-    return [client, counted];
+    const { counted } = toStatus(answer!, caller, this.clock.now());
+    if (caller.key !== null) this.records.count(caller.key.clientId, counted, 0);
+    return [caller, counted];
   }
 
   private async probe(): Promise<void> {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import zlib from 'node:zlib';
 import { GUIDES, guidePath, markdownPath } from '../../../../src/http/document/pages';
-import type { Answer } from '../../../support/api-client';
+import type { Answer } from '../../../support/api-caller';
 import { operationsOf } from '../../../support/document';
 import { exchange, requestText } from '../../../support/raw-http';
 import { useService } from '../../../support/use-service';

@@ -2,7 +2,7 @@ import { cursorAfter } from '#libs/http';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { EventReader, MAX_SEARCHED } from '../../../../src/modules/events/event-reader';
 import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
-import { type Answer, nextOf } from '../../../support/api-client';
+import { type Answer, nextOf } from '../../../support/api-caller';
 import { Arrange, type Pet, aPet } from '../../../support/builders';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { useStore } from '../../../support/use-service';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import type { Answer, ApiClient } from '../../../support/api-client';
+import type { Answer, ApiCaller } from '../../../support/api-caller';
 import { Arrange, type InventoryItem, type Order, aPet } from '../../../support/builders';
 import { type History, type Operation, contradictionsIn } from '../../../support/history';
 import { useInstances } from '../../../support/use-service';
@@ -57,7 +57,7 @@ class Recorder {
     this.history.registers[path] = { initial: String(initial), operations: [] };
   }
 
-  async read(caller: ApiClient, [path, field]: Followed): Promise<void> {
+  async read(caller: ApiCaller, [path, field]: Followed): Promise<void> {
     const [sent, answer] = [this.time++, await caller.get<Record<string, unknown>>(path)];
     if (answer.status < 500) {
       const value = answer.status === 404 ? GONE : String(answer.body[field]);
@@ -67,7 +67,7 @@ class Recorder {
 
   /** @param value what is written; by default what the answer says, one more than before */
   async write(
-    caller: ApiClient,
+    caller: ApiCaller,
     [path, field]: Followed,
     { isConditional }: Command,
     [method, target, body]: [method: string, target: string, body?: object],
@@ -138,7 +138,7 @@ async function record(seed: number): Promise<History> {
   const placed: number[] = [];
   const at = <One>(all: readonly One[], place: number): One => all[place % all.length]!;
 
-  async function place(caller: ApiClient, petId: number, quantity: number, request: string): Promise<void> {
+  async function place(caller: ApiCaller, petId: number, quantity: number, request: string): Promise<void> {
     const answer = await caller
       .with({ 'Idempotency-Key': request })
       .post<Order>('/store/orders', { petId, quantity });
@@ -150,7 +150,7 @@ async function record(seed: number): Promise<History> {
     if (answer.status >= 500) stock.unknownOrders += 1;
   }
 
-  async function carryOut(caller: ApiClient, command: Command, index: number): Promise<void> {
+  async function carryOut(caller: ApiCaller, command: Command, index: number): Promise<void> {
     const { kind, place: where, amount } = command;
     const name = `name ${index}`;
     const pet = at(ordered!, where);

@@ -1,4 +1,4 @@
-import type { Answer, ErrorBody } from '../../../support/api-client';
+import type { Answer, ErrorBody } from '../../../support/api-caller';
 import { useStore } from '../../../support/use-service';
 
 // That each operation refuses a stale If-Match, and has then done nothing, is tested in every-operation.spec.ts.

@@ -1,5 +1,5 @@
 import { CategoriesService } from '../../../../src/modules/categories/categories.service';
-import { type Answer, nextOf } from '../../../support/api-client';
+import { type Answer, nextOf } from '../../../support/api-caller';
 import { type Category, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
 

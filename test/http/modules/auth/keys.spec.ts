@@ -2,7 +2,7 @@ import type { Key } from '#libs/client';
 import { ClientsService } from '../../../../src/modules/auth';
 import { digestOf, newApiKey } from '../../../../src/modules/auth/api-key';
 import { agreedPlan } from '../../../../src/modules/quotas';
-import type { ApiClient, ErrorBody } from '../../../support/api-client';
+import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
 import { call, limitsIn, standing, without } from '../../../support/limits';
 import { startService } from '../../../support/service';
@@ -179,7 +179,7 @@ async function aKnownKey(plan?: string) {
 }
 
 /** Each asks until it is answered so. */
-function allGet(status: number, callers: ApiClient[], path = '/rate-limit'): Promise<unknown> {
+function allGet(status: number, callers: ApiCaller[], path = '/rate-limit'): Promise<unknown> {
   return Promise.all(callers.map((caller) => until(async () => (await caller.get(path)).status === status)));
 }
 

@@ -1,6 +1,6 @@
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { Arrange } from '../../../support/builders';
-import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
+import type { Answer, ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { type TestService, startService } from '../../../support/service';
 import { useInstances } from '../../../support/use-service';
 import { limitsIn, without } from '../../../support/limits';
@@ -11,7 +11,7 @@ const [serving, closing] = useInstances({}, { settings: { afterSunset: 'gone' } 
   TestService,
   TestService,
 ];
-let caller: ApiClient;
+let caller: ApiCaller;
 let petId: number;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { cursorAfter } from '#libs/http';
 import { cursorAt, positionAt } from '../../../../src/modules/events/events.dto';
 import { EventReader, EventTail } from '../../../../src/modules/events';
 import { ClientsService } from '../../../../src/modules/auth';
-import type { ErrorBody } from '../../../support/api-client';
+import type { ErrorBody } from '../../../support/api-caller';
 import { type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { limitsIn } from '../../../support/limits';

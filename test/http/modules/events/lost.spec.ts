@@ -1,5 +1,5 @@
 import { EventTail } from '../../../../src/modules/events';
-import { type ErrorBody, nextOf } from '../../../support/api-client';
+import { type ErrorBody, nextOf } from '../../../support/api-caller';
 import { type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';

@@ -3,7 +3,7 @@ import { type Category, type InventoryItem, type Order, type Pet, aPet } from '.
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
-import type { ErrorBody } from '../../../support/api-client';
+import type { ErrorBody } from '../../../support/api-caller';
 
 const { service, caller, arrange } = useStore();
 let keys = 0;

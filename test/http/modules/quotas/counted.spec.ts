@@ -1,5 +1,5 @@
 import { Arrange } from '../../../support/builders';
-import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
+import type { Answer, ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { useService } from '../../../support/use-service';
 import { COUNTED, MINUTE, call, limitsIn, standing, statuses, without } from '../../../support/limits';
 import { newApiKey } from '../../../../src/modules/auth/api-key';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => [service, proxied].forEach(({ clock }) => clock.advance(2 * MINUTE)));
 
 /** How many requests these cost the caller, in both windows. */
-async function costOf(caller: ApiClient, requests: () => Promise<unknown>): Promise<[number, number]> {
+async function costOf(caller: ApiCaller, requests: () => Promise<unknown>): Promise<[number, number]> {
   const before = await standing(caller);
   await requests();
   const after = await standing(caller);

@@ -1,7 +1,7 @@
 import type { Usage } from '#libs/client';
 import { DAY_MS } from '#libs/clock';
 import { ClientsService } from '../../../../src/modules/auth';
-import type { ApiClient, ErrorBody } from '../../../support/api-client';
+import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { useService } from '../../../support/use-service';
 import { COUNTED, MINUTE, call, earnBan, limitsIn, standing, statuses } from '../../../support/limits';
 
@@ -14,7 +14,7 @@ const service = useService();
 beforeEach(() => service.clock.set(START));
 
 /** A client of one request a minute that has used it. */
-async function anExhaustedCaller(): Promise<ApiClient> {
+async function anExhaustedCaller(): Promise<ApiCaller> {
   const caller = await service.caller({ perMinute: 1, perDay: 1_000 });
   await caller.get(COUNTED);
   return caller;

@@ -1,6 +1,6 @@
 import { ClientsService } from '../../../../src/modules/auth';
 import { QuotasService } from '../../../../src/modules/quotas';
-import type { ErrorBody } from '../../../support/api-client';
+import type { ErrorBody } from '../../../support/api-caller';
 import { Arrange } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { COUNTED, MINUTE, earnBan, limitsIn, standing, statuses, without } from '../../../support/limits';

@@ -2,7 +2,7 @@ import type { Delivery } from '#libs/client';
 import { DeliveryQueue } from '../../../../src/modules/webhooks/delivery/delivery-queue';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
-import type { ApiClient } from '../../../support/api-client';
+import type { ApiCaller } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
 import { tally } from '../../../support/spread';
@@ -14,7 +14,7 @@ const first = services[0]!;
 let key: string;
 const receivers: Receiver[] = [];
 const callers = () => services.map((service) => service.callerWith(key));
-let caller: ApiClient;
+let caller: ApiCaller;
 
 beforeAll(async () => {
   ({ key } = await first.issueKey());

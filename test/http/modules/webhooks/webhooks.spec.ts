@@ -1,5 +1,5 @@
 import type { Webhook, WebhookWithSecret } from '#libs/client';
-import { type ApiClient, type ErrorBody, nextOf } from '../../../support/api-client';
+import { type ApiCaller, type ErrorBody, nextOf } from '../../../support/api-caller';
 import { CLIENT_DEPENDENTS, ClientsService } from '../../../../src/modules/auth';
 import { until } from '../../../support/eventually';
 import { startService } from '../../../support/service';
@@ -10,7 +10,7 @@ describe('webhooks', () => {
   const { service: store } = useStore();
   const URL = 'https://shop.example/events';
   let apiKey: string;
-  let caller: ApiClient;
+  let caller: ApiCaller;
 
   // Each test has a client of its own, who may have ten.
   beforeEach(async () => {

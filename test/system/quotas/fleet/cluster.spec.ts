@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ApiClient } from '../../../support/api-client';
+import type { ApiCaller } from '../../../support/api-caller';
 import { until } from '../../../support/eventually';
 import { COUNTED, statuses } from '../../../support/limits';
 import { RedisServer, freePort } from '../../../support/redis-server';
@@ -78,14 +78,14 @@ afterAll(async () => {
 });
 
 /** A new free client whose counts this node holds, with a caller for either instance. */
-async function aClientOf(node: RedisServer, of = pair): Promise<ApiClient[]> {
+async function aClientOf(node: RedisServer, of = pair): Promise<ApiCaller[]> {
   for (;;) {
     const { clientId, callers } = await of.client({ plan: 'free' });
     if ((await cluster.holderOf(`petstore:{client:${clientId}}:counts`)) === node) return callers;
   }
 }
 
-async function expectExact(callers: ApiClient[]): Promise<void> {
+async function expectExact(callers: ApiCaller[]): Promise<void> {
   const answers = await spread(callers, LIMIT + 8, (caller) => caller.get(COUNTED), 8);
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: LIMIT, 429: 8 });
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { QuotaCounters, redisStatus } from '../../../../src/modules/quotas';
-import { addressClient } from '../../../../src/modules/quotas/request-limiter';
-import type { ApiClient } from '../../../support/api-client';
+import { addressCaller } from '../../../../src/modules/quotas/request-limiter';
+import type { ApiCaller } from '../../../support/api-caller';
 import { until } from '../../../support/eventually';
 import { COUNTED, limitsIn } from '../../../support/limits';
 import { RedisServer } from '../../../support/redis-server';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const isDegraded = () => service.app.get(QuotaCounters).isDegraded;
 
-async function remaining(caller: ApiClient): Promise<number> {
+async function remaining(caller: ApiCaller): Promise<number> {
   return limitsIn(await caller.get(COUNTED)).remaining;
 }
 
@@ -67,7 +67,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
   const busy = await startService({ settings: { redisUrl: redis.url + IMPATIENT, instances: 2 } });
   const counters = busy.app.get(QuotaCounters);
   for (const turns of [0, 1, 2, 3]) {
-    const client = addressClient(`192.0.2.${turns}`);
+    const client = addressCaller(`192.0.2.${turns}`);
     const taken = counters.take(client);
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
     for (const end = performance.now() + 600; performance.now() < end;) continue;
@@ -78,7 +78,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
 });
 
 test('who only looks leaves nothing in Redis', async () => {
-  await service.app.get(QuotaCounters).read(addressClient('198.51.100.7'));
+  await service.app.get(QuotaCounters).read(addressCaller('198.51.100.7'));
   expect(await redis.call('KEYS', '*198.51.100.7*')).toEqual([]);
 });
 
@@ -88,7 +88,7 @@ test('a user of Redis who may only run scripts is enough', async () => {
   const redisUrl = redis.url.replace('//', '//shop:secret@');
   const limited = await startService({ settings: { redisUrl, instances: 2 } });
   const counters = limited.app.get(QuotaCounters);
-  expect((await counters.take(addressClient('198.51.100.8'))).isLocal).toBe(false);
+  expect((await counters.take(addressCaller('198.51.100.8'))).isLocal).toBe(false);
   expect(counters.isDegraded).toBe(false);
   await limited.close();
 });
@@ -97,7 +97,7 @@ test('a database that Redis refuses is not replaced by its first one, which may 
   const redisUrl = `${redis.url}/99`;
   const alone = await startService({ settings: { redisUrl, instances: 2 } });
   const counters = alone.app.get(QuotaCounters);
-  expect((await counters.take(addressClient('198.51.100.9'))).isLocal).toBe(true);
+  expect((await counters.take(addressCaller('198.51.100.9'))).isLocal).toBe(true);
   expect(counters.isDegraded).toBe(true);
   expect((await redisStatus(redisUrl)).reason).toMatch('DB index is out of range');
   await alone.close();

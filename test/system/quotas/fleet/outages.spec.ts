@@ -1,6 +1,6 @@
 import { QuotasService } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
-import type { ApiClient, ErrorBody } from '../../../support/api-client';
+import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { until } from '../../../support/eventually';
 import { COUNTED, HOUR, MINUTE, call, earnBan, standing, statuses } from '../../../support/limits';
 import { RedisServer } from '../../../support/redis-server';
@@ -55,12 +55,12 @@ async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
   await Promise.all([findRedis(0), findRedis(1)]);
 }
 
-async function statusesOf(callers: ApiClient[]): Promise<number[]> {
+async function statusesOf(callers: ApiCaller[]): Promise<number[]> {
   return Promise.all(callers.map(async (caller) => (await caller.get(COUNTED)).status));
 }
 
 /** Waits, in real time, until both instances answer so. */
-async function bothAnswer(callers: ApiClient[], status: number): Promise<void> {
+async function bothAnswer(callers: ApiCaller[], status: number): Promise<void> {
   await until(async () => (await statusesOf(callers)).every((one) => one === status));
 }
 
@@ -70,13 +70,13 @@ const quotas = () => pair.services[0].app.get(QuotasService);
 const flush = () => Promise.all(pair.services.map(({ app }) => app.get(QuotaRecords).flush()));
 
 /** How many requests of so many are let through. */
-async function allowed(caller: ApiClient, requests: number): Promise<number> {
+async function allowed(caller: ApiCaller, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
 test('while Redis does not answer, a burst gets the share, nothing fails, who keeps within it is not refused, and both return to Redis by themselves', async () => {
   const [greedy, modest] = await Promise.all([1, 2].map(() => pair.client({ plan: 'free' })));
-  const burst = (caller: ApiClient, requests: number) =>
+  const burst = (caller: ApiCaller, requests: number) =>
     statusesOf(Array.from({ length: requests }, () => caller));
   redis.pause();
   const [many, few] = await Promise.all([
@@ -93,7 +93,7 @@ test('while Redis does not answer, a burst gets the share, nothing fails, who ke
 test('an instance that has lost Redis counts its share from what that last had left, the other one exactly, and its return starts no new minute', async () => {
   const { callers } = await pair.client({ plan: 'free' });
   const { callers: spending } = await pair.client({ plan: 'free' });
-  const [here, there] = callers as [ApiClient, ApiClient];
+  const [here, there] = callers as [ApiCaller, ApiCaller];
   expect([await allowed(here, 10), await allowed(there, 1), await allowed(spending[1]!, LIMIT)]).toEqual([
     ...[10, 1, LIMIT],
   ]);
@@ -114,7 +114,7 @@ test('an instance that has lost Redis counts its share from what that last had l
 test('repeated short outages of Redis give no client more than its daily limit', async () => {
   const { callers } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
   const { callers: others } = await pair.client();
-  const silence = async (silenced: ApiClient[]): Promise<void> => {
+  const silence = async (silenced: ApiCaller[]): Promise<void> => {
     redis.pause();
     await statusesOf(silenced);
     redis.resume();
@@ -164,7 +164,7 @@ test('a restarted Redis is empty, but the day and the bans are kept, and without
 test('a Redis that comes back with an older file gives nothing back: neither of the minute, nor of the day', async () => {
   const { callers: ofMinute } = await pair.client({ plan: 'free' });
   const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
-  const both = [ofMinute, ofDay] as [ApiClient[], ApiClient[]];
+  const both = [ofMinute, ofDay] as [ApiCaller[], ApiCaller[]];
   const allow = (each: number) => Promise.all(both.flat().map((caller) => allowed(caller, each)));
   expect(await allow(5)).toEqual([5, 5, 5, 5]);
   await redis.call('SAVE');

@@ -4,7 +4,7 @@ import type { QuotaStatus } from '../../../../src/modules/quotas/rules/decision'
 import { type Limits, newWindows } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
 import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
-import type { LimitedClient, QuotaCounters } from '../../../../src/modules/quotas/counters/quota-counters';
+import type { LimitedCaller, QuotaCounters } from '../../../../src/modules/quotas/counters/quota-counters';
 import { RedisCounters } from '../../../../src/modules/quotas/counters/redis-counters';
 import { patient, RedisOnClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
@@ -97,7 +97,7 @@ const LOOKED_AT_AFTER_ITS_MINUTE: History = {
 const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 
 /** Of limits without a day an address, otherwise a client. */
-function aClient(limits: Limits): LimitedClient {
+function aClient(limits: Limits): LimitedCaller {
   clients += 1;
   const key = { id: clients, clientId: clients, ban: NEVER_BANNED, resetAt: 0 };
   return { key: limits.perDay === null ? null : key, tracker: String(clients), limits };

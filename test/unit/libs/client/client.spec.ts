@@ -9,7 +9,7 @@ import {
   createPetStoreClient,
 } from '#libs/client';
 import { until } from '../../../support/eventually';
-import { KEY, LOST, NO_PETS, failure, failureOf, json, scriptedClient } from '../../../support/scripted';
+import { KEY, LOST, NO_PETS, failure, failureOf, json, scriptedSdk } from '../../../support/scripted';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -40,16 +40,16 @@ describe('A call', () => {
     ['-5', 250],
     ['1.5', 250],
   ])('waits until the date of Retry-After, by the clock of the service: %s', async (retryAfter, wait) => {
-    const { client, waits } = scriptedClient([at(NOON, retryAfter), NO_PETS]);
-    await client.listPets();
+    const { sdk, waits } = scriptedSdk([at(NOON, retryAfter), NO_PETS]);
+    await sdk.listPets();
     expect(waits).toEqual([wait]);
   });
 
   it('waits as long as a 429 says, succeeds, and reports each wait to onRetry, with its reason', async () => {
     const onRetry = jest.fn();
     const lost = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') });
-    const { client, waits } = scriptedClient([lost, limited(42), NO_PETS], { onRetry });
-    expect((await client.listPets({ query: { name: 'secret' } })).data).toEqual([]);
+    const { sdk, waits } = scriptedSdk([lost, limited(42), NO_PETS], { onRetry });
+    expect((await sdk.listPets({ query: { name: 'secret' } })).data).toEqual([]);
     expect(waits).toEqual([250, 42_000]);
     const reason = 'no answer (connect ECONNREFUSED 127.0.0.1:1)';
     expect(onRetry.mock.calls).toEqual([
@@ -61,8 +61,8 @@ describe('A call', () => {
   it('reports the waits of a follower to onRetry as well', async () => {
     const onRetry = jest.fn();
     const page = json([], { Link: '</events?cursor=a>; rel="next"' });
-    const { client, waits } = scriptedClient([limited(40_000), page], { onRetry });
-    expect((await client.followEvents().next()).value).toMatchObject({ next: 'a' });
+    const { sdk, waits } = scriptedSdk([limited(40_000), page], { onRetry });
+    expect((await sdk.followEvents().next()).value).toMatchObject({ next: 'a' });
     const wait = { operation: 'GET /events', waitSeconds: 40_000, status: 429 };
     expect(onRetry.mock.calls).toEqual([[{ ...wait, reason: 'the response was 429' }]]);
     expect(waits).toEqual([40_000_000]);
@@ -73,53 +73,53 @@ describe('A call', () => {
     ['ENETUNREACH', Object.assign(new AggregateError([]), { code: 'ENETUNREACH' })],
     ['fetch failed', undefined],
   ])('without an answer fails with the reason: %s', async (reason, cause) => {
-    const { client } = scriptedClient([new TypeError('fetch failed', { cause })]);
+    const { sdk } = scriptedSdk([new TypeError('fetch failed', { cause })]);
     const message = `GET /pets: no answer (${reason}).`;
-    expect(await failureOf(client.listPets())).toMatchObject({ message, code: 'no_answer' });
+    expect(await failureOf(sdk.listPets())).toMatchObject({ message, code: 'no_answer' });
   });
 
   it('is attempted at most four times, and then fails with the last error', async () => {
-    const { client, sent, waits } = scriptedClient([LOST, LOST, unavailable]);
-    const error = await failureOf(client.listPets());
+    const { sdk, sent, waits } = scriptedSdk([LOST, LOST, unavailable]);
+    const error = await failureOf(sdk.listPets());
     expect([sent.length, waits]).toEqual([4, [250, 500, 1_000]]);
     expect(error).toMatchObject({ code: 'service_unavailable', status: 503, operation: 'GET /pets' });
   });
 
   it('waits longer each time, up to ten seconds, and at random', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
-    const { client, waits } = scriptedClient([LOST, LOST, LOST, LOST, LOST, limited(7), NO_PETS], {
+    const { sdk, waits } = scriptedSdk([LOST, LOST, LOST, LOST, LOST, limited(7), NO_PETS], {
       maxAttempts: 7,
     });
-    await client.listPets();
+    await sdk.listPets();
     expect(waits).toEqual([375, 750, 1_500, 3_000, 6_000, 12_000]);
   });
 
   it('fails at once when another wait would exceed the longest total wait', async () => {
-    const { client, sent, waits } = scriptedClient([limited(60), limited(31)]);
-    expect(await failureOf(client.listPets())).toMatchObject({ status: 429, retryAfterSeconds: 31 });
+    const { sdk, sent, waits } = scriptedSdk([limited(60), limited(31)]);
+    expect(await failureOf(sdk.listPets())).toMatchObject({ status: 429, retryAfterSeconds: 31 });
     expect([sent.length, waits]).toEqual([2, [60_000]]);
   });
 
   it('sends its whole body with each attempt, and the same Idempotency-Key', async () => {
-    const { client, sent } = scriptedClient([LOST, unavailable, limited(1), CREATED]);
-    expect((await client.createPet({ body })).data).toEqual(PET);
+    const { sdk, sent } = scriptedSdk([LOST, unavailable, limited(1), CREATED]);
+    expect((await sdk.createPet({ body })).data).toEqual(PET);
     const keys = new Set(sent.map(({ headers }) => headers.get('idempotency-key')));
     expect([...keys]).toEqual([expect.stringMatching(/^[\d-]{10,}$/)]);
     expect(new Set(sent.map(({ body: text }) => text))).toEqual(new Set([JSON.stringify(body)]));
-    await client.createPet({ body });
+    await sdk.createPet({ body });
     expect(keys).not.toContain(sent.at(-1)!.headers.get('idempotency-key'));
   });
 
   it("keeps the caller's own Idempotency-Key, and includes it in the error", async () => {
-    const { client, sent } = scriptedClient([LOST]);
-    const error = await failureOf(client.createPet({ body, header: { 'Idempotency-Key': 'order-1' } }));
+    const { sdk, sent } = scriptedSdk([LOST]);
+    const error = await failureOf(sdk.createPet({ body, header: { 'Idempotency-Key': 'order-1' } }));
     expect(error).toMatchObject({ code: 'no_answer', status: 0, idempotencyKey: 'order-1', cause: LOST });
     expect(new Set(sent.map(({ headers }) => headers.get('idempotency-key')))).toEqual(new Set(['order-1']));
   });
 
   it('waits for its own first attempt while that still runs', async () => {
-    const { client, waits } = scriptedClient([LOST, failure(409, 'idempotency_in_progress'), CREATED]);
-    expect((await client.createPet({ body })).data.id).toBe(1);
+    const { sdk, waits } = scriptedSdk([LOST, failure(409, 'idempotency_in_progress'), CREATED]);
+    expect((await sdk.createPet({ body })).data.id).toBe(1);
     expect(waits).toEqual([250, 500]);
   });
 
@@ -128,14 +128,14 @@ describe('A call', () => {
     ['one of a proxy without an available instance', new Response('', { status: 502 })],
     ['one of a proxy that waited too long', new Response('', { status: 504 })],
   ])('is repeated after a response that is none: %s', async (_what, reply) => {
-    const { client, sent } = scriptedClient([reply, NO_PETS]);
-    expect((await client.listPets()).data).toEqual([]);
+    const { sdk, sent } = scriptedSdk([reply, NO_PETS]);
+    expect((await sdk.listPets()).data).toEqual([]);
     expect(sent.length).toBe(2);
   });
 
   it('treats silence as a lost connection', async () => {
-    const { client, sent } = scriptedClient([silent, NO_PETS], { attemptTimeoutSeconds: 0.5 });
-    const response = client.listPets();
+    const { sdk, sent } = scriptedSdk([silent, NO_PETS], { attemptTimeoutSeconds: 0.5 });
+    const response = sdk.listPets();
     // What only waits must not be collected as garbage.
     await until(() => sent.length === 1);
     collectGarbage();
@@ -163,9 +163,9 @@ describe('A call', () => {
     ['after the error of another service', json({ error: 'no' }, {}, 400), foreign, '400 (application/json'],
     ['after JSON null', json(null, {}, 404), foreign, '404 (application/json'],
   ])('is not repeated, and fails with a message that says why, %s', async (_when, reply, code, message) => {
-    const { client, sent } = scriptedClient([reply]);
+    const { sdk, sent } = scriptedSdk([reply]);
     const expected = { code, message: expect.stringContaining(message) as string };
-    expect(await failureOf(client.listPets())).toMatchObject(expected);
+    expect(await failureOf(sdk.listPets())).toMatchObject(expected);
     expect(sent.length).toBe(1);
   });
 
@@ -174,32 +174,32 @@ describe('A call', () => {
     ['one that a proxy could not pass on', unavailable, 1],
     ['but one that was refused', limited(1), 2],
   ])('never changes anything twice by PATCH: not %s', async (_what, reply, requests) => {
-    const { client, sent } = scriptedClient([reply, json(PET)]);
-    await client.updatePet({ path: { petId: 1 }, body: { name: 'Ada' } }).catch(() => undefined);
+    const { sdk, sent } = scriptedSdk([reply, json(PET)]);
+    await sdk.updatePet({ path: { petId: 1 }, body: { name: 'Ada' } }).catch(() => undefined);
     expect([sent.length, sent[0]!.headers.has('idempotency-key')]).toEqual([requests, false]);
   });
 });
 
 describe('The options of one call', () => {
-  it('win over those of the client: attempts, waiting time, and the Idempotency-Key', async () => {
-    const { client, sent, waits } = scriptedClient([LOST, limited(30), LOST]);
-    await failureOf(client.createPet({ body, maxAttempts: 1, idempotencyKey: 'mine' }));
+  it('win over those of the SDK: attempts, waiting time, and the Idempotency-Key', async () => {
+    const { sdk, sent, waits } = scriptedSdk([LOST, limited(30), LOST]);
+    await failureOf(sdk.createPet({ body, maxAttempts: 1, idempotencyKey: 'mine' }));
     expect(sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['mine']);
-    expect(await failureOf(client.listPets({ maxWaitSeconds: 29 }))).toMatchObject({ status: 429 });
+    expect(await failureOf(sdk.listPets({ maxWaitSeconds: 29 }))).toMatchObject({ status: 429 });
     expect([sent.length, waits]).toEqual([2, []]);
   });
 
-  it('win over those of the client: the timeout of an attempt', async () => {
-    const { client, sent } = scriptedClient([silent], { maxAttempts: 1 });
-    const error = await failureOf(client.listPets({ attemptTimeoutSeconds: 0.01 }));
+  it('win over those of the SDK: the timeout of an attempt', async () => {
+    const { sdk, sent } = scriptedSdk([silent], { maxAttempts: 1 });
+    const error = await failureOf(sdk.listPets({ attemptTimeoutSeconds: 0.01 }));
     expect(error).toMatchObject({ message: 'GET /pets: no answer (timeout after 0.01 s).' });
     expect(new URL(sent[0]!.url).search).toBe('');
   });
 });
 
 it('An error has the id of its request, and is printed with its fields in one line after the stack', async () => {
-  const { client } = scriptedClient([failure(404, 'pet_not_found', { 'X-Request-Id': 'abc' })]);
-  const error = (await failureOf(client.getPet({ path: { petId: 1 } }))) as PetStoreError;
+  const { sdk } = scriptedSdk([failure(404, 'pet_not_found', { 'X-Request-Id': 'abc' })]);
+  const error = (await failureOf(sdk.getPet({ path: { petId: 1 } }))) as PetStoreError;
   expect(error).toMatchObject({ requestId: 'abc', response: { status: 404 } });
   const [fields, ...more] = inspect(error).slice(error.stack!.length).trim().split('\n');
   const operation = 'GET /pets/{petId}';
@@ -212,23 +212,23 @@ describe('An abort', () => {
 
   it('ends all() before the next entry of the page', async () => {
     const controller = new AbortController();
-    const { client, sent } = scriptedClient([json([PET, PET], { Link: '</pets?cursor=a>; rel="next"' })]);
-    const pets = all(client.listPets, { signal: controller.signal });
+    const { sdk, sent } = scriptedSdk([json([PET, PET], { Link: '</pets?cursor=a>; rel="next"' })]);
+    const pets = all(sdk.listPets, { signal: controller.signal });
     await pets.next();
     controller.abort(reason);
     expect([await failureOf(pets.next()), sent.length]).toEqual([reason, 1]);
   });
 
   it('ends a call before it is sent', async () => {
-    const { client, sent } = scriptedClient([NO_PETS]);
-    expect(await failureOf(client.listPets({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    const { sdk, sent } = scriptedSdk([NO_PETS]);
+    expect(await failureOf(sdk.listPets({ signal: AbortSignal.abort(reason) }))).toBe(reason);
     expect(sent).toEqual([]);
   });
 
   it('ends a request in progress, and is not mistaken for a lost connection', async () => {
     const controller = new AbortController();
-    const { client, sent } = scriptedClient([silent]);
-    const call = failureOf(client.listPets({ signal: controller.signal }));
+    const { sdk, sent } = scriptedSdk([silent]);
+    const call = failureOf(sdk.listPets({ signal: controller.signal }));
     setImmediate(() => controller.abort(reason));
     expect(await call).toBe(reason);
     expect(sent.length).toBe(1);
@@ -240,25 +240,25 @@ describe('An abort', () => {
       setImmediate(() => controller.abort(reason));
       return Promise.resolve(limited(60));
     };
-    const client = createPetStoreClient({ baseUrl: 'http://store.test', apiKey: KEY, fetch });
-    expect(await failureOf(client.listPets({ signal: controller.signal }))).toBe(reason);
+    const sdk = createPetStoreClient({ baseUrl: 'http://store.test', apiKey: KEY, fetch });
+    expect(await failureOf(sdk.listPets({ signal: controller.signal }))).toBe(reason);
   });
 });
 
 describe('The key', () => {
   it('is sent in X-API-Key and nowhere else, and not to where a redirect leads', async () => {
-    const { client, sent } = scriptedClient([failure(404, 'pet_not_found')]);
-    const error = await failureOf(client.getPet({ path: { petId: 1 } }));
+    const { sdk, sent } = scriptedSdk([failure(404, 'pet_not_found')]);
+    const error = await failureOf(sdk.getPet({ path: { petId: 1 } }));
     expect(sent[0]).toMatchObject({ url: 'http://store.test/pets/1', redirect: 'manual' });
     expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
     expect(error).toBeInstanceOf(PetStoreError);
     expect(error).toMatchObject({ code: 'pet_not_found', message: 'It is pet_not_found.', status: 404 });
-    expect(inspect([client, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
+    expect(inspect([sdk, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
   });
 
   it('is sent without white space around it', async () => {
-    const { client, sent } = scriptedClient([NO_PETS], { apiKey: ` ${KEY}\r\n` });
-    await client.listPets();
+    const { sdk, sent } = scriptedSdk([NO_PETS], { apiKey: ` ${KEY}\r\n` });
+    await sdk.listPets();
     expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
   });
 });
@@ -272,7 +272,7 @@ describe('A mistake of set-up', () => {
     [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: 'store.test' }],
     [expect.stringMatching(/^baseUrl must be/) as string, { baseUrl: 'http://me:psk_live_b@store.test' }],
   ])('is a TypeError that quotes nothing: %s', (message, options) => {
-    const make = () => scriptedClient([], options as { apiKey: string });
+    const make = () => scriptedSdk([], options as { apiKey: string });
     expect(make).toThrow(expect.objectContaining({ name: 'TypeError', message }) as Error);
     expect(make).not.toThrow(/psk_live/);
   });
@@ -285,17 +285,17 @@ describe('A mistake of set-up', () => {
   ])(
     'in a call is a TypeError that names what is missing, and nothing is sent: %s',
     async (message, name, input) => {
-      const { client, sent } = scriptedClient([CREATED]);
-      const call = client[name] as unknown as (input: unknown) => Promise<unknown>;
+      const { sdk, sent } = scriptedSdk([CREATED]);
+      const call = sdk[name] as unknown as (input: unknown) => Promise<unknown>;
       expect(await failureOf(call(input))).toMatchObject({ name: 'TypeError', message });
       expect(sent).toEqual([]);
     },
   );
 
   it('in a request is no lost connection: a header that cannot be sent', async () => {
-    const { client, sent } = scriptedClient([CREATED]);
+    const { sdk, sent } = scriptedSdk([CREATED]);
     const header = { 'Idempotency-Key': 'Zoë 🐕' };
-    expect(await failureOf(client.createPet({ body, header }))).toMatchObject({ name: 'TypeError' });
+    expect(await failureOf(sdk.createPet({ body, header }))).toMatchObject({ name: 'TypeError' });
     expect(sent).toEqual([]);
   });
 });
@@ -304,19 +304,19 @@ describe('After a 429', () => {
   const overTheDay = (seconds: number) =>
     failure(429, 'daily_quota_exceeded', { 'Retry-After': String(seconds) });
 
-  it('no other call of the client is sent until Retry-After has passed', async () => {
-    const { client, sent, waits, pass } = scriptedClient([limited(30), NO_PETS], { maxWaitSeconds: 29 });
-    await failureOf(client.listPets());
+  it('no other call of the SDK is sent until Retry-After has passed', async () => {
+    const { sdk, sent, waits, pass } = scriptedSdk([limited(30), NO_PETS], { maxWaitSeconds: 29 });
+    await failureOf(sdk.listPets());
     pass(10_000);
-    await client.listCategories();
+    await sdk.listCategories();
     expect([sent.length, waits]).toEqual([2, [20_000]]);
   });
 
   it('a call that cannot wait that long fails with the refusal, without being sent', async () => {
-    const { client, sent, pass } = scriptedClient([overTheDay(40_000)]);
-    await failureOf(client.listPets());
+    const { sdk, sent, pass } = scriptedSdk([overTheDay(40_000)]);
+    await failureOf(sdk.listPets());
     pass(10_000);
-    expect(await failureOf(client.createCategory({ body: { name: 'Dogs' } }))).toMatchObject({
+    expect(await failureOf(sdk.createCategory({ body: { name: 'Dogs' } }))).toMatchObject({
       code: 'daily_quota_exceeded',
       status: 429,
       operation: 'POST /categories',
@@ -327,28 +327,28 @@ describe('After a 429', () => {
   });
 
   it('one is sent a minute later, because the plan may be another', async () => {
-    const { client, sent, pass } = scriptedClient([overTheDay(40_000), overTheDay(39_940), NO_PETS]);
-    await failureOf(client.listPets());
-    await failureOf(client.listPets());
+    const { sdk, sent, pass } = scriptedSdk([overTheDay(40_000), overTheDay(39_940), NO_PETS]);
+    await failureOf(sdk.listPets());
+    await failureOf(sdk.listPets());
     expect(sent.length).toBe(1);
     pass(60_000);
-    await failureOf(client.listPets());
-    await failureOf(client.listPets());
+    await failureOf(sdk.listPets());
+    await failureOf(sdk.listPets());
     expect(sent.length).toBe(2);
     pass(60_000);
-    expect((await client.listPets()).data).toEqual([]);
+    expect((await sdk.listPets()).data).toEqual([]);
   });
 
   it('GET /rate-limit is still sent', async () => {
-    const { client, sent } = scriptedClient([overTheDay(40_000), json({ plan: 'free' })]);
-    await failureOf(client.listPets());
-    expect((await client.getRateLimit()).data.plan).toBe('free');
+    const { sdk, sent } = scriptedSdk([overTheDay(40_000), json({ plan: 'free' })]);
+    await failureOf(sdk.listPets());
+    expect((await sdk.getRateLimit()).data.plan).toBe('free');
     expect(sent.length).toBe(2);
   });
 });
 
 describe('Calls that a 429 holds back', () => {
-  /** A client whose waits end, in order, whenever nothing else happens; its service allows 60 requests a minute, and has allowed them. */
+  /** An SDK whose waits end, in order, whenever nothing else happens; its service allows 60 requests a minute, and has allowed them. */
   function inUsedUpMinute(options: Partial<PetStoreOptions> = {}) {
     let now = 0;
     let [end, left] = [44_000, 0];
@@ -364,7 +364,7 @@ describe('Calls that a 429 holds back', () => {
       left -= 1;
       return left >= 0 ? (NO_PETS.clone() as Response) : limited(Math.ceil((end - now) / 1_000));
     };
-    const scripted = scriptedClient([answer], { onRetry, now: () => now, sleep, ...options });
+    const scripted = scriptedSdk([answer], { onRetry, now: () => now, sleep, ...options });
     const settled = async (calls: Promise<unknown>) => {
       let isDone = false;
       void calls.finally(() => (isDone = true)).catch(() => undefined);
@@ -385,16 +385,16 @@ describe('Calls that a 429 holds back', () => {
   }
 
   it('wait for their turn and spend no attempts: 75 at once all succeed in the second window, after one note for each hold', async () => {
-    const { client, sent, onRetry, settled, seconds } = inUsedUpMinute({ maxAttempts: 3 });
-    await settled(Promise.all(Array.from({ length: 75 }, () => client.listPets())));
+    const { sdk, sent, onRetry, settled, seconds } = inUsedUpMinute({ maxAttempts: 3 });
+    await settled(Promise.all(Array.from({ length: 75 }, () => sdk.listPets())));
     expect([onRetry.mock.calls.length, sent.length, seconds()]).toEqual([2, 95, 104]);
   });
 
   it('end at once when they are aborted, and leave their turn to others', async () => {
     const controller = new AbortController();
-    const { client, sent, settled } = inUsedUpMinute();
-    const calls = Array.from({ length: 15 }, () => client.listPets());
-    const aborted = failureOf(client.listPets({ signal: controller.signal }));
+    const { sdk, sent, settled } = inUsedUpMinute();
+    const calls = Array.from({ length: 15 }, () => sdk.listPets());
+    const aborted = failureOf(sdk.listPets({ signal: controller.signal }));
     await until(() => sent.length === 10);
     controller.abort(new Error('enough'));
     expect(await aborted).toEqual(new Error('enough'));
@@ -405,15 +405,15 @@ describe('Calls that a 429 holds back', () => {
 
 describe('Requests under way', () => {
   it('do not wait for followers, however many there are', async () => {
-    const { client, sent } = scriptedClient([
+    const { sdk, sent } = scriptedSdk([
       (request) => (request.url.includes('/events') ? silent(request) : (NO_PETS.clone() as Response)),
     ]);
     const controller = new AbortController();
     const followers = Array.from({ length: 20 }, () =>
-      failureOf(client.followEvents({ signal: controller.signal }).next()),
+      failureOf(sdk.followEvents({ signal: controller.signal }).next()),
     );
     await until(() => sent.length === 20);
-    expect((await client.listPets()).data).toEqual([]);
+    expect((await sdk.listPets()).data).toEqual([]);
     controller.abort();
     await Promise.all(followers);
   });
@@ -422,13 +422,13 @@ describe('Requests under way', () => {
     const answers: (() => void)[] = [];
     const reply = () =>
       new Promise<Response>((resolve) => answers.push(() => resolve(NO_PETS.clone() as Response)));
-    return { ...scriptedClient([reply]), answers };
+    return { ...scriptedSdk([reply]), answers };
   };
 
   it('are at most ten, in order', async () => {
-    const { client, sent, answers } = pending();
+    const { sdk, sent, answers } = pending();
     const limits = Array.from({ length: 25 }, (_none, index) => index + 1);
-    const calls = limits.map((limit) => client.listPets({ query: { limit } }));
+    const calls = limits.map((limit) => sdk.listPets({ query: { limit } }));
     let most = 0;
     for (let answered = 0; answered < 25; answered += 1) {
       await until(() => answers.length > answered);
@@ -442,10 +442,10 @@ describe('Requests under way', () => {
 
   it('are replaced by others when one is aborted while it waits', async () => {
     const controller = new AbortController();
-    const { client, sent, answers } = pending();
-    const calls = Array.from({ length: 10 }, () => client.listPets());
-    const aborted = failureOf(client.listPets({ signal: controller.signal }));
-    calls.push(client.listCategories() as never);
+    const { sdk, sent, answers } = pending();
+    const calls = Array.from({ length: 10 }, () => sdk.listPets());
+    const aborted = failureOf(sdk.listPets({ signal: controller.signal }));
+    calls.push(sdk.listCategories() as never);
     await until(() => answers.length === 10);
     controller.abort(new Error('enough'));
     expect(await aborted).toEqual(new Error('enough'));
@@ -464,7 +464,7 @@ it.each([
 ])('A follower that gets empty pages at once asks once a second: %s', async (_name, cursorOf) => {
   let count = 0;
   const controller = new AbortController();
-  const { client, waits } = scriptedClient([
+  const { sdk, waits } = scriptedSdk([
     () => {
       count += 1;
       const cursor = cursorOf(count);
@@ -472,7 +472,7 @@ it.each([
       return json([], cursor === undefined ? {} : { Link: `</events?cursor=${cursor}>; rel="next"` });
     },
   ]);
-  const pages = client.followEvents({ signal: controller.signal });
+  const pages = sdk.followEvents({ signal: controller.signal });
   const reading = async () => {
     for await (const _page of pages);
   };
@@ -489,9 +489,9 @@ describe('The pages of a list', () => {
   const FIRST = page([1, 2], '<https://elsewhere.test/pets?limit=2&cursor=a%2Bb>; rel="next"');
 
   it('are requested from the same host, with the given filters, whatever the link says', async () => {
-    const { client, sent } = scriptedClient([FIRST, page([3])], { baseUrl: 'https://store.test/v1/' });
+    const { sdk, sent } = scriptedSdk([FIRST, page([3])], { baseUrl: 'https://store.test/v1/' });
     const ids: number[] = [];
-    for await (const { id } of all(client.listPets, { query: { status: ['available', 'sold'] } })) {
+    for await (const { id } of all(sdk.listPets, { query: { status: ['available', 'sold'] } })) {
       ids.push(id);
     }
     expect(ids).toEqual([1, 2, 3]);
@@ -506,13 +506,13 @@ describe('The pages of a list', () => {
     ['</pets?cursor=a>; rel="prev"', undefined],
     ['</pets>; rel="next"', undefined],
   ])('go on by the cursor in the link: %s', async (link, cursor) => {
-    const { client } = scriptedClient([page([1], link)]);
-    expect(await client.listPets()).toMatchObject({ data: [{ id: 1 }], next: cursor });
+    const { sdk } = scriptedSdk([page([1], link)]);
+    expect(await sdk.listPets()).toMatchObject({ data: [{ id: 1 }], next: cursor });
   });
 
   it('are not those of the whole list when a filter is an empty array', async () => {
-    const { client, sent } = scriptedClient([page([])]);
-    await client.listPets({ query: { id: [] } });
+    const { sdk, sent } = scriptedSdk([page([])]);
+    await sdk.listPets({ query: { id: [] } });
     expect(sent[0]!.url).toMatch(/\/pets\?id=$/);
   });
 });

@@ -1,4 +1,4 @@
-import { type ApiClient, nextOf } from '../../../../support/api-client';
+import { type ApiCaller, nextOf } from '../../../../support/api-caller';
 
 export interface Event {
   id: string;
@@ -14,7 +14,7 @@ export class Follower {
   constructor(public target = '/events') {}
 
   /** Reads one page. */
-  async read(caller: ApiClient): Promise<Event[]> {
+  async read(caller: ApiCaller): Promise<Event[]> {
     const page = await caller.get<Event[]>(this.target);
     if (page.status !== 200) {
       throw new Error(`The feed answered ${page.status}: ${page.text}`);
@@ -25,7 +25,7 @@ export class Follower {
   }
 
   /** Reads until there is nothing more, and returns what was new. */
-  async readAll(caller: ApiClient): Promise<Event[]> {
+  async readAll(caller: ApiCaller): Promise<Event[]> {
     const known = this.events.length;
     while ((await this.read(caller)).length > 0);
     return this.events.slice(known);

@@ -1,6 +1,6 @@
 import { ClientsService } from '../../../../../src/modules/auth';
 import { QuotaCounters } from '../../../../../src/modules/quotas';
-import type { ApiClient } from '../../../../support/api-client';
+import type { ApiCaller } from '../../../../support/api-caller';
 import { type KeyOptions, type TestService, startService } from '../../../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../../../support/test-database';
 
@@ -21,7 +21,7 @@ export class Pair {
   /** A new client, with a caller for either instance. */
   async client(
     options: KeyOptions = {},
-  ): Promise<{ clientId: number; key: string; keyId: number; callers: ApiClient[] }> {
+  ): Promise<{ clientId: number; key: string; keyId: number; callers: ApiCaller[] }> {
     const { key, keyId, client } = await this.services[0].issueKey(options);
     const { id } = await this.services[0].app.get(ClientsService).named(client);
     const callers = this.services.map((service) => service.anonymous().with({ 'X-API-Key': key }));

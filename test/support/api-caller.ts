@@ -22,15 +22,15 @@ type RequestBody = object | string | undefined;
 const OUTSIDE = /^\/((docs|swagger)\b.*|llms\.txt|openapi\.(json|yaml)|health\/(live|ready))?(\?.*)?$/;
 
 /** Sends requests over HTTP and holds every answer of the API against the OpenAPI document. */
-export class ApiClient {
+export class ApiCaller {
   constructor(
     readonly baseUrl: string,
     private readonly contract: DocumentContract,
     private readonly headers: Record<string, string> = {},
   ) {}
 
-  with(headers: Record<string, string>): ApiClient {
-    return new ApiClient(this.baseUrl, this.contract, { ...this.headers, ...headers });
+  with(headers: Record<string, string>): ApiCaller {
+    return new ApiCaller(this.baseUrl, this.contract, { ...this.headers, ...headers });
   }
 
   get<Body = never>(target: string): Promise<Answer<Body>> {
