@@ -1,6 +1,6 @@
 'use strict';
 
-// The files that pages load, each with its Brotli form, in `dist/browser`: a step of `npm run build`.
+// The files that pages load, each with its Brotli form, in `dist/browser`, made by `npm run build`.
 const { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const { runInNewContext } = require('node:vm');
@@ -44,7 +44,7 @@ function writeBoth(name, content) {
   write(`${name}.br`, brotliCompressSync(content, BROTLI));
 }
 
-/** Replaces a file in one step, because a running service may be reading the file. */
+/** Replaces a file atomically, because a running service may be reading the file. */
 function write(name, content) {
   const unfinished = join(folder, `.unfinished-${process.pid}`);
   writeFileSync(unfinished, content);

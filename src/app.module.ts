@@ -20,7 +20,7 @@ import { SeedService } from './runtime/seed';
 import { SETTINGS } from './settings';
 
 /**
- * The steps of every request, from top to bottom. A request without a route or with an unreadable body goes straight to
+ * The stages of every request, from top to bottom. A request without a route or with an unreadable body goes straight to
  * `ErrorFilter`.
  */
 const PIPELINE = [

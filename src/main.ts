@@ -20,7 +20,7 @@ process.nextTick(() => kept.push(executionAsyncResource()));
 /** Turns off an optimization of V8 that treats the objects of a request as long-lived, which made reads slower. */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** Makes the heap grow in smaller steps. Otherwise a flood of requests could quadruple the heap. */
+/** Makes the heap grow by smaller amounts. Otherwise a flood of requests could quadruple the heap. */
 setFlagsFromString('--heap-growing-percent=40');
 
 /**

@@ -1,4 +1,4 @@
--- What each request sends to PostgreSQL, step by step; a step is one round trip. Made by `npm run statements`.
+-- What each request sends to PostgreSQL, by round trip. Made by `npm run statements`.
 
 -- A key that this instance does not know yet
 

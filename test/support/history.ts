@@ -88,12 +88,12 @@ function ofRegister({ initial, operations }: Register): string[] {
   const chains = [...happened].filter((write) => write.replaced === undefined).map(chainFrom);
   for (const chain of chains) {
     let latest = -1;
-    for (const step of chain) {
-      const early = step.find((one) => endOf(one) < latest);
+    for (const link of chain) {
+      const early = link.find((one) => endOf(one) < latest);
       if (early !== undefined) {
         found.push(`${early.kind} of ${early.value}, answered at ${endOf(early)}, is out of date`);
       }
-      latest = Math.max(latest, ...step.map(({ sent }) => sent));
+      latest = Math.max(latest, ...link.map(({ sent }) => sent));
     }
   }
   return [...found, ...disorderOf(chains.map((chain) => chain.flat()))];

@@ -28,8 +28,8 @@ export async function install(): Promise<void> {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const run = (cwd: string, step: string[]) =>
-    execFileSync(process.execPath, step, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  const run = (cwd: string, script: string[]) =>
+    execFileSync(process.execPath, script, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
   // As `npm run build` does.
   run(folder, ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
   run(folder, ['bin/bundle.js']);

@@ -90,7 +90,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     clearInterval(this.sweeper);
   }
 
-  async step(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+  async apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const { key, tracker, limits } = caller;
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.

@@ -26,13 +26,13 @@ export abstract class QuotaCounters {
   constructor(protected readonly records: QuotaRecords) {}
 
   /**
-   * Counts a request, refunds the request `taken`, or only reads the counts, as one atomic step. Saves nothing in the
+   * Counts a request, refunds the request `taken`, or only reads the counts, atomically. Saves nothing in the
    * database.
    */
-  abstract step(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
+  abstract apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
   async take(caller: LimitedCaller): Promise<QuotaStatus> {
-    const status = await this.step(caller, 'take');
+    const status = await this.apply(caller, 'take');
     if (caller.key !== null && status.outcome === 'allowed') {
       this.records.count(caller.key.clientId, status.counted, 1);
       if (status.isLocal) this.records.flushSoon();
@@ -43,7 +43,7 @@ export abstract class QuotaCounters {
   }
 
   async refund(caller: LimitedCaller, taken: TakenRequest): Promise<QuotaStatus> {
-    const status = await this.step(caller, 'refund', taken);
+    const status = await this.apply(caller, 'refund', taken);
     if (caller.key !== null) {
       this.records.count(caller.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
     }
@@ -51,6 +51,6 @@ export abstract class QuotaCounters {
   }
 
   read(caller: LimitedCaller): Promise<QuotaStatus> {
-    return this.step(caller, 'read');
+    return this.apply(caller, 'read');
   }
 }

@@ -16,7 +16,7 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedCaller } from './quota-counters';
 
 /**
- * Lua script with the rules of limits.ts and decision.ts, which Redis runs as one atomic step. Returns an `Answer` as
+ * Lua script with the rules of limits.ts and decision.ts, which Redis runs atomically. Returns an `Answer` as
  * JSON, or nothing if the counts have to be read from the database first.
  */
 export const QUOTA_SCRIPT = `

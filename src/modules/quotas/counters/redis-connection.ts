@@ -32,7 +32,7 @@ const OPTIONS = {
 type RedisOrCluster = Redis | Cluster;
 /** The quota script is defined as a command with two keys, so that ioredis finds the node of a cluster that holds these keys. */
 type Scripted = RedisOrCluster & {
-  quotaStep: (first: string, second: string, argument: string) => Promise<unknown>;
+  applyStep: (first: string, second: string, argument: string) => Promise<unknown>;
 };
 
 export class RedisConnection {
@@ -66,7 +66,7 @@ export class RedisConnection {
     if (connection === null) throw new Error('There is no connection');
     const redis = await connection;
     try {
-      return await this.inTime(redis.quotaStep(...keys, argument));
+      return await this.inTime(redis.applyStep(...keys, argument));
     } catch (error) {
       if (redis instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
       // The error MOVED means that this server is one node of a cluster, so connect to the whole cluster.
@@ -82,7 +82,7 @@ export class RedisConnection {
 
   private connect(): Promise<Scripted> {
     const redis = newRedis(this.url, this.isCluster) as Scripted;
-    redis.defineCommand('quotaStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
+    redis.defineCommand('applyStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
     const connection = connected(redis).then(async () => {
       await this.inTime(selectDatabase(redis));
       this.onConnect();
@@ -110,9 +110,9 @@ export class RedisConnection {
    * slow.
    */
   private async startDeadline(): Promise<never> {
-    for (let step = 0; step <= TIMERS; step += 1) {
+    for (let timer = 0; timer <= TIMERS; timer += 1) {
       await pause(this.timeoutMs / TIMERS, undefined, { ref: false });
-      if (step === 0) this.deadline = null;
+      if (timer === 0) this.deadline = null;
     }
     throw new Error('Command timed out');
   }

@@ -65,9 +65,9 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     this.local.onModuleDestroy();
   }
 
-  async step(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+  async apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const isShared = !this.isDegraded && !taken?.isLocal;
-    const shared = isShared ? await this.stepInRedis(caller, step, taken) : null;
+    const shared = isShared ? await this.applyInRedis(caller, step, taken) : null;
     if (shared !== null) {
       this.local.startFrom(caller, shared.counted);
       return shared;
@@ -75,13 +75,13 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     this.hasCountedAlone = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
-    const alone = await this.local.step(caller, isElsewhere ? 'read' : step, taken);
+    const alone = await this.local.apply(caller, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;
     return alone;
   }
 
   /** Runs a step in Redis. Returns null if Redis fails, but rejects if the database fails. */
-  private async stepInRedis(
+  private async applyInRedis(
     caller: LimitedCaller,
     step: Step,
     taken?: TakenRequest,

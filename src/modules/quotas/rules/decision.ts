@@ -70,8 +70,8 @@ export function banLevel(ban: StoredBan, now: number): number {
 }
 
 export function nextBanMs(ban: StoredBan, now: number): number {
-  const step = Math.min(banLevel(ban, now), BAN_DURATIONS_MS.length - 1);
-  return BAN_DURATIONS_MS[step] ?? 0;
+  const index = Math.min(banLevel(ban, now), BAN_DURATIONS_MS.length - 1);
+  return BAN_DURATIONS_MS[index] ?? 0;
 }
 
 function refusalsBeforeBan(ban: BanState, perMinute: number, now: number): number {

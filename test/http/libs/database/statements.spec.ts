@@ -15,7 +15,7 @@ import { useStore } from '../../../support/use-service';
 const FILE = 'docs/development/statements.sql';
 const { service, caller, arrange } = useStore();
 
-/** What a request sent, step by step. Work in the background belongs to no request. */
+/** What a request sent, by round trip. Work in the background belongs to no request. */
 const sent = new AsyncLocalStorage<Call[][]>();
 
 beforeAll(() => {
@@ -26,23 +26,23 @@ beforeAll(() => {
   });
 });
 
-/** The steps of the work, each with its statements. */
-async function stepsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const steps: Call[][] = [];
+/** The round trips of the work, each with its statements. */
+async function roundTripsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const roundTrips: Call[][] = [];
   const server = service.app.getHttpServer() as Server;
-  const enter = (_request: IncomingMessage): void => sent.enterWith(steps);
+  const enter = (_request: IncomingMessage): void => sent.enterWith(roundTrips);
   server.prependListener('request', enter);
-  await sent.run(steps, work);
+  await sent.run(roundTrips, work);
   server.off('request', enter);
-  return steps.map((calls) => calls.map(({ statement }) => `${plain(statement.text)};`).join('\n'));
+  return roundTrips.map((calls) => calls.map(({ statement }) => `${plain(statement.text)};`).join('\n'));
 }
 
 function plain(text: string): string {
   return text.replace(/\s*\n\s*/g, '\n  ').trim();
 }
 
-function section(title: string, steps: readonly string[]): string {
-  return `-- ${title}\n\n${steps.join('\n\n-- then\n\n')}\n`;
+function section(title: string, roundTrips: readonly string[]): string {
+  return `-- ${title}\n\n${roundTrips.join('\n\n-- then\n\n')}\n`;
 }
 
 it('The file of statements has all that reads and writes send, in the order in which they send it', async () => {
@@ -95,12 +95,12 @@ it('The file of statements has all that reads and writes send, in the order in w
   // A known key is looked up again each second, beside whatever its request does.
   let lookUp: string | undefined;
   for (const [title, work] of requests) {
-    const steps = (await stepsOf(work)).filter((step) => step !== lookUp);
-    lookUp ??= steps[0];
-    expect([title, steps.length > 0]).toEqual([title, true]);
-    sections.push(section(title, steps));
+    const roundTrips = (await roundTripsOf(work)).filter((roundTrip) => roundTrip !== lookUp);
+    lookUp ??= roundTrips[0];
+    expect([title, roundTrips.length > 0]).toEqual([title, true]);
+    sections.push(section(title, roundTrips));
   }
-  const head = `-- What each request sends to PostgreSQL, step by step; a step is one round trip. Made by \`npm run statements\`.\n`;
+  const head = `-- What each request sends to PostgreSQL, by round trip. Made by \`npm run statements\`.\n`;
   const text = [head, ...sections].join('\n');
   if (process.env.UPDATE_STATEMENTS) {
     writeFileSync(join(ROOT, FILE), text);
