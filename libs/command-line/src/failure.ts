@@ -62,9 +62,6 @@ function inFormat({ code, message, lines }: Failure, text: string): string {
     : text;
 }
 
-/** The first signal asks the process to stop, the second to stop without waiting. */
-type StopSignals = Record<'first' | 'second', Promise<NodeJS.Signals>>;
-
 const HURRY_MS = 2_000;
 
 const interruption = new AbortController();
@@ -84,7 +81,10 @@ interrupted.catch(() => undefined);
 let outcomeAfterSignal: string | undefined;
 
 /** Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up. */
-export function listenForInterruption({ first, second }: StopSignals): void {
+export function listenForInterruption({
+  first,
+  second,
+}: Record<'first' | 'second', Promise<NodeJS.Signals>>): void {
   const interrupt = first.then((signal) => {
     const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
     interruption.abort(new OperatorError(message, 'interrupted', exitCodeOf(signal)));

@@ -108,9 +108,6 @@ export class ImportCommand extends StoreCommand {
           signal,
           onLines: (count) => bar.update({ count }),
           async onRepeated(names, example) {
-            if (checkOnly) {
-              return;
-            }
             // Stop the progress bar, which would otherwise overwrite the question.
             bar.stop();
             await confirm(questionOf(names, example), yes);

@@ -131,10 +131,11 @@ class ImportRun {
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
   /**
-   * Asks the operator before categories with existing names are created. An interrupted import that continues does not
-   * ask, because it may have created these categories itself.
+   * Asks the operator before categories with existing names are created. A check creates none, and an interrupted
+   * import that continues may have created these categories itself.
    */
-  private askOnce = this.options.run === undefined ? this.options.onRepeated : undefined;
+  private askOnce =
+    this.options.checkOnly || this.options.run !== undefined ? undefined : this.options.onRepeated;
 
   constructor(
     private readonly services: ImportCatalogue,

@@ -7,7 +7,7 @@ const PORTS_BELOW_1024 = [80, 443];
 /** All public IPv6 addresses are in this range. ipaddr.js alone would report some reserved addresses as public. */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3');
 /** Address of an internal service for Azure's virtual machines, which webhooks may not call. */
-const AZURE_METADATA = '168.63.129.16';
+const AZURE_WIRE_SERVER = '168.63.129.16';
 /** Finds white space that the `URL` class would accept and silently remove. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
 const EMPTY_LABEL = /^\.|\.\./;
@@ -85,7 +85,7 @@ export function localAddresses(name: string): readonly string[] | undefined {
 }
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.range() !== 'unicast' || address.toString() === AZURE_METADATA) {
+  if (address.range() !== 'unicast' || address.toString() === AZURE_WIRE_SERVER) {
     return false;
   }
   return address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);
