@@ -182,7 +182,7 @@ const LAST_NAME = 'repeat(chr(1114111), 256)';
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
   // OFFSET 0 makes PostgreSQL read the rows with these ids first.
-  const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS ${table}`;
+  const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS among`;
   const walk = select(
     { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },
     [

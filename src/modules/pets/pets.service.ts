@@ -17,7 +17,7 @@ import { CategoryOperations } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type Stock, statusAfter } from './pet-status';
-import { Pet } from './pet.entity';
+import { ListedPet, Pet } from './pet.entity';
 import {
   InvalidStatusTransitionError,
   type ListPetsQuery,
@@ -46,7 +46,12 @@ export abstract class PetStock {
 
 @Injectable()
 export class PetsService {
-  private readonly pages = new PageReader(this.database, Pet, selectPets, pagesOf(toPetDto));
+  private readonly pages = new PageReader(
+    this.database,
+    ListedPet,
+    selectPets,
+    pagesOf<ListedPet, PetDto>((pet) => pet),
+  );
 
   constructor(
     private readonly database: Database,
@@ -55,7 +60,11 @@ export class PetsService {
   ) {}
 
   async get(id: number, clientId?: number): Promise<PetDto> {
-    return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
+    const pet = await this.database.find(ListedPet, id, clientId);
+    if (pet === null) {
+      throw new PetNotFoundError(id);
+    }
+    return pet;
   }
 
   /** With ids but without a limit, the page contains all pets with these ids. */
@@ -132,10 +141,9 @@ export class PetsService {
     clientId?: number,
   ): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after.id).sort((a, b) => a - b);
-    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, clientId)));
+    const pets = await Promise.all(wanted.map((id) => this.database.find(ListedPet, id, clientId)));
     const found = pets
-      .filter((pet) => pet?.deletedAt === null)
-      .map((pet) => toPetDto(pet!))
+      .filter((pet) => pet !== null)
       .filter((pet) => status?.includes(pet.status) ?? true)
       .filter((pet) => (categoryId ?? pet.categoryId) === pet.categoryId);
     return pageOf(found, limit);
@@ -206,8 +214,6 @@ function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
   return isDeepStrictEqual(data, toPetDto(before)) ? [] : [{ type: 'pet.updated', petId, data }];
 }
 
-const IS_THERE = 'deleted_at IS NULL';
-
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
   // A list of one category names every status, because the index `pets_by_category` sorts ids only within a status.
@@ -217,11 +223,11 @@ function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: 
     const ofStatus = parameters ? [`status IN (${parameters.join(', ')})`] : [];
     const ids = id && parameter(`{${id.join()}}`, 'text');
     const named = { prefix: parameter(name, 'text'), filters: [...ofCategory, ...ofStatus], ids };
-    return { conditions: [IS_THERE], named };
+    return { conditions: [], named };
   }
   const sorted = categoryId === undefined ? 'ASC' : 'DESC';
   return {
-    conditions: [IS_THERE, ...ofCategory],
+    conditions: ofCategory,
     within: parameters && { column: 'status', sorted, parameters },
   };
 }
