@@ -1,4 +1,5 @@
 import { QuotasService } from '../../../../src/modules/quotas';
+import { ADDRESS_LIMITS } from '../../../../src/modules/quotas/rules/limits';
 import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { until } from '../../../support/eventually';
@@ -7,12 +8,13 @@ import { RedisServer } from '../../../support/redis-server';
 import { startService } from '../../../support/service';
 import { tally } from '../../../support/spread';
 import { TcpProxy } from '../../../support/tcp-proxy';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { createTestDatabase } from '../../../support/test-database';
 import { Pair } from './support/pair';
 
-const LIMIT = 60;
+const LIMIT = 20;
 /** Of the limit, for either of the two instances. */
-const SHARE = 30;
+const SHARE = 10;
+const LIMITED = { perMinute: LIMIT, perDay: 1_000 };
 
 let redis: RedisServer;
 /** The way of either instance to Redis, which runs on and keeps what it knows when they are cut off. */
@@ -75,7 +77,7 @@ async function allowed(caller: ApiCaller, requests: number): Promise<number> {
 }
 
 test('while Redis does not answer, a burst gets the share, nothing fails, who keeps within it is not refused, and both return to Redis by themselves', async () => {
-  const [greedy, modest] = await Promise.all([1, 2].map(() => pair.client({ plan: 'free' })));
+  const [greedy, modest] = await Promise.all([1, 2].map(() => pair.client(LIMITED)));
   const burst = (caller: ApiCaller, requests: number) =>
     statusesOf(Array.from({ length: requests }, () => caller));
   redis.pause();
@@ -91,20 +93,20 @@ test('while Redis does not answer, a burst gets the share, nothing fails, who ke
 });
 
 test('an instance that has lost Redis counts its share from what that last had left, the other one exactly, and its return starts no new minute', async () => {
-  const { callers } = await pair.client({ plan: 'free' });
-  const { callers: spending } = await pair.client({ plan: 'free' });
+  const { callers } = await pair.client(LIMITED);
+  const { callers: spending } = await pair.client(LIMITED);
   const [here, there] = callers as [ApiCaller, ApiCaller];
-  expect([await allowed(here, 10), await allowed(there, 1), await allowed(spending[1]!, LIMIT)]).toEqual([
-    ...[10, 1, LIMIT],
+  expect([await allowed(here, 4), await allowed(there, 1), await allowed(spending[1]!, LIMIT)]).toEqual([
+    ...[4, 1, LIMIT],
   ]);
   await loseRedis(1);
   expect(pair.degraded).toEqual([false, true]);
   // Nobody is refused who was not, and a spent minute stays spent.
   expect([await allowed(there, SHARE + 3), await allowed(spending[1]!, 1)]).toEqual([SHARE, 0]);
-  expect(await allowed(here, LIMIT)).toBe(LIMIT - 11);
+  expect(await allowed(here, LIMIT)).toBe(LIMIT - 5);
   await findRedis(1);
   expect(await allowed(there, 3)).toBe(0);
-  const { callers: scarce } = await pair.client({ plan: 'free' });
+  const { callers: scarce } = await pair.client(LIMITED);
   expect(await allowed(scarce[1]!, LIMIT - 2)).toBe(LIMIT - 2);
   await loseRedis(1);
   expect(await allowed(scarce[1]!, 3)).toBe(2);
@@ -123,16 +125,18 @@ test('repeated short outages of Redis give no client more than its daily limit',
   };
   await silence(callers);
   let total = callers.length + (await allowed(callers[0]!, 44));
+  await flush();
   pair.advance(50_000);
   await silence(others);
   await withoutRedis(async () => {
+    // Both instances read the saved count before either has saved what it allows alone.
+    total += (await statusesOf(callers)).filter((status) => status === 200).length;
     for (const caller of callers) {
       while ((await caller.get(COUNTED)).status === 200) total += 1;
     }
   });
-  // The two of the first silence may have been counted twice, by the instances and by Redis; nothing more may.
-  expect(total).toBeLessThanOrEqual(102);
-  expect(total).toBeGreaterThan(80);
+  // Redis has also counted the two requests that it answered too late, or has lost them with their connections.
+  expect([98, 100]).toContain(total);
 });
 
 test('a restarted Redis is empty, but the day and the bans are kept, and without Redis none is earned', async () => {
@@ -162,54 +166,57 @@ test('a restarted Redis is empty, but the day and the bans are kept, and without
 });
 
 test('a Redis that comes back with an older file gives nothing back: neither of the minute, nor of the day', async () => {
-  const { callers: ofMinute } = await pair.client({ plan: 'free' });
-  const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
+  const { callers: ofMinute } = await pair.client(LIMITED);
+  const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: LIMIT });
   const both = [ofMinute, ofDay] as [ApiCaller[], ApiCaller[]];
   const allow = (each: number) => Promise.all(both.flat().map((caller) => allowed(caller, each)));
-  expect(await allow(5)).toEqual([5, 5, 5, 5]);
+  expect(await allow(2)).toEqual([2, 2, 2, 2]);
   await redis.call('SAVE');
-  expect(await allow(20)).toEqual([20, 20, 20, 20]);
+  expect(await allow(3)).toEqual([3, 3, 3, 3]);
   await flush();
   await redis.stop();
   await until(() => pair.degraded.every(Boolean));
   await redis.start();
   await until(() => !pair.degraded.some(Boolean));
-  const left = await Promise.all([allowed(ofMinute[0]!, LIMIT), allowed(ofDay[1]!, 100)]);
-  expect(left).toEqual([LIMIT - 50, 50]);
+  const left = await Promise.all([allowed(ofMinute[0]!, LIMIT), allowed(ofDay[1]!, LIMIT)]);
+  expect(left).toEqual([LIMIT - 10, LIMIT - 10]);
 });
 
 test('however often Redis flaps, a minute allows at most two minutes of the plan, and a day no more than the day', async () => {
-  const { callers: ofMinute } = await pair.client({ plan: 'free' });
-  const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
+  const { callers: ofMinute } = await pair.client(LIMITED);
+  const { callers: ofDay } = await pair.client({ perMinute: 1_000, perDay: 2 * LIMIT });
   const stranger = pair.services.map((service) => service.anonymous());
   const total = { minute: 0, day: 0, address: 0 };
   const spend = async () => {
     for (const instance of [0, 1]) {
       total.minute += await allowed(ofMinute[instance]!, LIMIT / 4);
-      total.day += await allowed(ofDay[instance]!, 20);
-      const refused = await statuses(stranger[instance]!, LIMIT / 4);
+      total.day += await allowed(ofDay[instance]!, LIMIT / 2);
+      const refused = await statuses(stranger[instance]!, ADDRESS_LIMITS.perMinute / 4);
       total.address += refused.filter((status) => status === 401).length;
     }
   };
-  for (let flap = 0; flap < 4; flap += 1) {
+  for (let flap = 0; flap < 3; flap += 1) {
     await withoutRedis(spend);
     pair.advance(1_000);
     await spend();
   }
   expect(total.minute).toBeLessThanOrEqual(2 * LIMIT);
   expect(total.minute).toBeGreaterThanOrEqual(LIMIT);
-  expect(total.address).toBeLessThanOrEqual(2 * LIMIT);
-  expect(total.day).toBeLessThanOrEqual(100);
-  expect(total.day).toBeGreaterThan(90);
+  expect(total.address).toBeLessThanOrEqual(2 * ADDRESS_LIMITS.perMinute);
+  expect(total.day).toBeLessThanOrEqual(2 * LIMIT);
+  expect(total.day).toBeGreaterThan(2 * LIMIT - 5);
   // Its refusals by Redis have banned it for two minutes.
   pair.advance(3 * MINUTE);
   expect(await allowed(ofMinute[0]!, LIMIT + 1)).toBe(LIMIT);
 });
 
 test('what the instances have allowed alone counts in Redis from their return on, so that outages in two minutes of a client that follow each other allow no more than two minutes of the plan', async () => {
-  const { callers } = await pair.client({ plan: 'free' });
+  const { callers } = await pair.client(LIMITED);
   const addresses = pair.services.map((service) => service.anonymous());
-  for (const both of [callers, addresses]) {
+  for (const [both, limit] of [
+    [callers, LIMIT],
+    [addresses, ADDRESS_LIMITS.perMinute],
+  ] as const) {
     const passed: number[] = [];
     const send = async (requests: number) => {
       const answers = await Promise.all(both.map((caller) => statuses(caller, requests)));
@@ -219,11 +226,11 @@ test('what the instances have allowed alone counts in Redis from their return on
       // Both instances know the minute, which begins now, before they are alone.
       await send(1);
       pair.advance(pauseMs);
-      await withoutRedis(() => send(SHARE + 1));
-      await send(SHARE);
+      await withoutRedis(() => send(limit / 2 + 1));
+      await send(1);
       pair.advance(11_000);
     }
-    expect(passed).toEqual([2, LIMIT, 0, 2, LIMIT, 0]);
+    expect(passed).toEqual([2, limit, 0, 2, limit, 0]);
   }
 });
 
@@ -255,25 +262,25 @@ test('a service whose Redis is unreachable starts, and says at once that it coun
 });
 
 test('two stores on one Redis share neither counts nor bans, also if one was made from a dump of the other', async () => {
-  // Both are clones of one database, in which ids begin anew.
-  const stores = [await createTestDatabase(), await createTestDatabase()] as const;
-  const start = (database: TestDatabase) => startService({ database, settings: { redisUrl: redis.url } });
-  for (const { pool } of stores) await pool.query('UPDATE store_identity SET id = gen_random_uuid()');
-  const services = [await start(stores[0]), await start(stores[1])] as const;
+  const strict = { perMinute: 2, perDay: 1_000 };
+  const first = await pair.client(strict);
+  const database = await createTestDatabase();
+  // The next ids of the second store are those of the client and its key in the first one.
+  await database.pool.query(
+    `UPDATE store_identity SET id = gen_random_uuid();
+     SELECT setval(pg_get_serial_sequence('clients', 'id'), ${first.clientId}, false),
+            setval(pg_get_serial_sequence('api_keys', 'id'), ${first.keyId}, false)`,
+  );
+  const service = await startService({ database, settings: { redisUrl: redis.url } });
   try {
-    const [first, second] = [
-      await services[0].issueKey({ plan: 'free' }),
-      await services[1].issueKey({ plan: 'free' }),
-    ];
+    const second = await service.issueKey(strict);
     expect(second.keyId).toBe(first.keyId);
-    const callers = [services[0].callerWith(first.key), services[1].callerWith(second.key)] as const;
-    expect(await allowed(callers[0], LIMIT + 1)).toBe(LIMIT);
-    expect(await allowed(callers[1], LIMIT + 1)).toBe(LIMIT);
-    services.forEach(({ clock }) => clock.advance(2_000));
-    expect((await statuses(callers[0], 31)).at(-1)).toBe(403);
+    const callers = [first.callers[0]!, service.callerWith(second.key)] as const;
+    for (const caller of callers) expect(await statuses(caller, 3)).toEqual([200, 200, 429]);
+    await earnBan(callers[0], ...pair.services, service);
     expect(await statuses(callers[1], 1)).toEqual([429]);
   } finally {
-    for (const service of services) await service.close();
-    for (const database of stores) await database.drop();
+    await service.close();
+    await database.drop();
   }
 });
