@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ApiCaller } from '../../../support/api-caller';
+import type { LimitedCaller } from '../../../../src/modules/quotas/counters/quota-counters';
+import type { RedisCounters } from '../../../../src/modules/quotas/counters/redis-counters';
 import { until } from '../../../support/eventually';
-import { COUNTED, statuses } from '../../../support/limits';
+import { ManualClock } from '../../../support/manual-clock';
+import { patient } from '../../../support/redis-clock';
 import { RedisServer, freePort } from '../../../support/redis-server';
-import { spread, tally } from '../../../support/spread';
-import { Pair } from './support/pair';
+import { tally } from '../../../support/spread';
+import { aClient, closeCounters, startCounters } from './support/counters';
 
 const LIMIT = 60;
 /** Of the limit, for either of the two instances. */
@@ -40,10 +42,6 @@ class RedisCluster {
     return this.nodes[Math.floor((slot * NODES) / SLOTS)]!;
   }
 
-  async forget(): Promise<void> {
-    for (const node of this.nodes) await node.call('FLUSHALL');
-  }
-
   /** The ids of a node's connections. */
   async connectionsOf(node: RedisServer): Promise<string[]> {
     const list = await node.call('CLIENT', 'LIST');
@@ -62,67 +60,68 @@ class RedisCluster {
   }
 }
 
+const clock = new ManualClock();
 let cluster: RedisCluster;
-let pair: Pair;
 
-beforeAll(async () => {
-  cluster = await RedisCluster.start();
-  // The URL of one node means the cluster, whose other nodes are found.
-  pair = await Pair.start(cluster.nodes[0]!.url);
-});
-// Each pair has a database of its own, in which ids begin anew.
-beforeEach(() => cluster.forget());
-afterAll(async () => {
-  await pair?.close();
-  await cluster?.close();
-});
+beforeAll(async () => void (cluster = await RedisCluster.start()));
+afterEach(closeCounters);
+afterAll(() => cluster?.close());
 
-/** A new free client whose counts this node holds, with a caller for either instance. */
-async function aClientOf(node: RedisServer, of = pair): Promise<ApiCaller[]> {
+/** Starts the counters of two instances of the service. */
+const startPair = (url: string) => Promise.all([startCounters(url, clock), startCounters(url, clock)]);
+
+/** A new client whose counts this node holds. */
+async function aClientOf(node: RedisServer): Promise<LimitedCaller> {
   for (;;) {
-    const { clientId, callers } = await of.client({ plan: 'free' });
-    if ((await cluster.holderOf(`petstore:{client:${clientId}}:counts`)) === node) return callers;
+    const client = aClient({ perMinute: LIMIT, perDay: 1_000 });
+    if ((await cluster.holderOf(`petstore:{${client.tracker}}:counts`)) === node) return client;
   }
 }
 
-async function expectExact(callers: ApiCaller[]): Promise<void> {
-  const answers = await spread(callers, LIMIT + 8, (caller) => caller.get(COUNTED), 8);
-  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: LIMIT, 429: 8 });
+/** How many requests of each outcome there are, of that many at once of the client at each instance. */
+async function outcomes(pair: RedisCounters[], client: LimitedCaller, requests: number) {
+  const taken = pair.flatMap((counters) => Array.from({ length: requests }, () => counters.take(client)));
+  return tally((await Promise.all(taken)).map(({ outcome }) => outcome));
+}
+
+async function expectExact(pair: RedisCounters[], client: LimitedCaller): Promise<void> {
+  expect(await outcomes(pair, client, SHARE + 4)).toEqual({ allowed: LIMIT, limited: 8 });
 }
 
 test('while a node of a cluster is silent, the connections to the cluster are replaced', async () => {
   const [node, , silent] = cluster.nodes as [RedisServer, RedisServer, RedisServer];
   const others = await cluster.connectionsOf(node);
   const urls = cluster.nodes.map(({ url }) => `${url}?commandTimeout=200`);
-  const impatient = await Pair.start(urls.join());
+  const impatient = await startPair(urls.join());
   const before = (await cluster.connectionsOf(node)).filter((id) => !others.includes(id));
   expect(before.length).toBeGreaterThan(1);
   silent.pause();
   await until(async () => !(await cluster.connectionsOf(node)).some((id) => before.includes(id)));
-  expect(impatient.degraded).toEqual([true, true]);
+  expect(impatient.map(({ isDegraded }) => isDegraded)).toEqual([true, true]);
   silent.resume();
   await cluster.untilWhole();
-  await until(() => !impatient.degraded.some(Boolean));
-  await expectExact(await aClientOf(silent, impatient));
-  await impatient.close();
+  await until(() => !impatient.some(({ isDegraded }) => isDegraded));
+  await expectExact(impatient, await aClientOf(silent));
 });
 
 test('two instances count exactly on every node, their shares while the node of a client is down, and together again afterwards', async () => {
-  for (const node of cluster.nodes) await expectExact(await aClientOf(node));
+  // The URL of one node means the cluster, whose other nodes are found.
+  const pair = await startPair(patient(cluster.nodes[0]!.url));
+  for (const node of cluster.nodes) await expectExact(pair, await aClientOf(node));
   const node = cluster.nodes[1]!;
   const [one, alone, later] = [await aClientOf(node), await aClientOf(node), await aClientOf(node)];
   await node.stop();
   await until(async () => {
     // One after another: requests that fail together are one failure.
-    for (const caller of one) expect(await statuses(caller, 1)).toEqual([200]);
-    return pair.degraded.every(Boolean);
+    for (const counters of pair) expect(await outcomes([counters], one, 1)).toEqual({ allowed: 1 });
+    return pair.every(({ isDegraded }) => isDegraded);
   });
-  for (const caller of alone) {
-    expect(tally(await statuses(caller, SHARE + 4))).toEqual({ 200: SHARE, 429: 4 });
+  for (const counters of pair) {
+    expect(await outcomes([counters], alone, SHARE + 4)).toEqual({ allowed: SHARE, limited: 4 });
   }
 
   await node.start();
   await cluster.untilWhole();
-  await until(() => !pair.degraded.some(Boolean));
-  await expectExact(later);
+  await until(() => !pair.some(({ isDegraded }) => isDegraded));
+  await expectExact(pair, later);
 });
