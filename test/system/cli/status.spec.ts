@@ -91,7 +91,12 @@ describe('status of a store over DATABASE_URL', () => {
       instances: [{ version: '1.0.0' }],
       redis: { answers: true, version: expect.any(String) as string },
     });
-    await bench.serve({ DATABASE_URL });
+    const another = (host: string, degraded: boolean) =>
+      database.pool.query(
+        `INSERT INTO instances (id, version, host, pid, address, port, degraded)
+         VALUES (gen_random_uuid(), '1.0.0', '${host}', 1, '::', 1, ${degraded})`,
+      );
+    await another('another', false);
     const withoutRedis = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
     expect(withoutRedis.code).toBe(1);
     expect(withoutRedis.status).toMatchObject({ redis: { answers: false } });
@@ -103,9 +108,7 @@ describe('status of a store over DATABASE_URL', () => {
     await database.pool.query(
       `UPDATE instances SET host = 'elsewhere', seen_at = now() - interval '5 minutes'`,
     );
-    await database.pool.query(
-      `INSERT INTO instances (id, version, host, pid, address, port, degraded) VALUES (gen_random_uuid(), '1.0.0', 'here', 1, '::', 1, true)`,
-    );
+    await another('here', true);
     const unsure = await status({ DATABASE_URL });
     expect(unsure.code).toBe(1);
     const states = unsure.status.instances!.map(({ state }) => state);
