@@ -20,6 +20,11 @@ beforeAll(async () => {
   expect(created).toEqual({ id: 1, ...fields, createdAt: INSTANT });
 });
 
+/** Puts clients of the plan free into the database: what a command does is another test's concern. */
+async function someClients(...names: string[]): Promise<void> {
+  await database.pool.query(`INSERT INTO clients (name, plan) SELECT unnest($1::text[]), 'free'`, [names]);
+}
+
 /** An enabled one of the client of this name. @returns its id */
 async function aWebhook(client: string, url = 'https://shop.example/'): Promise<string> {
   const { rows } = await database.pool.query<{ id: string }>(
@@ -44,8 +49,7 @@ describe('clients', () => {
   });
 
   it('are listed by id, as a table and as JSON', async () => {
-    await json('clients', 'create', '--name', 'zebra');
-    await json('clients', 'create', '--name', 'ant');
+    await someClients('zebra', 'ant');
     const [head, first] = (await run('clients', 'list')).stdout.split('\n');
     expect(head).toMatch(/^id +name +plan +per minute +per day +created$/);
     expect(first).toMatch(/^ +1 +acme +free +60 +1000 +\d+\w+ ago$/);
@@ -55,7 +59,7 @@ describe('clients', () => {
   });
 
   it('are shown with their keys, by their last four characters', async () => {
-    await json('clients', 'create', '--name', 'shown');
+    await someClients('shown');
     const { stdout } = await run('clients', 'show', 'shown');
     expect(stdout).toMatch(/name +shown\n(.+\n)+\nNo keys yet: .* keys issue/);
     const { key } = await json<Key>('keys', 'issue', '--client', 'shown');
@@ -65,7 +69,7 @@ describe('clients', () => {
   });
 
   it('change their plan, which may have agreed limits', async () => {
-    await json('clients', 'create', '--name', 'growing');
+    await someClients('growing');
     const setPlan = (...args: string[]) => json('clients', 'set-plan', 'growing', '--plan', ...args);
     expect(await setPlan('pro')).toMatchObject({ plan: 'pro', perMinute: 300 });
     const agreed = ['enterprise', '--per-minute', '7', '--per-day', '70'];
@@ -155,7 +159,7 @@ describe('keys', () => {
   });
 
   it('are listed, all or those of one client', async () => {
-    await json('clients', 'create', '--name', 'listed');
+    await someClients('listed');
     expect((await run('keys', 'list', '--client', 'listed')).stdout).toBe('There are no keys yet.\n');
     const { id } = await json<Key>('keys', 'issue', '--client', 'listed');
     expect(await json('keys', 'list', '--client', 'listed')).toMatchObject([{ id, client: 'listed' }]);
@@ -179,8 +183,7 @@ describe('keys', () => {
   });
 
   it("are revoked with a note on the client's enabled webhooks, which go on", async () => {
-    await json('clients', 'create', '--name', 'hooked');
-    await json('clients', 'create', '--name', 'neighbour');
+    await someClients('hooked', 'neighbour');
     await aWebhook('hooked', 'https://hooked.example/hunter2');
     await aWebhook('neighbour');
     const { id } = await json<Key>('keys', 'issue', '--client', 'hooked');
@@ -203,7 +206,7 @@ describe('keys', () => {
 });
 
 it('webhooks are shown without the secrets in their URL, disabled and enabled with a reason, and retry their failed deliveries', async () => {
-  await json('clients', 'create', '--name', 'receiver');
+  await someClients('receiver');
   const id = await aWebhook('receiver', 'https://shop.example/path?token=hunter2');
   await database.pool.query(
     `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
@@ -241,7 +244,7 @@ it('webhooks are shown without the secrets in their URL, disabled and enabled wi
 });
 
 it('what destroys or cuts off needs --yes in a script, and is in the audit log with who did it', async () => {
-  await json('clients', 'create', '--name', 'ended');
+  await someClients('ended');
   const { id } = await json<Key>('keys', 'issue', '--client', 'ended');
   for (const command of [
     `keys revoke ${id}`,
@@ -257,8 +260,7 @@ it('what destroys or cuts off needs --yes in a script, and is in the audit log w
     `SELECT action, actor FROM audit_entries WHERE client_name = 'ended' ORDER BY id`,
   );
   expect(rows).toEqual([
-    { action: 'client.created', actor: expect.not.stringContaining('sudo') as string },
-    { action: 'key.issued', actor: expect.any(String) as string },
+    { action: 'key.issued', actor: expect.not.stringContaining('sudo') as string },
     { action: 'key.revoked', actor: expect.stringMatching(/^\S+@.* \(sudo by ann\)$/) as string },
   ]);
 });
