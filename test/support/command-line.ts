@@ -71,12 +71,15 @@ export function petstore(args: string[], environment?: Environment, options?: Ru
 }
 
 /** A client without limits worth the name, put into the database of this URL; its key. */
-export async function unlimitedKey(url: string): Promise<string> {
+export const unlimitedKey = (url: string) => keyOf(url, 'load', 'enterprise', 1_000_000);
+
+/** The key of a new client, put into the database of this URL. @param limit of a minute and of a day, on a plan without fixed ones */
+export async function keyOf(url: string, client: string, plan: string, limit?: number): Promise<string> {
   const key = newApiKey();
   const statement = `WITH client AS (
-    INSERT INTO clients (name, plan, per_minute, per_day) VALUES ('load', 'enterprise', 1000000, 1000000) RETURNING id)
+    INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($3, $4, $5, $5) RETURNING id)
     INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, $1, $2, '{read,write}' FROM client`;
-  await query(url, statement, [digestOf(key), key.slice(-4)]);
+  await query(url, statement, [digestOf(key), key.slice(-4), client, plan, limit ?? null]);
   return key;
 }
 

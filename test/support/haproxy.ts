@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until, within } from './eventually';
 import { read } from './files';
 import { HAPROXY, findProgram } from './programs';
@@ -54,6 +55,8 @@ export class Haproxy {
   async sees(instance: 'one' | 'two', state: 'UP' | 'DOWN'): Promise<void> {
     const labels = `proxy="instances",server="${instance}",state="${state}"`;
     await until(async () => {
+      // haproxy checks an instance twice a second; to read all metrics more often would only take processor time.
+      await sleep(100);
       const metrics = await fetch(`http://127.0.0.1:${this.metricsPort}/metrics`).catch(() => undefined);
       return (await metrics?.text())?.includes(`haproxy_server_status{${labels}} 1\n`) === true;
     });
