@@ -47,11 +47,14 @@ async function open(window: BrowserContextOptions, path: string, port = service.
   await page.goto(addressOf(path, port));
 }
 
-async function expectAccessible(name: string): Promise<void> {
-  const rules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']`;
-  const { violations } = await page.evaluate<{ violations: object[] }>(
-    `axe.run({ runOnly: ${rules}, resultTypes: ['violations'] })`,
-  );
+/** All rules of WCAG 2.2 AA. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+/** The rules whose result depends on colours. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+async function expectAccessible(name: string, runOnly = RULES): Promise<void> {
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
+  const { violations } = await page.evaluate<{ violations: object[] }>(`axe.run(${options})`);
   expect([name, violations]).toEqual([name, []]);
 }
 
@@ -88,22 +91,25 @@ describe('Below a prefix that a proxy removes', () => {
     expect(contents.split('\n').filter((line) => groups.includes(line))).toEqual(groups);
     // Where it is turned off.
     expect(await tried('GET /store/orders').isHidden()).toBe(true);
+    // Light or dark is chosen once for all pages; Scalar itself breaks no rule that this page could keep.
+    await page.evaluate(AXE);
+    await expectAccessible('the reference, light');
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await expectAccessible('the reference, dark', COLOURS);
     await keyField().fill(key);
     await until(async () => (await page.evaluate<string>('JSON.stringify(localStorage)')).includes(key));
     await tried('POST /store/orders').click();
+    const panel = page.locator('[role=dialog]');
+    const send = () => panel.getByRole('button', { name: 'Send' }).first().click();
     const answer = page.waitForResponse(addressOf('/shop/store/orders', port));
-    await page.getByRole('button', { name: 'Send' }).first().click();
+    await send();
     const { 'x-api-key': sent, 'idempotency-key': once } = await (await answer).request().allHeaders();
     expect([sent, once]).toEqual([key, undefined]);
-    await page.getByText('201 Created').waitFor();
+    await panel.getByText('201 Created').waitFor();
 
     // What stands in the editor is sent, however soon after it is typed.
-    const editor = page.getByRole('dialog').locator('.cm-content').first();
-    const send = [
-      () => page.getByRole('button', { name: 'Send' }).first().click(),
-      () => page.keyboard.press('Control+Enter'),
-    ];
-    for (const [index, press] of send.entries()) {
+    const editor = panel.locator('.cm-content').first();
+    for (const [index, press] of [send, () => page.keyboard.press('Control+Enter')].entries()) {
       const body = `{"petId": ${pets[index + 1]!.id}}`;
       await editor.click();
       await page.keyboard.press('Control+A');
@@ -111,32 +117,8 @@ describe('Below a prefix that a proxy removes', () => {
       const request = page.waitForRequest(addressOf('/shop/store/orders', port));
       await press();
       expect((await request).postData()).toBe(body);
-      await page.getByText(`"petId": ${pets[index + 1]!.id},`).waitFor();
+      await panel.getByText(`"petId": ${pets[index + 1]!.id},`).waitFor();
     }
-
-    await page.goto(addressOf('/shop/docs?list#tag/animals/GET/pets', port));
-    await tried('GET /pets').click();
-    const row = page
-      .getByRole('dialog')
-      .getByRole('row')
-      .filter({ has: page.getByLabel('Include status in request') });
-    await row.getByRole('button').first().click();
-    for (const value of ['available', 'sold']) await page.getByRole('option', { name: value }).click();
-    const list = page.waitForRequest((one) => one.url().includes('/shop/pets'));
-    await send[0]!();
-    expect((await list).url()).toBe(addressOf('/shop/pets?status=available&status=sold', port));
-    await page.getByText('200 OK').first().waitFor();
-
-    // The page anew, without the panel that sent the request: Scalar closes the panel at a moment of its own.
-    await page.reload();
-    await tried('GET /pets').waitFor();
-    // Light or dark is chosen once for all pages; Scalar itself breaks no rule that this page could keep.
-    await page.evaluate(AXE);
-    await expectAccessible('the reference, open, light');
-    await page.getByRole('button', { name: 'Dark colours' }).click();
-    await expectAccessible('the reference, open, dark');
-    await page.getByRole('link', { name: 'Guides', exact: true }).first().click();
-    await page.getByRole('button', { name: 'Light colours' }).waitFor();
 
     await page.setViewportSize(PHONE.viewport);
     await page.goto(addressOf('/shop/docs?again#tag/webhooks/POST/webhooks', port));
@@ -148,6 +130,20 @@ describe('Below a prefix that a proxy removes', () => {
     expect(await shown.getByText('experimental', { exact: true }).count()).toBe(1);
     expect(await shown.getByText('too_many_webhooks').count()).toBeGreaterThan(0);
     expect(await page.evaluate<string>('JSON.stringify(localStorage)')).toContain(key);
+
+    await page.setViewportSize(WIDE.viewport);
+    await page.goto(addressOf('/shop/docs?again#tag/animals/GET/pets', port));
+    await tried('GET /pets').click();
+    const row = panel.getByRole('row').filter({ has: page.getByLabel('Include status in request') });
+    await row.getByRole('button').first().click();
+    for (const value of ['available', 'sold']) await page.getByRole('option', { name: value }).click();
+    const list = page.waitForRequest((one) => one.url().includes('/shop/pets'));
+    await send();
+    expect((await list).url()).toBe(addressOf('/shop/pets?status=available&status=sold', port));
+    await panel.getByText('200 OK').first().waitFor();
+
+    await page.goto(addressOf('/shop/docs/guides/limits', port));
+    await page.getByRole('button', { name: 'Light colours' }).waitFor();
   });
 
   test('Swagger UI lists all operations, hides the panel of one, fills in no header, and sends to the address that served it', async () => {
@@ -209,7 +205,7 @@ describe('A guide', () => {
       await expectAccessible(name);
       await page.emulateMedia({ colorScheme: 'dark' });
       // These two have all that guides are made of: tables, and code in every language.
-      if (['getting-started', 'events'].includes(name)) await expectAccessible(`${name}, dark`);
+      if (['getting-started', 'events'].includes(name)) await expectAccessible(`${name}, dark`, COLOURS);
     }
     // Where the window is wide, the contents stand beside the text.
     await page.setViewportSize(WIDE.viewport);
