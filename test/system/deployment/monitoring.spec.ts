@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unlimitedKey } from '../../support/command-line';
 import { ROOT, read, readYaml, useFolder } from '../../support/files';
 import { PROMTOOL, findProgram } from '../../support/programs';
 import { freePort } from '../../support/redis-server';
 import { until } from '../../support/eventually';
 import { useProcesses } from '../../support/service-process';
-import { commandJson } from '../cli/support/use-command-line';
 
 interface Dashboard {
   panels: { targets?: { expr: string }[] }[];
@@ -31,9 +31,8 @@ describe('Dashboard and alerts', () => {
 
   beforeAll(async () => {
     const port = await freePort();
-    const environment = { DATABASE_URL: database.url, METRICS_PORT: String(port) };
-    const service = await bench.serve(environment);
-    const { key } = await commandJson<{ key: string }>(['db', 'seed'], environment);
+    const service = await bench.serve({ DATABASE_URL: database.url, METRICS_PORT: String(port) });
+    const key = await unlimitedKey(database.url);
     expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
     // An answer is counted a moment after it is sent.
     await until(async () => {
