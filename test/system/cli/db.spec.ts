@@ -68,10 +68,23 @@ function onServer(change: Partial<URL>): string {
   return Object.assign(new URL(process.env.TEST_POSTGRES_URL!), change).href;
 }
 
+function withOptions(options: string): string {
+  return onServer({ password: secret, search: `?options=${options}` });
+}
+
+const refused = ({ source }: RegExp) => new RegExp(`database of DATABASE_URL cannot be used: ${source}`);
+
 it.each([
   ['unreachable', `postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/],
   ['locked', onServer({ username: 'nobody', password: secret }), /DATABASE_URL.*"nobody" does not exist/],
   ['missing', onServer({ pathname: '/nowhere' }), /DATABASE_URL.*"nowhere" does not exist/],
+  [
+    'without an option of the URL',
+    withOptions('-cnosuch%3D1'),
+    refused(/unrecognized .* parameter "nosuch"/),
+  ],
+  ['without a value of the URL', withOptions('-cwork_mem%3Dabc'), refused(/invalid value for .*: "abc"/)],
+  ['refusing the form of options', withOptions('-cwork_mem'), refused(/-c work_mem requires a value/)],
 ])('a database that is %s is reported in one line without its password', async (_what, url, line) => {
   for (const command of ['clients list', 'db status']) {
     const outcome = await runCommand(command.split(' '), { DATABASE_URL: url });

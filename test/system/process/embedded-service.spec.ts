@@ -1,8 +1,9 @@
+import { petstore } from '../../support/command-line';
 import { until } from '../../support/eventually';
+import { ELSEWHERE, WITHOUT_EFFECT } from '../../support/libpq';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
-import { commandJson } from '../cli/support/use-command-line';
 
 const STOPPED = { code: 0, signal: null };
 
@@ -11,10 +12,19 @@ const environment: Record<string, string> = bench.embedded();
 let first: ServiceProcess;
 let key: string;
 
+/** Runs a command that has to succeed, and reads what it printed as JSON. */
+async function run<Printed>(command: string, variables = environment): Promise<Printed> {
+  const { code, stdout, stderr } = await petstore([...command.split(' '), '--json'], variables);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Printed;
+}
+
 beforeAll(async () => {
   environment.PORT = String(await freePort());
-  first = await bench.serve(environment);
-  ({ key } = await commandJson<{ key: string }>(['keys', 'issue', '--client', 'demo'], environment));
+  // For the embedded database, no variable of libpq counts.
+  const withVariables = { ...environment, ...ELSEWHERE, ...WITHOUT_EFFECT };
+  first = await bench.serve(withVariables);
+  ({ key } = await run<{ key: string }>('keys issue --client demo', withVariables));
   expect(await first.end()).toEqual(STOPPED);
 });
 afterAll(() => bench.clear());
@@ -101,7 +111,7 @@ describe('a service on an embedded database', () => {
     begun.write(body.slice(5));
     expect(await begun.answer()).toMatchObject({ status: 201, headers: { connection: 'close' } });
     await expectStopped(service, () => begun.closed());
-    const used = await commandJson<{ day: { remaining: number } }>(['quotas', 'show', 'demo'], environment);
+    const used = await run<{ day: { remaining: number } }>('quotas show demo');
     expect(used.day.remaining).toBe(before - 26);
   });
 

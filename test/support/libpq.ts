@@ -1,0 +1,22 @@
+/** Variables of libpq, and of the driver, that have no effect on the service. */
+export const WITHOUT_EFFECT = {
+  PGSSLMODE: 'require',
+  PGSSLNEGOTIATION: 'direct',
+  PGOPTIONS: '-csearch_path=nowhere',
+  PGREPLICATION: 'database',
+  PGBINARY: '1',
+  PGAPPNAME: 'x',
+  PGCONNECT_TIMEOUT: 'x',
+  PGCLIENT_ENCODING: 'LATIN1',
+  PGSERVICE: 'none',
+  NODE_PG_FORCE_NATIVE: '1',
+};
+
+/** The variables that name another database than the service's. */
+export const ELSEWHERE = {
+  PGHOST: '/nowhere',
+  PGPORT: '1',
+  PGUSER: 'nobody',
+  PGDATABASE: 'none',
+  PGPASSWORD: 'x',
+};
