@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { unlimitedKey } from '../../support/command-line';
 import { listen, until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
-import { type TestService, startService } from '../../support/service';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { type ServiceProcess, useProcesses } from '../../support/service-process';
 
 const SERVER = 2;
 const CLIENT = 3;
@@ -50,28 +50,28 @@ const collector = createServer((request, answer) => {
   });
 });
 
-const bench = new ServiceBench();
+const { bench, database } = useProcesses();
 let redis: RedisServer;
-/** Issues keys and owns the database; its own requests are not traced. */
-let office: TestService;
 let key: string;
 let service: ServiceProcess;
 
 /** The service has to be its own process: drivers are traced as Node loads them, and jest loads them itself. */
 async function serve(environment: Record<string, string>): Promise<void> {
-  const { url: DATABASE_URL } = office.database;
-  service = await bench.serve({ DATABASE_URL, LOG_LEVEL: 'info', INSTANCES: '2', ...environment });
+  service = await bench.serve({
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'info',
+    INSTANCES: '2',
+    ...environment,
+  });
 }
 
 beforeAll(async () => {
-  [redis, office] = await Promise.all([RedisServer.start(), startService()]);
+  redis = await RedisServer.start();
   collectorPort = await listen(collector);
-  ({ key } = await office.issueKey());
-  await (await office.caller()).post('/categories', { name: SECRET });
+  key = await unlimitedKey(database.url);
+  await database.pool.query('INSERT INTO categories (name) VALUES ($1)', [SECRET]);
 });
 afterAll(async () => {
-  await bench.clear();
-  await office.close();
   await redis.close();
   collector.close().closeAllConnections();
 });
