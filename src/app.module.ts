@@ -37,7 +37,10 @@ const RETENTION: Provider = {
   provide: Retention,
   inject: [Database, Clock, FEATURES],
   useFactory: (database: Database, clock: Clock, features: Feature[]) =>
-    new Retention(database, clock, [...features.flatMap(({ expired = [] }) => expired), EXPIRED_INSTANCES]),
+    new Retention(database, clock, [
+      ...features.flatMap(({ expiredRows = [] }) => expiredRows),
+      EXPIRED_INSTANCES,
+    ]),
 };
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
@@ -49,7 +52,7 @@ function commonProviders(features: Feature[], settings: AllSettings, actor: Acto
     { provide: FEATURES, useValue: features },
     { provide: Actor, useValue: actor },
     { provide: Clock, useClass: SystemClock },
-    { provide: CLIENT_DEPENDENTS, useValue: features.flatMap(({ ofClient = [] }) => ofClient) },
+    { provide: CLIENT_DEPENDENTS, useValue: features.flatMap(({ clientDependent = [] }) => clientDependent) },
     {
       provide: CommandExecutor,
       inject: [Database, Clock],

@@ -21,8 +21,8 @@ export interface Feature {
   prepare?(settings: Settings): Settings;
   /** Returns a file that belongs to a copy of the store, for example the key for webhook secrets. */
   copiedFile?(settings: Settings): CopiedFile | undefined;
-  expired?: readonly ExpiredRows[];
-  ofClient?: ClientDependent;
+  expiredRows?: readonly ExpiredRows[];
+  clientDependent?: ClientDependent;
   outgoing?: OutgoingSockets;
   schemas?: Record<string, SchemaObject>;
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;

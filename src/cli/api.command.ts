@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { BaseCommand, type Commander, print } from '#libs/command-line';
 import { OperatorError, UsageError, printable, printableJson } from '#libs/messages';
-import { RunningService, URL_OPTION, keyInEnvironment, noService } from '../modules/auth';
+import { RunningService, URL_OPTION, keyInEnvironment, serviceUnreachable } from '../modules/auth';
 
 type Field = [name: string, text: string];
 
@@ -120,7 +120,7 @@ async function send(url: URL, request: RequestInit): Promise<Response> {
     if (NOT_SENT.includes(code ?? '')) {
       throw new UsageError(`The request cannot be sent: ${message}.`);
     }
-    throw noService(url.origin, message);
+    throw serviceUnreachable(url.origin, message);
   }
 }
 

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
-import { type FoundData, findData, startEmbeddedPostgres, unavailability } from '#libs/embedded-postgres';
+import { type FoundData, findData, startEmbeddedPostgres, reasonUnavailable } from '#libs/embedded-postgres';
 import { StartError } from '#libs/messages';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
@@ -172,7 +172,7 @@ export async function openDatabase(
     const isEmbedded = databaseUrl === undefined;
     return { url, isEmbedded, lost: new Promise<never>(() => undefined), stop: () => Promise.resolve() };
   }
-  const reason = unavailability();
+  const reason = reasonUnavailable();
   if (reason !== undefined) {
     throw new StartError(
       `DATABASE_URL is not set, and the embedded PostgreSQL ${reason}. ` +

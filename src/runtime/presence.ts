@@ -17,7 +17,7 @@ const UNKNOWN_SECONDS = 3_600;
 
 export const EXPIRED_INSTANCES: ExpiredRows = {
   table: 'instances',
-  expired: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
+  condition: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
 };
 
 /** A process that serves this store, as recorded in the table `instances`. */

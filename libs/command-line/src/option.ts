@@ -15,7 +15,7 @@ export const DAYS_OPTION = ['--days <days>', 'number of UTC days, 1 to 90', whol
 
 export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'an id, which is a whole number');
 
-export function someOf<Known extends string>(known: readonly Known[]) {
+export function commaSeparated<Known extends string>(known: readonly Known[]) {
   return (text: string, before: Known[] = []): Known[] => {
     const given = new Set<string>([...before, ...text.split(',')]);
     const unknown = [...given].find((one) => !known.includes(one as Known));
@@ -29,13 +29,13 @@ export function someOf<Known extends string>(known: readonly Known[]) {
 /**
  * Declares an option that takes one or more of the known texts. The help and the completion of shells show these texts.
  */
-export function someOfOption<Known extends string>(
+export function commaSeparatedOption<Known extends string>(
   command: Commander,
   flags: string,
   description: string,
   known: readonly Known[],
 ) {
-  return command.createOption(flags, description).choices(known).argParser(someOf(known));
+  return command.createOption(flags, description).choices(known).argParser(commaSeparated(known));
 }
 
 /** Reads a time in the future in RFC 3339 format. A day such as `2027-01-31` means the end of that day in UTC. */

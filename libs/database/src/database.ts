@@ -92,7 +92,7 @@ export class ReadOnlyDatabaseError extends Error {
 
 @Injectable()
 export class Database {
-  private readonly reads = new Reads((work) => this.session(work));
+  private readonly reads = new Reads((work) => this.withSession(work));
   private readonly logger = new Logger('Database');
   private readonly names = new StatementNames(() => this.logger.warn(WITHOUT_NAMES));
   private readonly sessions = new WeakMap<PoolClient, Session>();
@@ -129,7 +129,7 @@ export class Database {
    * Runs `work` on a connection of its own. `work` must not leave a transaction open.
    * @throws the error of `work`
    */
-  async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  async withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const connection = await poolOf(this.dataSource).connect();
     const session = entryOf(
       this.sessions,
@@ -149,7 +149,7 @@ export class Database {
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     const [result] = await withRetries(() =>
-      this.session((session) => session.execute([{ statement, values }])),
+      this.withSession((session) => session.execute([{ statement, values }])),
     );
     const { columns, rows } = result!;
     return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
@@ -159,7 +159,7 @@ export class Database {
    * @throws ReadOnlyDatabaseError if the database is read-only; the driver's error if the database cannot be reached
    */
   async assertWritable(): Promise<void> {
-    await this.session(async (session) => {
+    await this.withSession(async (session) => {
       const text = `SELECT current_setting('transaction_read_only')`;
       const [result] = await session.execute([{ statement: { text, isUnprepared: true } }]);
       if (result!.rows[0]![0] === 'on') {

@@ -87,7 +87,7 @@ export class PageReader<Row extends object, Filters, Page> {
   }
 
   private pagesOf(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
-    const { names: columns, source: table, idColumn: id } = this.database.table(this.entity);
+    const { columnNames: columns, source: table, idColumn: id } = this.database.table(this.entity);
     const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
     const valuesOf = (key: string) => JSON.parse(key) as [after: number, rows: number, ...unknown[]];
     return {

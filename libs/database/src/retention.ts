@@ -6,17 +6,17 @@ import { Database } from './database';
 export interface ExpiredRows {
   table: string;
   /** Returns the SQL condition that selects the rows to delete. `now` is the unix time in milliseconds. */
-  expired: (now: number) => string;
+  condition: (now: number) => string;
   /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
   maxRows?: number;
 }
 
 /**
- * Returns the `expired` condition for rows that are older than a number of days.
+ * Returns the condition for rows that are older than a number of days.
  * @param days the number of UTC days whose rows are kept, including today
  * @param dayColumn an SQL column or expression of type `date`; rows with null are kept
  */
-export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['expired'] {
+export function olderThan(days: number, dayColumn = 'day'): ExpiredRows['condition'] {
   return (now) => `${dayColumn} < '${utcDate(now - (days - 1) * DAY_MS)}'`;
 }
 
@@ -65,10 +65,10 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return total;
   }
 
-  private async deleteFrom({ table, expired, maxRows = MAX_ROWS }: ExpiredRows): Promise<number> {
+  private async deleteFrom({ table, condition, maxRows = MAX_ROWS }: ExpiredRows): Promise<number> {
     // Select the rows with an array: with a join, PostgreSQL would read the whole table for every DELETE statement.
     const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${table} WHERE ${expired(this.clock.now())} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+        SELECT ctid FROM ${table} WHERE ${condition(this.clock.now())} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
       SELECT count(*)::int AS count FROM deleted`;
     let total = 0;
     for (let deleted = maxRows; deleted === maxRows && !this.isStopped; total += deleted) {

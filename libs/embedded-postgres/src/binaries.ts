@@ -21,7 +21,7 @@ function packageFolder(): string {
  * Returns why PostgreSQL cannot run on this machine, as the rest of a sentence that begins with "PostgreSQL". Undefined
  * if PostgreSQL can run.
  */
-export function unavailability(): string | undefined {
+export function reasonUnavailable(): string | undefined {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   if (process.platform === 'linux' && header.glibcVersionRuntime === undefined) {
     return 'needs glibc, which this system (such as Alpine) does not have';
@@ -43,7 +43,7 @@ function packageVersion(): string {
  * Returns the path of a program: in the npm package or, if `account` may be unable to read the package, in a copy below
  * `copies`.
  */
-export function programFor(
+export function programPath(
   name: 'initdb' | 'postgres',
   account: Account | undefined,
   copies: string,

@@ -7,7 +7,7 @@ import {
   EmbeddedPostgresError,
   errorCodeOf,
   messageOf,
-  programFor,
+  programPath,
   programOptions,
   reasonIn,
   withRemedy,
@@ -31,14 +31,14 @@ const ACCOUNT = 'embedded-postgres';
  */
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
-export type DataFolder = ReturnType<typeof openFolder>;
+export type DataFolder = ReturnType<typeof checkedFolder>;
 
 /**
  * Checks a data folder, and returns its paths and the operating system's account that runs its server.
  * @param shared the folder for a copy of the binaries, if root starts the server for an account that cannot read the
  * package
  */
-export function openFolder(given: string, shared = '/var/lib/embedded-postgres') {
+export function checkedFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);
   // Fail here if the path is a file. Otherwise Node 24 would report that the data folder below the path does not exist.
   fs.opendirSync(path).closeSync();
@@ -126,7 +126,7 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;
   const account = folder.account();
-  const initdb = programFor('initdb', account, runtime);
+  const initdb = programPath('initdb', account, runtime);
   const staging = fs.mkdtempSync(join(path, STAGING));
   const args = [
     ...['-D', account ? WORKING_DIRECTORY : staging, '-U', USER, '--auth-local=trust', '--auth-host=reject'],

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { ensureCluster, holdsData, NOBODY, openFolder, PORT, USER } from './cluster';
+import { ensureCluster, holdsData, NOBODY, checkedFolder, PORT, USER } from './cluster';
 import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
-import { ServerInUseError, ownServer } from './server';
+import { ServerInUseError, superviseServer } from './server';
 
-export { EmbeddedPostgresError, unavailability } from './binaries';
+export { EmbeddedPostgresError, reasonUnavailable } from './binaries';
 
 interface EmbeddedPostgresOptions {
   /** The folder for all files of the server. A relative path starts at the working directory. */
@@ -45,13 +45,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   let url = '';
   try {
     makeFolder(path, 0o700);
-    const folder = openFolder(path, options.sharedDirectory);
+    const folder = checkedFolder(path, options.sharedDirectory);
     await ensureCluster(folder, parameters.fsync !== 'off');
     url = urlOf(folder.cluster, database);
     if (folder.account()?.uid === NOBODY.uid) {
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
-    const server = await ownServer({ folder, database, parameters, log, signal });
+    const server = await superviseServer({ folder, database, parameters, log, signal });
     const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {
@@ -89,7 +89,7 @@ export interface FoundData {
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
   try {
-    const folder = openFolder(path);
+    const folder = checkedFolder(path);
     if (!holdsData(folder)) return undefined;
     const { cluster } = folder;
     const psql = `psql -h '${cluster}' -U ${USER} ${database}`;

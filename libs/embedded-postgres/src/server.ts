@@ -10,7 +10,7 @@ import {
   EmbeddedPostgresError,
   errorCodeOf,
   messageOf,
-  programFor,
+  programPath,
   programOptions,
   reasonIn,
   withRemedy,
@@ -184,7 +184,7 @@ function launch({ folder, parameters }: Server): ChildProcess {
   const args = ['-D', account ? WORKING_DIRECTORY : cluster, ...settings];
   const options = { ...programOptions(account, cluster), detached: true };
   try {
-    const program = programFor('postgres', account, runtime);
+    const program = programPath('postgres', account, runtime);
     const child = spawn(program, args, { ...options, stdio: ['ignore', log, log] });
     child.once('error', (error) => fs.appendFileSync(folder.log, `FATAL: ${messageOf(error)}\n`));
     child.unref();
@@ -244,7 +244,7 @@ async function stopPostmaster(
  * with the error.
  * @throws ServerInUseError if another process owns the server
  */
-export async function ownServer(server: Server) {
+export async function superviseServer(server: Server) {
   const { folder, log } = server;
   let connection = await connectAsOwner(server);
   let pid = 0;

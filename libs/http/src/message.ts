@@ -35,7 +35,7 @@ export function trimmed(text: string): string {
 }
 
 /** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
-const NOWHERE = '/%25/';
+const UNROUTED_PATH = '/%25/';
 /** Replaces the target of `OPTIONS *`, which is no path. The router accepts only paths, and no route has this path. */
 export const WHOLE_SERVICE = '/%25/*';
 
@@ -52,13 +52,13 @@ export function originForm(request: IncomingMessage, target = request.url!): str
       const rest = target.slice(root.length);
       return originForm(request, rest.startsWith('/') ? rest : `/${rest}`);
     }
-    return target === '*' && request.method === 'OPTIONS' ? WHOLE_SERVICE : NOWHERE;
+    return target === '*' && request.method === 'OPTIONS' ? WHOLE_SERVICE : UNROUTED_PATH;
   }
   try {
     decodeURIComponent(target.split(/[?#]/, 1)[0]!);
     return target;
   } catch {
-    return target.slice(0, target.lastIndexOf('/', target.indexOf('%'))) + NOWHERE;
+    return target.slice(0, target.lastIndexOf('/', target.indexOf('%'))) + UNROUTED_PATH;
   }
 }
 

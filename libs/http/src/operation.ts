@@ -101,7 +101,7 @@ function responding(response: ResponseOptions): MethodDecorator[] {
  * @param properties the fields to require. Their types are repeated, because some code generators ignore `required`
  * without a type
  */
-export function storedSchema(
+export function responseSchema(
   name: string,
   properties: NonNullable<SchemaObject['properties']>,
 ): SchemaObject {

@@ -50,8 +50,8 @@ export const InsufficientScopeError = defineError({
   example: ['write'],
 });
 
-export const MISSING = new MissingApiKeyError();
-export const INVALID = new InvalidApiKeyError();
+export const MISSING_KEY = new MissingApiKeyError();
+export const INVALID_KEY = new InvalidApiKeyError();
 
 const SCHEME_AND_VALUE = /^(?:(\S+) )?(.*)$/;
 
@@ -83,12 +83,12 @@ export function presentedKey(request: Pick<IncomingMessage, 'rawHeaders'>): stri
   keys.delete('');
   const [key, ...others] = keys;
   if (key === undefined) {
-    return MISSING;
+    return MISSING_KEY;
   }
   if (others.length > 0) {
     return new ConflictingCredentialsError();
   }
-  return KEY_SHAPE.test(key) ? key : INVALID;
+  return KEY_SHAPE.test(key) ? key : INVALID_KEY;
 }
 
 export type AccessRule = Scope | 'any key' | 'public';

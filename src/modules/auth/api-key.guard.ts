@@ -12,7 +12,13 @@ import { Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock } from '#libs/clock';
 import { Database, type SharedRead, type Statement } from '#libs/database';
-import { type AccessRule, InsufficientScopeError, INVALID, MISSING, presentedKey } from './access-rules';
+import {
+  type AccessRule,
+  InsufficientScopeError,
+  INVALID_KEY,
+  MISSING_KEY,
+  presentedKey,
+} from './access-rules';
 import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
 import { ApiKey } from './api-key.entity';
 
@@ -146,7 +152,7 @@ export class Authenticator implements BeforeApplicationShutdown {
 
   private identityOf({ key }: KnownKey = { key: null }): Identity {
     const isValid = key !== null && (key.expiresAt === null || key.expiresAt > this.clock.now());
-    return isValid ? { key, refusal: null } : { key: null, refusal: INVALID };
+    return isValid ? { key, refusal: null } : { key: null, refusal: INVALID_KEY };
   }
 
   /** Saves the last uses in this phase of the shutdown, because Nest may close the database in the next phase. */
@@ -187,7 +193,7 @@ export function assertMayCall({ caller, routeOptions }: FastifyRequest, undeclar
     return;
   }
   if (!caller?.key) {
-    throw caller?.refusal ?? MISSING;
+    throw caller?.refusal ?? MISSING_KEY;
   }
   if (rule !== 'any key' && !caller.key.scopes.includes(rule)) {
     throw new InsufficientScopeError(rule);

@@ -61,7 +61,11 @@ export class ClientsService {
     return reader.existsBy(Client, { name });
   }
 
-  async named(name: string, reader = this.clients.manager, lock?: FindOneOptions['lock']): Promise<Client> {
+  async getByName(
+    name: string,
+    reader = this.clients.manager,
+    lock?: FindOneOptions['lock'],
+  ): Promise<Client> {
     const client = await reader.findOne(Client, { where: { name }, lock });
     if (client === null) {
       const names = (await reader.find(Client, { select: { name: true } })).map((one) => one.name);
@@ -75,8 +79,8 @@ export class ClientsService {
    * Finds a client and locks its row until the end of the transaction, so that no other transaction adds a key to the
    * client.
    */
-  locked(name: string, transaction: Transaction): Promise<Client> {
-    return this.named(name, transaction, { mode: 'pessimistic_write' });
+  lockByName(name: string, transaction: Transaction): Promise<Client> {
+    return this.getByName(name, transaction, { mode: 'pessimistic_write' });
   }
 
   setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
@@ -93,7 +97,7 @@ export class ClientsService {
    */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
-      const client = await this.locked(name, transaction);
+      const client = await this.lockByName(name, transaction);
       const active = { clientId: client.id, revokedAt: IsNull() };
       const keys = await transaction.find(ApiKey, {
         select: { id: true },
@@ -123,7 +127,7 @@ export class ClientsService {
     outer?: Transaction,
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
-      const client = await this.locked(clientName, transaction);
+      const client = await this.lockByName(clientName, transaction);
       const terms = { name, scopes: [...scopes], expiresAt };
       const issued = await saveNewKey(transaction, { client, ...terms });
       const entry = { action: 'key.issued', keyId: issued.record.id, details: terms } as const;
@@ -134,13 +138,13 @@ export class ClientsService {
 
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
-      clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.named(clientName)).id };
+      clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.getByName(clientName)).id };
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
   revokeKey(reference: KeyReference): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
-      const key = await this.lockedKey(reference, transaction);
+      const key = await this.lockKey(reference, transaction);
       if (key.revokedAt === null) {
         key.revokedAt = new Date(this.clock.now());
         await transaction.save(key);
@@ -153,7 +157,7 @@ export class ClientsService {
   /** @param terms the new values; undefined keeps the present value */
   updateKey(reference: KeyReference, terms: KeyTerms): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
-      const key = await this.lockedKey(reference, transaction);
+      const key = await this.lockKey(reference, transaction);
       const { id } = key;
       if (key.revokedAt !== null) {
         throw new OperatorError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
@@ -177,7 +181,7 @@ export class ClientsService {
    */
   rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
-      const old = await this.lockedKey(reference, transaction);
+      const old = await this.lockKey(reference, transaction);
       const now = this.clock.now();
       const state = stateOf(old, now);
       if (state === 'revoked' || state === 'expired') {
@@ -220,13 +224,13 @@ export class ClientsService {
     return key;
   }
 
-  lockedKey(reference: KeyReference, transaction: Transaction): Promise<ApiKey> {
+  lockKey(reference: KeyReference, transaction: Transaction): Promise<ApiKey> {
     return this.findKey(reference, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
   }
 
   private change(name: string, action: 'client.plan_changed' | 'client.renamed', values: Partial<Client>) {
     return this.database.transaction(async (transaction) => {
-      const client = await this.locked(name, transaction);
+      const client = await this.lockByName(name, transaction);
       const details = changesOf(client, values);
       if (details !== undefined) {
         await transaction.save(transaction.merge(Client, client, values));

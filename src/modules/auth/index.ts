@@ -17,7 +17,7 @@ export {
   type IssuedKey,
   type KeyReference,
 } from './clients.service';
-export { keyInEnvironment, noService, RunningService, URL_OPTION } from './running-service';
+export { keyInEnvironment, serviceUnreachable, RunningService, URL_OPTION } from './running-service';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Client, ApiKey])],

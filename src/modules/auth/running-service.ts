@@ -23,7 +23,7 @@ function serviceUrl(text: string): string {
   return text.replace(/\/$/, '');
 }
 
-export function noService(url: string, reason: string): OperatorError {
+export function serviceUnreachable(url: string, reason: string): OperatorError {
   return new OperatorError(
     `No service answers at ${url} (${reason}). Start the service with ${PETSTORE} serve, or name another address with --url.`,
     'no_service',

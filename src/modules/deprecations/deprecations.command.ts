@@ -19,7 +19,7 @@ export class DeprecationsCommand extends StoreCommand {
 
   protected async execute(options: OutputOptions & { days: number; client?: string }): Promise<void> {
     if (options.client !== undefined) {
-      await this.clients.named(options.client);
+      await this.clients.getByName(options.client);
     }
     const uses = await this.calls.report(options.days, options.client);
     printMany(uses, options, 'Nobody has called a deprecated operation.');

@@ -17,6 +17,6 @@ class DeprecationsModule {}
 
 export const DEPRECATIONS: Feature = {
   module: DeprecationsModule,
-  expired: [{ table: 'deprecated_calls', expired: olderThan(KEPT_DAYS) }],
+  expiredRows: [{ table: 'deprecated_calls', condition: olderThan(KEPT_DAYS) }],
   commands: async () => [(await import('./deprecations.command.js')).DeprecationsCommand],
 };

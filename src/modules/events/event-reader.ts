@@ -119,13 +119,13 @@ export class EventReader {
    * although more follow.
    * @param caller id of the client that reads; undefined for the service itself
    */
-  async after(
+  async pageAfter(
     from: FeedPosition,
     { type, petId }: EventFilter,
     most: number,
     caller?: number,
   ): Promise<EventPage> {
-    const end = await this.end(caller);
+    const end = await this.feedEnd(caller);
     const { position, time, countBefore } = from;
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
@@ -137,7 +137,7 @@ export class EventReader {
       return { events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
     }
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
-      return this.after(FEED_START, { type, petId }, most, caller);
+      return this.pageAfter(FEED_START, { type, petId }, most, caller);
     }
     const [again] = await this.database.read(BEFORE_LOSS, [position, time], caller);
     return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
@@ -145,17 +145,17 @@ export class EventReader {
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
-    const end = await this.end();
+    const end = await this.feedEnd();
     const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most, end]);
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
-  async last(caller?: number): Promise<FeedPosition> {
-    const [row] = await this.database.read(LAST, [await this.end(caller)], caller, false);
+  async lastPosition(caller?: number): Promise<FeedPosition> {
+    const [row] = await this.database.read(LAST, [await this.feedEnd(caller)], caller, false);
     return placeOf(row) ?? FEED_START;
   }
 
-  private end(caller?: number): Promise<number> {
+  private feedEnd(caller?: number): Promise<number> {
     return this.database.readByKey(END, null, caller);
   }
 }

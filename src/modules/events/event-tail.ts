@@ -54,7 +54,11 @@ export class EventTail implements OnModuleDestroy {
    * @returns a position up to which no event matches the filter
    * @throws ApiError 503 if too many requests are waiting
    */
-  async next(waiting: Omit<Waiter, 'end'>, milliseconds: number, signal: AbortSignal): Promise<FeedPosition> {
+  async waitForEvent(
+    waiting: Omit<Waiter, 'end'>,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<FeedPosition> {
     const ofClient = [...this.waits].filter(({ clientId }) => clientId === waiting.clientId).length;
     if (ofClient >= MAX_WAITS_OF_CLIENT || this.waits.size >= MAX_WAITS) {
       throw new ServiceUnavailableError();
@@ -82,7 +86,7 @@ export class EventTail implements OnModuleDestroy {
     const positions = waits.map(({ after }) => after);
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     for (let more = waits.length > 0; more;) {
-      const page = await this.events.after(from, {}, MAX_READ);
+      const page = await this.events.pageAfter(from, {}, MAX_READ);
       waits.forEach((wait) => show(wait, page));
       from = page.reached;
       more = page.hasMore && !page.isLost;

@@ -9,7 +9,7 @@ import {
   identifier,
   print,
   printMany,
-  someOfOption,
+  commaSeparatedOption,
   untilInterrupted,
   wholeNumber,
 } from '#libs/command-line';
@@ -45,7 +45,7 @@ export class EventsCommand extends BaseCommand {
 
   declare(command: Commander): void {
     command
-      .addOption(someOfOption(command, '--types <types>', TYPES, EVENT_TYPES))
+      .addOption(commaSeparatedOption(command, '--types <types>', TYPES, EVENT_TYPES))
       .option('--pet <id>', 'only events about this pet, its inventory and its orders', identifier)
       .option(
         '--limit <events>',
@@ -71,10 +71,10 @@ export class EventsCommand extends BaseCommand {
   }
 
   private follow(filter: EventFilter, { limit, json }: EventsOptions): Promise<void> {
-    const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : inALine(event));
+    const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : eventLine(event));
     return untilInterrupted('no more events are shown', async (signal) => {
       await this.store.open();
-      let place = await this.events.last();
+      let place = await this.events.lastPosition();
       const earlier = await this.events.newest(filter, limit);
       earlier.filter((event) => event.position <= place.position).forEach(report);
       if (!json) {
@@ -82,7 +82,12 @@ export class EventsCommand extends BaseCommand {
       }
       for (;;) {
         signal.throwIfAborted();
-        const { events: found, reached, hasMore, isLost } = await this.events.after(place, filter, MAX_READ);
+        const {
+          events: found,
+          reached,
+          hasMore,
+          isLost,
+        } = await this.events.pageAfter(place, filter, MAX_READ);
         if (isLost) {
           process.stderr.write(formatError(LOST));
         }
@@ -96,6 +101,6 @@ export class EventsCommand extends BaseCommand {
   }
 }
 
-function inALine({ timestamp, type, data }: EventDto): string {
+function eventLine({ timestamp, type, data }: EventDto): string {
   return `${timestamp}  ${type.padEnd(17)}  ${printableJson(data)}`;
 }

@@ -63,21 +63,21 @@ export class EventsController {
 
   private async read(query: ListEventsQuery, clientId: number, request: FastifyRequest): Promise<EventPage> {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
-    const start = cursor === NOW ? await this.events.last(clientId) : positionAt(cursor);
+    const start = cursor === NOW ? await this.events.lastPosition(clientId) : positionAt(cursor);
     if (cursor === NOW && wait === 0) {
       // Return an empty page: the caller only needs the page's `Link`, which points to the end of the feed.
       return { events: [], reached: start, hasMore: false };
     }
-    const page = await this.events.after(start, query, limit, clientId);
+    const page = await this.events.pageAfter(start, query, limit, clientId);
     if (wait === 0 || page.events.length > 0 || page.hasMore) {
       return page;
     }
     const hungUp = disconnectSignalOf(request.raw.socket);
     const waiting = { clientId, filter: query, after: page.reached };
     const since = performance.now();
-    const seen = await this.tail.next(waiting, wait * 1_000, hungUp);
+    const seen = await this.tail.waitForEvent(waiting, wait * 1_000, hungUp);
     request.waitedMs = performance.now() - since;
-    const found = await this.events.after(seen, query, limit, clientId);
+    const found = await this.events.pageAfter(seen, query, limit, clientId);
     // Check the key again: a key that was revoked during the wait must not receive events.
     await this.authenticator.confirm(request);
     return found;

@@ -28,14 +28,14 @@ const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;
 
 /** SQL condition for expired events. Only the oldest events are examined, so that no index on the time is needed. */
-const expired = (now: number): string =>
+const isExpired = (now: number): string =>
   `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
    AND time < '${new Date(now - KEPT_MS).toISOString()}'`;
 
 export const EVENTS: Feature = {
   module: EventsModule,
   commandModule: EventLogModule,
-  expired: [{ table: 'events', expired, maxRows: SLICE }],
+  expiredRows: [{ table: 'events', condition: isExpired, maxRows: SLICE }],
   schemas: EVENT_SCHEMAS,
   commands: async () => [(await import('./events.command.js')).EventsCommand],
 };

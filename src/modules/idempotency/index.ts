@@ -11,5 +11,5 @@ class IdempotencyModule {}
 
 export const IDEMPOTENCY: Feature = {
   module: IdempotencyModule,
-  expired: [{ table: 'idempotency_records', expired: () => EXPIRED }],
+  expiredRows: [{ table: 'idempotency_records', condition: () => EXPIRED }],
 };

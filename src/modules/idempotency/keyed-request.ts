@@ -170,7 +170,7 @@ export class KeyedRequest {
   private keep(state: State, status: number, body: unknown): void {
     const response = { fingerprint: this.fingerprint, status, body: JSON.stringify(body) };
     state.append(RECORDS, { name: this.name, ...response });
-    state.note(RESPONSES, this.name, response);
+    state.setLookup(RESPONSES, this.name, response);
   }
 
   private replay({ fingerprint, status, body }: StoredResponse): unknown {

@@ -6,7 +6,7 @@ import {
   Integer,
   PageQuery,
   parseTimestamp,
-  storedSchema,
+  responseSchema,
   Timestamp,
   TrueOrFalse,
 } from '#libs/http';
@@ -88,7 +88,7 @@ export class OrderDto {
 }
 
 export const ORDER_SCHEMAS: Record<string, SchemaObject> = {
-  StoredOrder: storedSchema('Order', {
+  StoredOrder: responseSchema('Order', {
     id: ID_SCHEMA,
     petId: ID_SCHEMA,
     quantity: { type: 'integer', format: 'int32', minimum: QUANTITY.min, maximum: QUANTITY.max },

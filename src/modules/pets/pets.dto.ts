@@ -1,5 +1,5 @@
 import { ApiSchema, PartialType, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
-import { defineError, Id, MAX_PAGE_SIZE, OneOf, PageQuery, storedSchema, Text } from '#libs/http';
+import { defineError, Id, MAX_PAGE_SIZE, OneOf, PageQuery, responseSchema, Text } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
@@ -41,7 +41,7 @@ export class PetDto extends NewPetDto {
 }
 
 export const PET_SCHEMAS: Record<string, SchemaObject> = {
-  StoredPet: storedSchema('Pet', { status: { $ref: getSchemaPath('PetStatus') } }),
+  StoredPet: responseSchema('Pet', { status: { $ref: getSchemaPath('PetStatus') } }),
   Pets: {
     type: 'array',
     description: 'One page of pets.',

@@ -59,7 +59,7 @@ function declarePlan(command: Commander, plan: Option): void {
     });
 }
 
-type Client = Awaited<ReturnType<ClientsService['named']>>;
+type Client = Awaited<ReturnType<ClientsService['getByName']>>;
 
 function describeClient(client: Client): object {
   const { id, name, plan, createdAt } = client;
@@ -100,7 +100,7 @@ export class ClientsCommand extends CommandGroup {
     declare: (command) => command.argument('<client>'),
   })
   async show(name: string, options: OutputOptions): Promise<void> {
-    const row = describeClient(await this.clients.named(name));
+    const row = describeClient(await this.clients.getByName(name));
     const keys = (await this.clients.listKeys(name)).map((key) => describeKey(key));
     if (options.json) {
       printOne({ ...row, keys }, options);
@@ -143,7 +143,7 @@ export class ClientsCommand extends CommandGroup {
     takesYes: true,
   })
   async delete(name: string, options: ConfirmedOptions): Promise<void> {
-    await this.clients.named(name);
+    await this.clients.getByName(name);
     await confirm(`Delete ${name} for good, with its keys and webhooks?`, options.yes);
     const { id } = await this.clients.remove(name);
     printDone(`${name} has been deleted.`, { id, name, deleted: true }, options);

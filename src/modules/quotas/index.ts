@@ -72,7 +72,7 @@ class QuotasModule {}
 export const QUOTAS: Feature = {
   module: QuotasModule,
   commandModule: QuotaAdministrationModule,
-  expired: [{ table: 'usage_days', expired: olderThan(USAGE_DAYS) }],
+  expiredRows: [{ table: 'usage_days', condition: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
   commands: async () => [
     (await import('./clients.command.js')).ClientsCommand,

@@ -18,7 +18,7 @@ import {
   printOne,
   requireAsArgumentOrOption,
   shortText,
-  someOfOption,
+  commaSeparatedOption,
 } from '#libs/command-line';
 import { composed } from '#libs/http';
 import { OperatorError, UsageError, failureOf, formatError } from '#libs/messages';
@@ -73,7 +73,7 @@ function declareTerms(command: Commander, scopes: string): void {
   const expires = 'expiry: a time such as 2027-01-31T12:00:00Z, or a day, which means its end in UTC';
   command
     .option('--name <name>', 'what the key is for; the client sees it', shortText(100))
-    .addOption(someOfOption(command, '--scopes <scopes>', scopes, SCOPES))
+    .addOption(commaSeparatedOption(command, '--scopes <scopes>', scopes, SCOPES))
     .option('--expires <when>', expires, futureInstant);
 }
 

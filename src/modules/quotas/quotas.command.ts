@@ -56,7 +56,7 @@ export class QuotasCommand extends CommandGroup {
     },
   })
   async top(options: OutputOptions & { limit: number; days: number }): Promise<void> {
-    const clients = await this.quotas.top(options.limit, options.days);
+    const clients = await this.quotas.busiestClients(options.limit, options.days);
     printMany(clients, options, 'There are no requests yet.');
   }
 
@@ -68,7 +68,7 @@ export class QuotasCommand extends CommandGroup {
     takesYes: true,
   })
   async reset(name: string, options: ConfirmedOptions): Promise<void> {
-    const client = await this.clients.named(name);
+    const client = await this.clients.getByName(name);
     await confirm(`Set the counted requests of ${name} to 0?`, options.yes);
     await this.quotas.reset(client.id);
     const row = { id: client.id, client: client.name, reset: true };

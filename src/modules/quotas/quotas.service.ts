@@ -24,7 +24,7 @@ export class QuotasService {
   /** Bans a key. The default duration is that of the key's next automatic ban. @returns the end of the ban */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
-      const ban = banStateOf(await this.clients.lockedKey(keyId, transaction));
+      const ban = banStateOf(await this.clients.lockKey(keyId, transaction));
       banByOperator(ban, this.clock.now(), durationMs);
       await writeBan(transaction, keyId, ban);
       const bannedUntil = new Date(ban.bannedUntil);
@@ -37,7 +37,7 @@ export class QuotasService {
   /** Lifts the ban of a key. @returns true if the key was banned */
   unban(keyId: number): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      const before = banStateOf(await this.clients.lockedKey(keyId, transaction));
+      const before = banStateOf(await this.clients.lockKey(keyId, transaction));
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
@@ -103,7 +103,7 @@ export class QuotasService {
    * @throws OperatorError if there is no client with this name
    */
   async overviewOf(name: string) {
-    const client = await this.clients.named(name);
+    const client = await this.clients.getByName(name);
     const keys = await this.clients.listKeys(name);
     const now = this.clock.now();
     const limits = limitsOf(client);
@@ -123,7 +123,7 @@ export class QuotasService {
     };
   }
 
-  top(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
+  busiestClients(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
     return this.usage.query(
       `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests
        FROM usage_days AS used JOIN clients AS client ON client.id = used.client_id

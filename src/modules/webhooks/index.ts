@@ -81,12 +81,12 @@ export const WEBHOOKS: Feature = {
   prepare: withWebhookKey,
   copiedFile: webhookKeyFile,
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
-  expired: [
+  expiredRows: [
     // Keep deliveries for at least 30 full days: today counts as one day, hence 31.
-    { table: 'webhook_deliveries', expired: olderThan(31, `(created_at AT TIME ZONE 'UTC')::date`) },
-    { table: 'webhook_deliveries', expired: () => OF_DELETED },
+    { table: 'webhook_deliveries', condition: olderThan(31, `(created_at AT TIME ZONE 'UTC')::date`) },
+    { table: 'webhook_deliveries', condition: () => OF_DELETED },
   ],
-  ofClient: WEBHOOKS_OF_CLIENT,
+  clientDependent: WEBHOOKS_OF_CLIENT,
   outgoing: {
     name: 'webhooks',
     max: WEBHOOK_SOCKETS,

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
-import { type SubcommandDeclaration, print, someOfOption } from '#libs/command-line';
+import { type SubcommandDeclaration, print, commaSeparatedOption } from '#libs/command-line';
 import { OperatorError, UsageError, formatError, printable, printableJson } from '#libs/messages';
-import { type RunningService, URL_OPTION, keyInEnvironment, noService } from '../auth';
+import { type RunningService, URL_OPTION, keyInEnvironment, serviceUnreachable } from '../auth';
 import { EVENT_TYPES, type EventType } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { Sender, deliveryHeaders } from './delivery/sender';
@@ -37,7 +37,7 @@ created, and an event that the receiver does not accept is not sent again.`,
   declare: (command) =>
     command
       .summary(SUMMARY)
-      .addOption(someOfOption(command, '--types <types>', TYPES, EVENT_TYPES))
+      .addOption(commaSeparatedOption(command, '--types <types>', TYPES, EVENT_TYPES))
       .option('--forward-to <url>', 'URL to which each event is sent, signed', receiverUrl)
       .option('--json', 'one JSON object per event')
       .option(...URL_OPTION),
@@ -46,9 +46,9 @@ created, and an event that the receiver does not accept is not sent again.`,
 };
 
 function receiverUrl(text: string): string {
-  const objection = EVERYWHERE.objection(text);
-  if (objection !== undefined) {
-    throw new UsageError(`--forward-to ${objection}.`);
+  const problem = EVERYWHERE.problemWith(text);
+  if (problem !== undefined) {
+    throw new UsageError(`--forward-to ${problem}.`);
   }
   return text;
 }
@@ -115,7 +115,7 @@ async function* follow(
       throw error;
     }
     throw error.code === 'no_answer'
-      ? noService(baseUrl, (error.cause as Error).message)
+      ? serviceUnreachable(baseUrl, (error.cause as Error).message)
       : new OperatorError(error.message, error.code);
   }
 }

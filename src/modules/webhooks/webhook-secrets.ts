@@ -51,7 +51,7 @@ export class SecretVault {
   }
 
   /** Creates and encrypts a secret. @throws UnavailableError if WEBHOOK_KEY is not set */
-  sealNew(webhookId: number): string {
+  encryptNew(webhookId: number): string {
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
@@ -60,7 +60,7 @@ export class SecretVault {
   }
 
   /** Decrypts a secret. @throws Error if the secret was encrypted with another key or for another webhook */
-  open(sealed: string, webhookId: number): string {
+  decrypt(sealed: string, webhookId: number): string {
     const bytes = Buffer.from(sealed, 'base64');
     const iv = bytes.subarray(0, IV_BYTES);
     const decipher = createDecipheriv(ALGORITHM, this.requireKey(), iv, { authTagLength: TAG_BYTES })
@@ -77,7 +77,7 @@ export class SecretVault {
   ): string | undefined {
     try {
       const signers = validSecrets(secrets, now).map(
-        ({ sealed }) => new Signer(this.open(sealed, webhookId)),
+        ({ sealed }) => new Signer(this.decrypt(sealed, webhookId)),
       );
       return signers.map((signer) => signer.sign(eventId, now, body)).join(' ');
     } catch {
@@ -110,7 +110,7 @@ export class WebhookKeyCheck implements OnModuleInit {
     }
     const [newest] = await this.webhooks.find({ order: { id: 'DESC' }, take: 1 });
     try {
-      newest?.secrets.forEach(({ sealed }) => this.vault.open(sealed, newest.id));
+      newest?.secrets.forEach(({ sealed }) => this.vault.decrypt(sealed, newest.id));
     } catch {
       throw new OperatorError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +

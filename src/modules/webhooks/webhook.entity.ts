@@ -95,13 +95,13 @@ export const NEW_RECEIVER = {
  * Returns the columns that change when a webhook is enabled or disabled. An enabled webhook gets its deliveries at
  * once.
  */
-export function switched(enabled: boolean, disabledReason: string | null = null) {
+export function enabledColumns(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
 /** Enables or disables a webhook. The client can read `reason`. */
-export async function switchWebhook(
+export async function setWebhookEnabled(
   transaction: Transaction,
   trail: AuditTrail,
   webhookId: number,
@@ -109,7 +109,7 @@ export async function switchWebhook(
   reason?: string,
 ): Promise<void> {
   const where = { id: webhookId, enabled: !enabled };
-  const { affected } = await transaction.update(Webhook, where, switched(enabled, reason));
+  const { affected } = await transaction.update(Webhook, where, enabledColumns(enabled, reason));
   if (affected === 1) {
     const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
     const action = enabled ? 'webhook.enabled' : 'webhook.disabled';

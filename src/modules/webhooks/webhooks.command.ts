@@ -73,7 +73,7 @@ export class WebhooksCommand extends CommandGroup {
   })
   async list(options: OutputOptions & { client?: string }): Promise<void> {
     if (options.client !== undefined) {
-      await this.clients.named(options.client);
+      await this.clients.getByName(options.client);
     }
     const overviews = await this.webhooks.overviews({ client: options.client });
     const rows = overviews.map((overview) => describe(overview, options));
@@ -96,7 +96,7 @@ export class WebhooksCommand extends CommandGroup {
     declare: declareWebhook,
   })
   async enable(id: number, options: OutputOptions): Promise<void> {
-    await this.webhooks.switch(id, true);
+    await this.webhooks.setEnabled(id, true);
     await this.show(id, options);
   }
 
@@ -107,7 +107,7 @@ export class WebhooksCommand extends CommandGroup {
       declareWebhook(command).option('--reason <text>', 'reason that is shown to the client', shortText(500)),
   })
   async disable(id: number, options: OutputOptions & { reason?: string }): Promise<void> {
-    await this.webhooks.switch(id, false, options.reason ?? BY_OPERATOR);
+    await this.webhooks.setEnabled(id, false, options.reason ?? BY_OPERATOR);
     await this.show(id, options);
   }
 

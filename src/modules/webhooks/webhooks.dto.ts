@@ -237,7 +237,7 @@ export function toDeliveryDto(delivery: WebhookDelivery, { enabled }: Pick<Webho
 }
 
 /** Converts the types in a request to the stored form. Without any types, returns null, which means all types. */
-export function storedTypes(types: readonly string[] | null | undefined): string[] | null {
+export function normalizedTypes(types: readonly string[] | null | undefined): string[] | null {
   return types?.length ? [...new Set(types)] : null;
 }
 

@@ -25,8 +25,8 @@ import {
   Webhook,
   WebhookDelivery,
   shownUrl,
-  switchWebhook,
-  switched,
+  setWebhookEnabled,
+  enabledColumns,
 } from './webhook.entity';
 import {
   type DeliveryDto,
@@ -42,7 +42,7 @@ import {
   type WebhookPatchDto,
   WebhookUrlNotAllowedError,
   type WebhookWithSecretDto,
-  storedTypes,
+  normalizedTypes,
   toDeliveryDto,
   toWebhookDto,
 } from './webhooks.dto';
@@ -111,12 +111,12 @@ export class WebhooksService {
         throw new TooManyWebhooksError();
       }
       const id = state.newId(Webhook);
-      const sealed = this.vault.sealNew(id);
+      const sealed = this.vault.encryptNew(id);
       const webhook: Webhook = {
         id,
         clientId,
         url: body.url,
-        types: storedTypes(body.types),
+        types: normalizedTypes(body.types),
         description: body.description ?? null,
         enabled: body.enabled ?? true,
         disabledReason: null,
@@ -127,7 +127,7 @@ export class WebhooksService {
       // If the client was deleted in the meantime, write nothing: its webhooks were deleted as well.
       if (ClientOperations.exists(state, clientId)) {
         state.insert(Webhook, id, webhook);
-        state.note(COUNT, clientId, count + 1);
+        state.setLookup(COUNT, clientId, count + 1);
       }
       return { ...toWebhookDto(webhook), secret: sealed };
     };
@@ -146,10 +146,10 @@ export class WebhooksService {
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const changed: Webhook = {
         ...webhook,
-        ...(enabled === webhook.enabled ? {} : switched(enabled)),
+        ...(enabled === webhook.enabled ? {} : enabledColumns(enabled)),
         ...(url === webhook.url ? {} : NEW_RECEIVER),
         url,
-        types: patch.types === undefined ? webhook.types : storedTypes(patch.types),
+        types: patch.types === undefined ? webhook.types : normalizedTypes(patch.types),
         description,
       };
       state.update(Webhook, id, changed);
@@ -174,7 +174,7 @@ export class WebhooksService {
       if (valid.length >= MAX_SECRETS) {
         throw new TooManySecretsError(valid.at(-1)!.until!);
       }
-      const sealed = this.vault.sealNew(id);
+      const sealed = this.vault.encryptNew(id);
       state.update(Webhook, id, { ...webhook, secrets: withNewSecret(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     });
@@ -191,7 +191,7 @@ export class WebhooksService {
     const table = this.database.table(WebhookDelivery);
     const statement = {
       text: `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
-          SELECT ${table.names} FROM webhook_deliveries WHERE (webhook_id, status, id) < ($1, wanted.status, $2)
+          SELECT ${table.columnNames} FROM webhook_deliveries WHERE (webhook_id, status, id) < ($1, wanted.status, $2)
           ORDER BY webhook_id DESC, status DESC, id DESC LIMIT $3) AS page
         WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
     };
@@ -260,9 +260,9 @@ export class WebhooksService {
     return this.database.find(WebhookDelivery, id);
   }
 
-  switch(id: number, enabled: boolean, reason?: string): Promise<void> {
+  setEnabled(id: number, enabled: boolean, reason?: string): Promise<void> {
     return this.database.transaction((transaction) =>
-      switchWebhook(transaction, this.trail, id, enabled, reason),
+      setWebhookEnabled(transaction, this.trail, id, enabled, reason),
     );
   }
 
@@ -303,7 +303,7 @@ export class WebhooksService {
   private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
     try {
-      return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
+      return { ...webhook, secret: this.vault.decrypt(webhook.secret, webhook.id) };
     } catch {
       throw new UnavailableError(
         'The response that is stored for an Idempotency-Key contains a webhook secret that another WEBHOOK_KEY has encrypted. Set WEBHOOK_KEY to that key, or send the request with a new Idempotency-Key.',
@@ -312,9 +312,9 @@ export class WebhooksService {
   }
 
   private assertAllowed(url: string | undefined): void {
-    const objection = url === undefined ? undefined : this.policy.objection(url);
-    if (objection !== undefined) {
-      throw new WebhookUrlNotAllowedError(objection);
+    const problem = url === undefined ? undefined : this.policy.problemWith(url);
+    if (problem !== undefined) {
+      throw new WebhookUrlNotAllowedError(problem);
     }
   }
 }
@@ -336,7 +336,7 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
  * Deletes the webhooks of a deleted client. When a key is revoked, tells the operator which webhooks of its client
  * continue.
  */
-export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['ofClient']> = {
+export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['clientDependent']> = {
   async end(transaction, clientId) {
     await transaction.delete(Webhook, { clientId });
   },

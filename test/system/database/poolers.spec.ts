@@ -75,7 +75,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
   ] as const) {
     const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
     // Only there each transaction sets its timeouts.
-    expect(await new Database(dataSource).session(async (session) => session.isPooled)).toBe(isPooled);
+    expect(await new Database(dataSource).withSession(async (session) => session.isPooled)).toBe(isPooled);
     await dataSource.destroy();
   }
   for (const _time of [1, 2]) {

@@ -1,6 +1,6 @@
 import { type Entry, type QueuedCommand, type Tables, exclusiveRowsOf, runBatch } from './batch';
 import type { EntityTable } from './entity-table';
-import { FairQueue, promptOf } from './queue';
+import { FairQueue, startedRecently } from './queue';
 import { isRefusedStatement, withRetries } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
@@ -20,7 +20,7 @@ const QUEUE = { max: 10_000, maxOfOwner: 3_000, timeoutMs: 10_000 };
 
 interface Connections {
   readonly poolSize: number;
-  session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   table(entity: Entity): EntityTable<object>;
 }
 
@@ -84,11 +84,11 @@ export class CommandExecutor {
 
   private takeFree(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited === undefined);
-    const prompt = promptOf(running);
+    const recent = startedRecently(running);
     const isFree =
-      prompt.length < MAX_BATCHES &&
+      recent.length < MAX_BATCHES &&
       running.length < MAX_BATCHES_WITH_SLOW &&
-      prompt.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH));
+      recent.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH));
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_COMMANDS) : [];
   }
 
@@ -135,7 +135,7 @@ export class CommandExecutor {
       return runBatch({ session, tables: this.tables, state, awaited }, entries);
     };
     try {
-      this.queue.putBack(await withRetries(() => this.database.session(work)));
+      this.queue.putBack(await withRetries(() => this.database.withSession(work)));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach((entry) => fail(entry, error));

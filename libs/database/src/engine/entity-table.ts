@@ -20,7 +20,7 @@ export class EntityTable<Row extends object> {
   readonly source: string;
   readonly idColumn: string;
   /** The column names, separated by commas, for a SELECT whose rows `rowOf` can convert. */
-  readonly names: string;
+  readonly columnNames: string;
   readonly byId: SharedRead<number, Row | null>;
   /** Checks whether rows of other tables refer to a row, before the row is deleted. */
   readonly isReferenced: Lookup<number, boolean>;
@@ -40,15 +40,15 @@ export class EntityTable<Row extends object> {
     const names = this.columns.map(({ databaseName }) => databaseName);
     const [id, ...others] = names as [string, ...string[]];
     this.idColumn = id;
-    this.names = names.join(', ');
+    this.columnNames = names.join(', ');
     const types = this.columns.map(({ type }) => (typeof type === 'string' ? type : 'text'));
     const changes = (value: (column: string, index: number) => string): string =>
       others.map((column, index) => `${column} = ${value(column, index)}`).join(', ');
-    this.inserts = new Insert(`INSERT INTO ${name} (${this.names}) OVERRIDING SYSTEM VALUE`, types);
+    this.inserts = new Insert(`INSERT INTO ${name} (${this.columnNames}) OVERRIDING SYSTEM VALUE`, types);
     this.updates = {
       one: { text: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1` },
       many: {
-        text: `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.names})
+        text: `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.columnNames})
         WHERE ${name}.${id} = changed.${id}`,
       },
     };
@@ -122,7 +122,7 @@ export class EntityTable<Row extends object> {
   }
 
   private reader(lock: string): SharedRead<number, Row | null> {
-    const select = `SELECT ${this.names} FROM ${this.source} WHERE ${this.idColumn}`;
+    const select = `SELECT ${this.columnNames} FROM ${this.source} WHERE ${this.idColumn}`;
     const order = lock === '' ? '' : ` ORDER BY ${this.idColumn}`;
     const forms: Forms = {
       one: { text: `${select} = $1 ${lock}`.trimEnd() },

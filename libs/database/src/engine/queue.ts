@@ -32,7 +32,7 @@ export interface Waiting {
  */
 const PATIENCE_MS = 100;
 
-export function promptOf<Work extends { since: number }>(running: readonly Work[]): Work[] {
+export function startedRecently<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
   return running.filter(({ since }) => now - since < PATIENCE_MS);
 }

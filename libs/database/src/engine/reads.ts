@@ -1,4 +1,4 @@
-import { FairQueue, type Waiting, promptOf } from './queue';
+import { FairQueue, type Waiting, startedRecently } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
@@ -41,7 +41,7 @@ export class Reads {
   private lastTaken = 1;
 
   constructor(
-    private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
+    private readonly withSession: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
@@ -68,22 +68,22 @@ export class Reads {
   }
 
   private start(): void {
-    let prompt = promptOf(this.running);
-    while (prompt.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
-      const groups = this.take(prompt);
+    let recent = startedRecently(this.running);
+    while (recent.length < MAX_CONNECTIONS && this.running.length < MAX_WITH_SLOW) {
+      const groups = this.take(recent);
       if (groups.size === 0) {
         return;
       }
       this.run({ groups, since: performance.now() }).catch((error: unknown) => rejectAll(groups, error));
-      prompt = promptOf(this.running);
+      recent = startedRecently(this.running);
     }
   }
 
   /**
    * Takes waiting reads from the queue and groups those that one statement can answer.
-   * @param prompt the reads that have been running for less than 100 ms
+   * @param recent the reads that have been running for less than 100 ms
    */
-  private take(prompt: readonly SentReads[]): SentReads['groups'] {
+  private take(recent: readonly SentReads[]): SentReads['groups'] {
     const groups: SentReads['groups'] = new Map();
     const taken = this.queue.take((entry) => {
       const { id, read, key } = entry;
@@ -98,7 +98,7 @@ export class Reads {
       }
       const mayStart =
         groups.size < MAX_TOGETHER &&
-        !prompt.some((sent) => sent.groups.has(id)) &&
+        !recent.some((sent) => sent.groups.has(id)) &&
         !(entry.isSlow && this.hasSlow(entry.owner, groups));
       if (mayStart) {
         groups.set(id, { entries: [entry], keys: new Set([key]) });
@@ -125,7 +125,7 @@ export class Reads {
     const work = (session: Session) =>
       session.corked(() => Promise.all(groups.map((group) => this.load(session, group, sent))));
     try {
-      await inContext(groups[0]!, () => this.session(work));
+      await inContext(groups[0]!, () => this.withSession(work));
     } catch (error) {
       rejectAll(sent.groups, error);
     }

@@ -10,7 +10,7 @@ import {
   type Step,
   type TakenRequest,
 } from '../rules/decision';
-import { copyOf, MINUTE_MS, newWindows, shareOf, shareOfRest, type Windows } from '../rules/limits';
+import { copyOf, MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitedCaller, QuotaCounters } from './quota-counters';
 
@@ -125,7 +125,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
 
   /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
   startFrom({ key, tracker, limits }: LimitedCaller, counted: Windows): void {
-    const windows = shareOfRest(counted, limits, this.instances);
+    const windows = countsForShare(counted, limits, this.instances);
     if (key === null) {
       this.addresses.set(tracker, windows);
     } else {
@@ -153,7 +153,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   /** Reads a client's counts from the database, but keeps the count of the current minute (`before`). */
   private async readClient({ key, limits }: LimitedCaller, before?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
-    const { minute, day } = shareOfRest(await this.records.windowsOf(key!), limits, this.instances);
+    const { minute, day } = countsForShare(await this.records.windowsOf(key!), limits, this.instances);
     const isSameMinute = before !== undefined && before.resetAt >= resetAt;
     return {
       windows: { minute: isSameMinute ? before.windows.minute : minute, day },

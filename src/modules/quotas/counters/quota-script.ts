@@ -150,7 +150,7 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
 `;
 
 /** Argument of the script. Times are on the clock of the instance, except `takenAt`, which is on the clock of Redis. */
-export interface Given {
+export interface ScriptArgument {
   now: number;
   step: Step;
   limits: { minute: number; day?: number };
@@ -166,7 +166,7 @@ export interface Given {
 }
 
 /** Result of the script. Times are on the clock of Redis, except the start of the day. */
-interface Answer {
+interface ScriptResult {
   outcome: Outcome;
   exhausted?: WindowName;
   isNewlyBanned: boolean;
@@ -177,7 +177,7 @@ interface Answer {
 
 /** Converts the times of an `Answer` from the clock of Redis to the clock of this instance. */
 export function toStatus(json: string, { key, limits }: LimitedCaller, receivedAt: number): QuotaStatus {
-  const answer = JSON.parse(json) as Answer;
+  const answer = JSON.parse(json) as ScriptResult;
   const { minute, day } = answer.windows;
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;

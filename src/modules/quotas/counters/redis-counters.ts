@@ -6,7 +6,7 @@ import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
 import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
-import { type Given, toStatus } from './quota-script';
+import { type ScriptArgument, toStatus } from './quota-script';
 import { type LimitedCaller, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
@@ -86,7 +86,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     step: Step,
     taken?: TakenRequest,
   ): Promise<QuotaStatus | null> {
-    const ask = async (windows?: Given['windows']) =>
+    const ask = async (windows?: ScriptArgument['windows']) =>
       this.ask(caller, step, { takenAt: taken?.takenAt, windows }).catch(() => {
         this.prober.wake();
         return undefined;
@@ -114,9 +114,9 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   private async ask(
     { key, tracker, limits }: LimitedCaller,
     step: Step,
-    more: Pick<Given, 'takenAt' | 'windows' | 'alone'> = {},
+    more: Pick<ScriptArgument, 'takenAt' | 'windows' | 'alone'> = {},
   ): Promise<string | null> {
-    const given: Given = {
+    const given: ScriptArgument = {
       now: this.clock.now(),
       step,
       limits: { minute: limits.perMinute, day: limits.perDay ?? undefined },

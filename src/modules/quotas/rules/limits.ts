@@ -155,7 +155,7 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
  * Returns the counts with which an instance continues alone when Redis fails, so that it allows at most its share of
  * the limits.
  */
-export function shareOfRest({ minute, day }: Windows, limits: Limits, instances: number): Windows {
+export function countsForShare({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);
   const minuteLeft = limits.perMinute - minute.count;
   const dayLeft = Math.ceil(((limits.perDay ?? 0) - day.count) / instances);

@@ -16,14 +16,14 @@ const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 export class AddressPolicy {
-  private readonly named: ReturnType<typeof ipaddr.parseCIDR>[];
+  private readonly allowedNetworks: ReturnType<typeof ipaddr.parseCIDR>[];
 
   /**
    * @param networks networks (such as 10.0.0.0/8) and addresses that webhooks may call although they are not public; only these
    * may be called over http
    */
   constructor(networks: readonly string[]) {
-    this.named = networks.map((text) =>
+    this.allowedNetworks = networks.map((text) =>
       ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
     );
   }
@@ -34,7 +34,7 @@ export class AddressPolicy {
     }
     // `process` converts an IPv4-mapped IPv6 address to IPv4, so that the ranges of IPv4 apply to the address.
     const parsed = ipaddr.process(address);
-    const isNamed = ipaddr.subnetMatch(parsed, { named: this.named }, '') === 'named';
+    const isNamed = ipaddr.subnetMatch(parsed, { named: this.allowedNetworks }, '') === 'named';
     return isNamed || (protocol === 'https:' && isPublic(parsed));
   }
 
@@ -42,12 +42,12 @@ export class AddressPolicy {
    * Returns the address for an error message. Internal addresses are not shown, so that a client cannot explore the network of
    * the service.
    */
-  shown(address: string): string {
+  shownAddress(address: string): string {
     return isPublic(ipaddr.process(address)) ? address : 'an internal address';
   }
 
   /** Returns what is wrong with a URL, such as "must use https", or undefined. */
-  objection(text: string): string | undefined {
+  problemWith(text: string): string | undefined {
     if (IGNORED_SPACE.test(text)) {
       return 'must not have white space around it';
     }
@@ -55,7 +55,7 @@ export class AddressPolicy {
       return 'must be an absolute URL, such as https://shop.example/events';
     }
     const url = new URL(text);
-    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.named.length === 0)) {
+    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.allowedNetworks.length === 0)) {
       return 'must use https';
     }
     if (url.username !== '' || url.password !== '') {

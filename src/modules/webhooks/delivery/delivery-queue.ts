@@ -3,7 +3,7 @@ import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
-import { MAX_PENDING, type StoredSecret, switchWebhook } from '../webhook.entity';
+import { MAX_PENDING, type StoredSecret, setWebhookEnabled } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
 const MAX_EVENTS = 500;
@@ -215,7 +215,7 @@ export class DeliveryQueue {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
     for (const { id } of await this.database.query<{ id: number }>(FULL)) {
       await this.database.transaction(async (transaction) => {
-        await switchWebhook(transaction, this.trail, id, false, reason);
+        await setWebhookEnabled(transaction, this.trail, id, false, reason);
         await transaction.query(GIVE_UP, [id, BACKLOG_FULL]);
       });
     }
@@ -262,7 +262,7 @@ export class DeliveryQueue {
       const [receivers] = await transaction.query<[Recorded[]]>(RECORD, [JSON.stringify(outcomes), ...times]);
       for (const { id, gone, dead } of receivers) {
         if (gone || dead) {
-          await switchWebhook(transaction, this.trail, id, false, gone ? GONE : DEAD);
+          await setWebhookEnabled(transaction, this.trail, id, false, gone ? GONE : DEAD);
         }
       }
     });

@@ -70,7 +70,7 @@ export class Sender {
    * connection.
    */
   async send(message: Message, mayRetry = true): Promise<Attempt> {
-    if (this.policy.objection(message.url) !== undefined) {
+    if (this.policy.problemWith(message.url) !== undefined) {
       return { status: null, error: FAILURES.EFORBIDDEN! };
     }
     let request: ClientRequest | undefined;
@@ -123,7 +123,7 @@ export class Sender {
       const late = once(signal, 'abort').then(() => Promise.reject(errorWithCode('ELOOKUP')));
       const found = allowedAddresses(host, this.find, this.policy, protocol);
       // Show the address if the URL itself contains it, because the client then knows it anyway.
-      const shown = (address: string) => (isIP(host) ? address : this.policy.shown(address));
+      const shown = (address: string) => (isIP(host) ? address : this.policy.shownAddress(address));
       return await connectToFirst(await Promise.race([found, late]), port, signal, shown);
     } finally {
       clearTimeout(timer);

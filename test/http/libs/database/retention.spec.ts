@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 function keeping(options: Partial<ExpiredRows> = {}, everyMs?: number): Retention {
-  const rows = { table: 'things', expired: olderThan(3), ...options };
+  const rows = { table: 'things', condition: olderThan(3), ...options };
   const retention = new Retention(new Database(dataSource), clock, [rows], everyMs);
   started.push(retention);
   return retention;

@@ -57,9 +57,9 @@ describe('Pages', () => {
 
   it('of `now` are empty even while events are committed, and their links miss none of them', async () => {
     const events = service.app.get(EventReader);
-    const last = jest.spyOn(events, 'last').mockImplementationOnce(async () => {
+    const last = jest.spyOn(events, 'lastPosition').mockImplementationOnce(async () => {
       last.mockRestore();
-      const place = await events.last();
+      const place = await events.lastPosition();
       await rename('Zoe');
       return place;
     });

@@ -122,7 +122,7 @@ it('A request that waits is told at once', async () => {
   await rename('Lost');
   const { target } = await upToDate();
   // From here on it waits; until then it reads the feed, and would be told at once.
-  const waits = jest.spyOn(EventTail.prototype, 'next');
+  const waits = jest.spyOn(EventTail.prototype, 'waitForEvent');
   const answer = expectLost(`${target}&wait=30`);
   await until(() => waits.mock.calls.length === 1);
   await lose(1);

@@ -51,7 +51,7 @@ describe('what a client has used, read from outside the server', () => {
 
   it('excludes what was reset, and shows an exhausted day with nothing left', async () => {
     const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
-    const { id } = await service.app.get(ClientsService).named(client);
+    const { id } = await service.app.get(ClientsService).getByName(client);
     await statuses(service.callerWith(key), 4);
     await written();
     expect((await overviewOf(client)).day).toMatchObject({ used: 3, remaining: 0 });
@@ -85,11 +85,11 @@ describe('the top clients', () => {
     const [full, most, earlier] = names as [string, string, string];
     const ranking = service.app.get(QuotasService);
     const plan = 'enterprise';
-    expect(await ranking.top(10, 1)).toEqual([
+    expect(await ranking.busiestClients(10, 1)).toEqual([
       { client: most, plan, requests: 50 },
       { client: full, plan, requests: 30 },
     ]);
-    expect(await ranking.top(2, 3)).toEqual([
+    expect(await ranking.busiestClients(2, 3)).toEqual([
       { client: earlier, plan, requests: 900 },
       { client: most, plan, requests: 50 },
     ]);

@@ -172,7 +172,7 @@ it('A thousand webhooks whose receivers do not answer use at most half of each i
   );
   const ids = rows.map(({ id }) => id);
   const vault = first.app.get(SecretVault);
-  const secrets = ids.map((id) => JSON.stringify([{ sealed: vault.sealNew(id), until: null }]));
+  const secrets = ids.map((id) => JSON.stringify([{ sealed: vault.encryptNew(id), until: null }]));
   await pool.query(
     `UPDATE webhooks SET enabled = true, secrets = sealed
      FROM unnest($1::bigint[], $2::text[]) AS made (id, sealed) WHERE webhooks.id = made.id`,

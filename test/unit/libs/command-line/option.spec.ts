@@ -1,4 +1,4 @@
-import { duration, futureInstant, someOf, wholeNumber } from '#libs/command-line';
+import { duration, futureInstant, commaSeparated, wholeNumber } from '#libs/command-line';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;
@@ -27,7 +27,7 @@ it('A whole number is decimal digits within its bounds', () => {
 });
 
 it('Several values are separated by commas or given in several options, in any order and once each', () => {
-  const parse = someOf(['read', 'write']);
+  const parse = commaSeparated(['read', 'write']);
   check(
     (text) => parse(text),
     { read: ['read'], 'write,read': ['read', 'write'], 'read,read': ['read'] },

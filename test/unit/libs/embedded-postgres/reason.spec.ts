@@ -1,4 +1,4 @@
-import { reasonIn, unavailability, withRemedy } from '../../../../libs/embedded-postgres/src/binaries';
+import { reasonIn, reasonUnavailable, withRemedy } from '../../../../libs/embedded-postgres/src/binaries';
 
 it('finds the line that says why a program failed', () => {
   const log = [
@@ -38,9 +38,9 @@ it.each([
 });
 
 it('is not available where the system has another C library than glibc', () => {
-  expect(unavailability()).toBeUndefined();
+  expect(reasonUnavailable()).toBeUndefined();
   const report = jest.spyOn(process.report, 'getReport').mockReturnValue({ header: {} });
-  expect(unavailability()).toBe(
+  expect(reasonUnavailable()).toBe(
     process.platform === 'linux'
       ? 'needs glibc, which this system (such as Alpine) does not have'
       : undefined,

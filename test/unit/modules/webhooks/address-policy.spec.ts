@@ -71,11 +71,11 @@ const OBJECTIONS = Object.entries({
 
 test.each(OBJECTIONS)('a refused URL is told that it %s', (objection, urls) => {
   for (const url of urls.split(' ')) {
-    expect([url, open.objection(url)]).toEqual([url, expect.stringMatching(`^${objection}`)]);
+    expect([url, open.problemWith(url)]).toEqual([url, expect.stringMatching(`^${objection}`)]);
   }
 });
 
 test.each(['shop.example/', 'shop.example:8443/x?y=z', '8.8.8.8/', '[2606:4700::1]/'])(
   'https://%s is allowed',
-  (rest) => expect(open.objection(`https://${rest}`)).toBeUndefined(),
+  (rest) => expect(open.problemWith(`https://${rest}`)).toBeUndefined(),
 );

@@ -22,11 +22,11 @@ describe('the vault', () => {
     ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
     ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
   ])('does not decrypt it %s, and reveals nothing', (_name, other, webhookId, change) => {
-    const sealed = vault.sealNew(7);
-    const secret = vault.open(sealed, 7);
+    const sealed = vault.encryptNew(7);
+    const secret = vault.decrypt(sealed, 7);
     let message = 'it was opened';
     try {
-      other.open(change(sealed), webhookId);
+      other.decrypt(change(sealed), webhookId);
     } catch (error) {
       ({ message } = error as Error);
     }
