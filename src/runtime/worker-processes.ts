@@ -10,8 +10,7 @@ import type { StopSignals } from './stop-signals';
 
 /** Minimum number of database connections of each worker process. DATABASE_POOL is divided among the workers. */
 const MIN_POOL = 2;
-/** Pause before a worker that has ended is replaced, in milliseconds. */
-const RESTART_MS = 2_000;
+const RESTART_PAUSE_MS = 2_000;
 /** Milliseconds after which workers that are still shutting down are killed. The shutdown delay does not count. */
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
@@ -73,8 +72,8 @@ export class WorkerProcesses {
     const replaced = endOf(worker).then((how) => {
       this.running.delete(worker);
       if (this.hasStarted && !this.ending.signal.aborted) {
-        this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${RESTART_MS / 1_000} s.`);
-        setTimeout(() => this.ending.signal.aborted || this.fork(), RESTART_MS);
+        this.logger.warn(`Worker ${worker.id} ${how}; another starts in ${RESTART_PAUSE_MS / 1_000} s.`);
+        setTimeout(() => this.ending.signal.aborted || this.fork(), RESTART_PAUSE_MS);
       }
     });
     inBackground('Replacing a worker', replaced);

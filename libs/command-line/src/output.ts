@@ -76,8 +76,7 @@ export function recordLines(row: object): string[] {
   return alignedLines(fields);
 }
 
-/** Minimum number of characters to which a table may cut a text. */
-const NARROWEST_CELL = 14;
+const MIN_CELL_WIDTH = 14;
 const GAP = '  ';
 
 /**
@@ -128,7 +127,7 @@ function fittingLines(
   const fits = (widths: number[]) =>
     widths.reduce((sum, width) => sum + GAP.length + width, -GAP.length) <= terminalColumns;
   let most = Math.max(...whole);
-  while (most > NARROWEST_CELL && !fits(widthsIfCut(most))) {
+  while (most > MIN_CELL_WIDTH && !fits(widthsIfCut(most))) {
     most -= 1;
   }
   const widths = widthsIfCut(most);

@@ -64,7 +64,7 @@ async function copyAll(
     await side.query(WITHOUT_TIMEOUTS);
     await side.query(FORMATS);
   }
-  await prepare(reading, writing);
+  await createTables(reading, writing);
   // List the target's tables, which the migrations have just created: the source may also have tables of other
   // programs.
   const tables = (await tablesOf(writing)).filter(({ relname }) => !leftOut.includes(relname));
@@ -88,8 +88,7 @@ async function copyAll(
   return tables.map(({ relname }, at) => ({ table: relname, rows: counts[at]! }));
 }
 
-/** Creates the tables of the target by running the migrations. */
-async function prepare(reading: EntityManager, writing: EntityManager): Promise<void> {
+async function createTables(reading: EntityManager, writing: EntityManager): Promise<void> {
   const [existing] = await tablesOf(writing);
   if (existing !== undefined) {
     throw new Error(`the target is not empty: it has the table ${existing.name}`);

@@ -4,10 +4,8 @@ import { codeOf, isSerializationConflict } from './engine/postgres-errors';
 
 const LOCK_TIMEOUT = '55P03';
 const UNKNOWN_COLUMN = '42703';
-/** PostgreSQL's error codes for a table, an index or a function whose name exists already. */
-const TAKEN = ['42P07', '42710', '42723'];
+const NAME_EXISTS_CODES = ['42P07', '42710', '42723'];
 
-/** Turns off all timeouts until the end of the transaction. */
 export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
@@ -77,7 +75,7 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
     const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
     return (await executor.executePendingMigrations()).map(({ name }) => name);
   } catch (error) {
-    throw TAKEN.includes(codeOf(error))
+    throw NAME_EXISTS_CODES.includes(codeOf(error))
       ? new UnsuitableDatabaseError(`${(error as Error).message}, ${NEEDS_OWN_SCHEMA}`)
       : error;
   }

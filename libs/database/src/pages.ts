@@ -51,8 +51,7 @@ const MAX_NAMES_READ = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
 const MAX_BYTES_WITHOUT_TEXTS = 64;
 
-/** Maximum pages that one statement reads. Concurrent requests for pages share statements. */
-const MAX_PAGES = 50;
+const MAX_PAGES_OF_STATEMENT = 50;
 const MAX_LONG_PAGES = 4;
 
 /** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
@@ -91,7 +90,7 @@ export class PageReader<Row extends object, Filters, Page> {
     const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
     const valuesOf = (key: string) => JSON.parse(key) as [after: number, rows: number, ...unknown[]];
     return {
-      maxKeys: selection.long || selection.named?.filters.length ? MAX_LONG_PAGES : MAX_PAGES,
+      maxKeys: selection.long || selection.named?.filters.length ? MAX_LONG_PAGES : MAX_PAGES_OF_STATEMENT,
       callFor: (keys) => {
         const wanted = keys.map(valuesOf);
         return { statement, values: types.map((_type, index) => wanted.map((values) => values[index])) };
@@ -175,8 +174,7 @@ function pagePart(list: List, conditions: string[], order: string): string {
 
 /** Names are converted by PostgreSQL's `lower`, so that searches ignore case, and sorted by code point. */
 const BY_NAME = 'lower(name) COLLATE "C"';
-/** SQL for a text that sorts after all names, as the end of a range. */
-const LAST_NAME = 'repeat(chr(1114111), 256)';
+const AFTER_ALL_NAMES = 'repeat(chr(1114111), 256)';
 
 /** Returns the SQL for one page of a search by name, which stops after 2,000 names. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
@@ -188,7 +186,7 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
     [
       ...conditions,
       `(${BY_NAME}, ${id}) > (greatest(${afterName} COLLATE "C", lower(${prefix})), after)`,
-      `${BY_NAME} < lower(${prefix}) || ${LAST_NAME}`,
+      `${BY_NAME} < lower(${prefix}) || ${AFTER_ALL_NAMES}`,
     ],
     `${BY_NAME}, ${id}`,
     filters.length === 0 ? MAX_ROWS : MAX_NAMES_READ + 1,

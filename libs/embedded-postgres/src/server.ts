@@ -26,8 +26,7 @@ const LISTEN_TIMEOUT_MS = 2_000;
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
 const MAX_LOG_BYTES = 1_000_000;
-/** The advisory lock that the owner of the server holds. */
-const LOCK = 7_366_277_318;
+const OWNER_LOCK = 7_366_277_318;
 /** Matches temporary reasons for a failed start, for example that another process is starting a server, too. */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
@@ -48,8 +47,7 @@ export class ServerInUseError extends EmbeddedPostgresError {}
  */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
-/** System error codes of a socket on which no server listens. */
-const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
+const NOT_LISTENING_CODES = ['ENOENT', 'ECONNREFUSED'];
 
 /** The types of pg lack `ref` and `unref`. After `unref`, the process can end while the connection is open. */
 type Connection = Client & { ref(): void; unref(): void };
@@ -78,7 +76,7 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (launched && hasEnded(launched, folder)) {
         launched = undefined;
         await sleep(100);
-      } else if (!launched && NOT_LISTENING.includes(errorCodeOf(answer)) && isFree(folder)) {
+      } else if (!launched && NOT_LISTENING_CODES.includes(errorCodeOf(answer)) && isFree(folder)) {
         launched = launch(server);
       }
       await sleep(20);
@@ -111,7 +109,7 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
       await connection.query(`CREATE DATABASE ${connection.escapeIdentifier(database)}`);
     }
     const sql = 'SELECT pg_try_advisory_lock($1) AS "isOwner"';
-    const { rows } = await connection.query<{ isOwner: boolean }>(sql, [LOCK]);
+    const { rows } = await connection.query<{ isOwner: boolean }>(sql, [OWNER_LOCK]);
     if (rows[0]!.isOwner) return connection;
   } catch (error) {
     await connection.end().catch(() => undefined);

@@ -25,8 +25,7 @@ const FREED_PART = 1 / 32;
  */
 const MAX_CONNECTIONS = 15_000;
 
-/** Interval, in milliseconds, at which a stopping server closes idle connections. */
-const GRACE_MS = 1_000;
+const CLOSE_IDLE_INTERVAL_MS = 1_000;
 
 /**
  * Milliseconds for which a connection is still read after its last response, which could otherwise be lost (RFC 9112,
@@ -270,7 +269,7 @@ export class Connections {
     // Do not call close() of the HTTP server, which would close idle connections immediately, although a request may
     // already be on its way.
     NetServer.prototype.close.call(this.server);
-    const closing = setInterval(() => this.closeUnused(), GRACE_MS);
+    const closing = setInterval(() => this.closeUnused(), CLOSE_IDLE_INTERVAL_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);
     await once(this.server, 'close');
     clearInterval(closing);

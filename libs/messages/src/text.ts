@@ -32,17 +32,14 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * Maximum number of inserted, deleted and replaced characters by which a mistyped word may differ from a known word.
- */
-const MOST_MISTAKES = 2;
+const MAX_EDIT_DISTANCE = 2;
 
 /**
  * Returns ` Did you mean …?` with the known word that is most similar to a mistyped word, or an empty text if no known
  * word is similar.
  */
 export function suggestionFor(word: string, known: readonly string[]): string {
-  const most = Math.min(MOST_MISTAKES, word.length / 2);
+  const most = Math.min(MAX_EDIT_DISTANCE, word.length / 2);
   const [nearest] = known
     .filter((one) => Math.abs(one.length - word.length) <= most)
     .map((one) => ({ one, mistakes: levenshteinDistance(word.toLowerCase(), one.toLowerCase()) }))

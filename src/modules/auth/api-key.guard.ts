@@ -172,7 +172,6 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 }
 
-/** Rejects requests without a valid key or without the required scope. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -72,7 +72,6 @@ export function describeKey(key: ApiKey, now = Date.now()) {
     state: stateOf(key, now),
     scopes: key.scopes,
     createdAt: key.createdAt,
-    // A revoked key has already ended, so show no expiry.
     expiresAt: key.revokedAt === null ? key.expiresAt : null,
     lastUsedAt: key.lastUsedAt,
   };

@@ -21,8 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** Value of `cursor` for callers who want only events that happen from now on. */
-const NOW = 'now';
+const FROM_NOW_ON = 'now';
 
 @Tag({ place: 5, name: 'Events', description: 'The changes of the store.', group: 'Notifications' })
 @Controller('events')
@@ -63,8 +62,8 @@ export class EventsController {
 
   private async read(query: ListEventsQuery, clientId: number, request: FastifyRequest): Promise<EventPage> {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
-    const start = cursor === NOW ? await this.events.lastPosition(clientId) : positionAt(cursor);
-    if (cursor === NOW && wait === 0) {
+    const start = cursor === FROM_NOW_ON ? await this.events.lastPosition(clientId) : positionAt(cursor);
+    if (cursor === FROM_NOW_ON && wait === 0) {
       // Return an empty page: the caller only needs the page's `Link`, which points to the end of the feed.
       return { events: [], reached: start, hasMore: false };
     }

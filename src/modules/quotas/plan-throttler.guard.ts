@@ -76,7 +76,6 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   );
 }
 
-/** Identifies the client, counts the request, and refuses the request if a limit is reached or the key is banned. */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;

@@ -100,7 +100,6 @@ export function enabledColumns(enabled: boolean, disabledReason: string | null =
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/** Enables or disables a webhook. The client can read `reason`. */
 export async function setWebhookEnabled(
   transaction: Transaction,
   trail: AuditTrail,

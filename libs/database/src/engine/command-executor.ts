@@ -37,8 +37,7 @@ export interface WriteModel {
 interface Batch {
   entries: QueuedCommand[];
   awaited: RowNeed | undefined;
-  /** The rows that the batch may change, each as a text such as `Account 7`. */
-  rows: ReadonlySet<string>;
+  exclusiveRows: ReadonlySet<string>;
   since: number;
 }
 
@@ -110,13 +109,13 @@ export class CommandExecutor {
   private isBusy({ command }: Entry): boolean {
     return (
       this.running.length > 0 &&
-      exclusiveRowsOf(command).some((row) => this.running.some(({ rows }) => rows.has(row)))
+      exclusiveRowsOf(command).some((row) => this.running.some(({ exclusiveRows }) => exclusiveRows.has(row)))
     );
   }
 
   private async run(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
-    const rows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
-    const batch = { entries, awaited, rows, since: performance.now() };
+    const exclusiveRows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
+    const batch = { entries, awaited, exclusiveRows, since: performance.now() };
     this.running.push(batch);
     // Run the batch in the tracing context of its first request. Otherwise its spans would belong to the trace of
     // another request.

@@ -29,8 +29,7 @@ interface Group {
 }
 
 interface SentReads {
-  /** The reads whose results have not arrived yet. */
-  groups: Map<unknown, Group>;
+  pending: Map<unknown, Group>;
   since: number;
 }
 
@@ -74,7 +73,9 @@ export class Reads {
       if (groups.size === 0) {
         return;
       }
-      this.run({ groups, since: performance.now() }).catch((error: unknown) => rejectAll(groups, error));
+      this.run({ pending: groups, since: performance.now() }).catch((error: unknown) =>
+        rejectAll(groups, error),
+      );
       recent = startedRecently(this.running);
     }
   }
@@ -83,8 +84,8 @@ export class Reads {
    * Takes waiting reads from the queue and groups those that one statement can answer.
    * @param recent the reads that have been running for less than 100 ms
    */
-  private take(recent: readonly SentReads[]): SentReads['groups'] {
-    const groups: SentReads['groups'] = new Map();
+  private take(recent: readonly SentReads[]): SentReads['pending'] {
+    const groups: SentReads['pending'] = new Map();
     const taken = this.queue.take((entry) => {
       const { id, read, key } = entry;
       const group = groups.get(id);
@@ -98,7 +99,7 @@ export class Reads {
       }
       const mayStart =
         groups.size < MAX_TOGETHER &&
-        !recent.some((sent) => sent.groups.has(id)) &&
+        !recent.some((sent) => sent.pending.has(id)) &&
         !(entry.isSlow && this.hasSlow(entry.owner, groups));
       if (mayStart) {
         groups.set(id, { entries: [entry], keys: new Set([key]) });
@@ -113,27 +114,27 @@ export class Reads {
    * True if a slow statement of this caller is running. Each caller may have one at a time, so that a few callers
    * cannot take all connections.
    */
-  private hasSlow(caller: number, next: SentReads['groups']): boolean {
-    return [next, ...this.running.map(({ groups }) => groups)].some((groups) =>
+  private hasSlow(caller: number, next: SentReads['pending']): boolean {
+    return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>
       [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.owner === caller),
     );
   }
 
   private async run(sent: SentReads): Promise<void> {
     this.running.push(sent);
-    const groups = [...sent.groups.values()];
+    const groups = [...sent.pending.values()];
     const work = (session: Session) =>
       session.corked(() => Promise.all(groups.map((group) => this.load(session, group, sent))));
     try {
       await inContext(groups[0]!, () => this.withSession(work));
     } catch (error) {
-      rejectAll(sent.groups, error);
+      rejectAll(sent.pending, error);
     }
     this.running = this.running.filter((other) => other !== sent);
     this.start();
   }
 
-  private async load(session: Session, group: Group, { groups }: SentReads): Promise<void> {
+  private async load(session: Session, group: Group, { pending }: SentReads): Promise<void> {
     const { entries } = group;
     const { id, read } = entries[0]!;
     const keys = [...group.keys];
@@ -146,12 +147,12 @@ export class Reads {
     } catch (error) {
       entries.forEach(({ reject }) => reject(error));
     }
-    groups.delete(id);
+    pending.delete(id);
     this.queue.schedule();
   }
 }
 
-function rejectAll(groups: SentReads['groups'], error: unknown): void {
+function rejectAll(groups: SentReads['pending'], error: unknown): void {
   [...groups.values()].flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
 }
 

@@ -27,7 +27,6 @@ interface ClientEntry {
    * before use.
    */
   isComplete: boolean;
-  /** When an operator last reset the client's limits, in unix milliseconds; 0 if never. */
   resetAt: number;
 }
 

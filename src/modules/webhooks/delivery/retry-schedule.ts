@@ -17,8 +17,7 @@ export const JITTER = 0.1;
 
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 
-/** The pause if a receiver asks to slow down without a valid `Retry-After`. */
-const SLOW_MS = 10 * SECOND;
+const DEFAULT_SLOW_DOWN_MS = 10 * SECOND;
 const MAX_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
 
@@ -36,7 +35,7 @@ export function slowDownMs({ status, retryAfter = '' }: Omit<Attempt, 'error'>, 
   // Accept only dates that end with GMT, as HTTP dates do, because `Date.parse` accepts many other texts.
   const date = retryAfter.endsWith(' GMT') ? Date.parse(retryAfter) : NaN;
   const wish = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : date - now;
-  return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
+  return Number.isNaN(wish) ? DEFAULT_SLOW_DOWN_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
 }
 
 export function errorOf(status: number): string | null {
