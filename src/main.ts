@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { describeFailure, program } from '#libs/messages';
@@ -10,17 +9,7 @@ import { listenToStopSignals } from './runtime/stop-signals';
 const signals = listenToStopSignals();
 program.name = 'petstore';
 
-/**
- * Keeps one object of `process.nextTick` alive. Otherwise V8 may create all such objects in a slower way (measured on
- * Node 20).
- */
-const kept: object[] = [];
-process.nextTick(() => kept.push(executionAsyncResource()));
-
-/** Turns off an optimization of V8 that treats the objects of a request as long-lived, which made reads slower. */
-setFlagsFromString('--no-allocation-site-pretenuring');
-
-/** Makes the heap grow by smaller amounts. Otherwise a flood of requests could quadruple the heap. */
+/** Makes the heap grow in smaller steps, so that floods of requests take less memory. */
 setFlagsFromString('--heap-growing-percent=40');
 
 /**
