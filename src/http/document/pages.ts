@@ -61,6 +61,13 @@ async function createRenderer(operations: Map<string, string>) {
     const isLinked = tokens[index - 1]?.type === 'link_open';
     return link === undefined || isLinked ? written : `<a href="${link}">${written}</a>`;
   };
+  // A section's heading gets a link, from which readers can copy the address of the section.
+  renderer.renderer.rules.heading_close = (tokens, index) => {
+    const { tag } = tokens[index]!;
+    const id = tokens[index - 2]!.attrGet('id');
+    const link = ` <a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`;
+    return `${tag === 'h1' ? '' : link}</${tag}>\n`;
+  };
   return renderer;
 }
 
@@ -250,12 +257,6 @@ function textPage(path: string, title: string, about: string, more: string, cont
   return htmlOf(path, `${title} · Pet Store`, about, head, body);
 }
 
-/** Adds a link to each heading, from which readers can copy the address of the section. */
-function withAnchors(html: string): string {
-  const link = '<a class="anchor" href="#$2" aria-label="Link to this section">#</a>';
-  return html.replace(/<(h[23]) id="([^"]+)">(.*?)<\/\1>/g, `<$1 id="$2">$3 ${link}</$1>`);
-}
-
 const listOf = (links: string[]): string => `<ul>${links.map((link) => `<li>${link}</li>`).join('\n')}</ul>`;
 
 export function guidePage({ name, title, description, html, sections }: Guide, guides: Guide[]): string {
@@ -270,7 +271,7 @@ export function guidePage({ name, title, description, html, sections }: Guide, g
   const content = `<div class="columns">
 <nav aria-label="Guides">${listOf(links)}</nav>
 <main id="content">
-${withAnchors(html).replace('</h1>', () => contents)}
+${html.replace('</h1>', () => contents)}
 <footer>${next ? `Next: ${next}` : links[0]} · <a href="${markdown}">This page as Markdown</a></footer>
 </main>
 </div>`;
