@@ -14,7 +14,7 @@ import {
   withProgress,
   writeFile,
 } from '#libs/command-line';
-import { OperatorError, failureOf, printable, printableJson, shellWord } from '#libs/messages';
+import { type Failure, OperatorError, failureOf, printable, printableJson, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { type CatalogueCounts, exampleLines } from './catalogue-format';
 import { ExportCatalogue } from './export-catalogue';
@@ -61,34 +61,19 @@ export class ImportCommand extends StoreCommand {
 
   protected async execute(file = '-', options: ImportOptions): Promise<void> {
     const outcome = await this.importFrom(file, options);
-    const { created, badLines, problems, error } = outcome;
-    const imported = options.check
-      ? `Checked ${inWords(created)}; nothing was imported.`
-      : `Imported ${inWords(created)}.`;
-    if (error !== undefined) {
-      const { code, message } = failureOf(error);
+    const { created, error } = outcome;
+    const counts = inWords(created);
+    if (error !== undefined || outcome.badLines > 0) {
+      const { message, code, lines } = error === undefined ? badLinesOf(outcome) : failureOf(error);
       const exitCode = error instanceof OperatorError ? error.exitCode : 1;
-      throw new OperatorError(
-        `${message} ${howToContinue(file, outcome, imported, options)}`,
-        code,
-        exitCode,
-      );
+      const rest = options.check ? NOTHING : howToContinue(file, outcome);
+      throw new OperatorError(`${message} ${rest}`, code, exitCode, lines);
     }
-    if (badLines > 0) {
-      const bad = outcome.isNdjson
-        ? `${counted(badLines, 'line is', 'lines are')} bad.`
-        : 'The file is not NDJSON: it has no line that is a JSON object.';
-      const lines = problems.map(({ line, problem }) => `line ${line}: ${problem}`);
-      const more = badLines - problems.length;
-      const all = more > 0 ? [...lines, `and ${counted(more, 'more line', 'more lines')}`] : lines;
-      throw new OperatorError(
-        `${bad} ${howToContinue(file, outcome, imported, options)}`,
-        'bad_lines',
-        1,
-        all,
-      );
-    }
-    printDone(imported, created, options);
+    printDone(
+      options.check ? `Checked ${counts}; nothing was imported.` : `Imported ${counts}.`,
+      created,
+      options,
+    );
   }
 
   private importFrom(
@@ -123,14 +108,21 @@ function inWords({ categories, pets }: CatalogueCounts): string {
   return `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
 }
 
-function howToContinue(
-  file: string,
-  { created, nextLine, unknownTo, run }: ImportOutcome,
-  imported: string,
-  { check }: ImportOptions,
-): string {
-  if (check || (created.categories + created.pets === 0 && unknownTo === undefined)) {
-    return 'Nothing was imported.';
+function badLinesOf({ badLines, isNdjson, problems }: ImportOutcome): Failure {
+  const message = isNdjson
+    ? `${counted(badLines, 'line is', 'lines are')} bad.`
+    : 'The file is not NDJSON: it has no line that is a JSON object.';
+  const lines = problems.map(({ line, problem }) => `line ${line}: ${problem}`);
+  const more = badLines - problems.length;
+  const all = more > 0 ? [...lines, `and ${counted(more, 'more line', 'more lines')}`] : lines;
+  return { message, code: 'bad_lines', lines: all };
+}
+
+const NOTHING = 'Nothing was imported.';
+
+function howToContinue(file: string, { created, nextLine, unknownTo, run }: ImportOutcome): string {
+  if (created.categories + created.pets === 0 && unknownTo === undefined) {
+    return NOTHING;
   }
   const [unknown, continued] =
     unknownTo === undefined
@@ -139,7 +131,7 @@ function howToContinue(
           ` Lines ${nextLine} to ${unknownTo} may be in the store already; within 24 hours, --run writes none of these lines twice.`,
           ` --run ${run}`,
         ];
-  return `${imported}${unknown} To go on: ${PETSTORE} import ${shellWord(file)} --from ${nextLine}${continued}`;
+  return `Imported ${inWords(created)}.${unknown} To go on: ${PETSTORE} import ${shellWord(file)} --from ${nextLine}${continued}`;
 }
 
 function questionOf(names: number, example: string): string {
