@@ -3,7 +3,7 @@ import type { ApiCaller } from './api-caller';
 
 export type { Category, InventoryItem, Order, Pet } from '#libs/client';
 
-/** The body of a new pet. Valid from the start; each step changes one thing. */
+/** The body of a new pet. Valid from the start; each method changes one thing. */
 class PetBuilder {
   constructor(private readonly body: Record<string, unknown>) {}
 

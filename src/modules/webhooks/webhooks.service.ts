@@ -136,7 +136,7 @@ export class WebhooksService {
       { lookup: COUNT, key: clientId },
       { newId: Webhook },
     ];
-    return this.opened(this.commands.execute(source, { needs, decide }));
+    return this.withDecryptedSecret(this.commands.execute(source, { needs, decide }));
   }
 
   update(id: number, patch: WebhookPatchDto, source: CommandSource): Promise<WebhookDto> {
@@ -178,7 +178,7 @@ export class WebhooksService {
       state.update(Webhook, id, { ...webhook, secrets: withNewSecret(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     });
-    return this.opened(rotated);
+    return this.withDecryptedSecret(rotated);
   }
 
   /**
@@ -300,7 +300,7 @@ export class WebhooksService {
    * Decrypts the secret in a response. This happens last, so that only the encrypted secret is stored for an
    * Idempotency-Key.
    */
-  private async opened(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
+  private async withDecryptedSecret(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
     try {
       return { ...webhook, secret: this.vault.decrypt(webhook.secret, webhook.id) };
