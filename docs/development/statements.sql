@@ -115,7 +115,7 @@ SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
-SELECT nextval('orders_id_seq');
+SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
@@ -134,7 +134,7 @@ SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, plac
   WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
-SELECT nextval('orders_id_seq');
+SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
@@ -155,7 +155,7 @@ SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, plac
   WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
-SELECT nextval('orders_id_seq');
+SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
@@ -212,7 +212,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, description FROM categories WHERE id = $1 FOR KEY SHARE SKIP LOCKED;
-SELECT nextval('pets_id_seq');
+SELECT nextval('pets_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
@@ -307,7 +307,7 @@ COMMIT;
 -- Create a category
 
 BEGIN;
-SELECT nextval('categories_id_seq');
+SELECT nextval('categories_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 
@@ -385,7 +385,7 @@ COMMIT;
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
-SELECT nextval('categories_id_seq');
+SELECT nextval('categories_id_seq') FROM generate_series(1, $1::int);
 
 -- then
 

@@ -75,12 +75,11 @@ export class EntityTable<Row extends object> {
       callFor: (ids) => ({ statement: referenced, values: [ids] }),
       resultsOf: (rows) => rows.map(([isFound]) => isFound as boolean),
     };
-    const nextId = `SELECT nextval('${name}_${id}_seq')`;
-    const newId: Statement = { text: nextId };
-    const newIds: Statement = { text: `${nextId} FROM generate_series(1, $1::int)` };
+    const newIds: Statement = {
+      text: `SELECT nextval('${name}_${id}_seq') FROM generate_series(1, $1::int)`,
+    };
     this.newIds = {
-      callFor: ({ length }) =>
-        length === 1 ? { statement: newId } : { statement: newIds, values: [length] },
+      callFor: ({ length }) => ({ statement: newIds, values: [length] }),
       resultsOf: (rows) => rows.map(([next]) => next as number),
     };
   }
