@@ -88,8 +88,8 @@ interface Description {
 const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
- * Sends several statements at once and receives their results in one round trip, which the driver cannot do. Source:
- * PostgreSQL, "Message Flow".
+ * Sends several statements at once and receives their results in one round trip. The driver's pipeline mode sends more
+ * messages for each statement, which takes more processor time. Source: PostgreSQL, "Message Flow".
  */
 class RoundTrip {
   private readonly results: CallResult[] = [];
