@@ -62,7 +62,7 @@ const ADDRESS_CALLS = ['listen', 'getaddrinfo'];
 
 /**
  * Runs `open`, which looks up an address or listens on it.
- * @throws StartError that names the variables of the address, if `open` fails because of the address
+ * @throws StartError that names the environment variables with the address, if `open` fails because of the address
  */
 export async function explainAddress<Opened>(
   variables: string,

@@ -34,10 +34,10 @@ const MAX_REPORTED = 100;
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
 /**
- * Variables that the service ignores. They cause no warning if they have this value, which is what the service does
- * anyway.
+ * Variables that the service ignores, each with the value that describes what the service always does. Other values
+ * cause a warning.
  */
-const GIVEN: Record<string, string> = {
+const FIXED_VALUES: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_METRICS_EXPORTER: 'none',
   OTEL_LOGS_EXPORTER: 'none',
@@ -57,7 +57,8 @@ export function startTracing(logger: Logger) {
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
   reportProblems(logger);
   const ignored = Object.keys(process.env).filter(
-    (name) => name.startsWith('OTEL_') && !EFFECTIVE.test(name) && process.env[name] !== (GIVEN[name] ?? ''),
+    (name) =>
+      name.startsWith('OTEL_') && !EFFECTIVE.test(name) && process.env[name] !== (FIXED_VALUES[name] ?? ''),
   );
   if (ignored.length > 0) {
     logger.warn(

@@ -17,8 +17,8 @@ export class PetStoreError extends Error {
   /** The id of the request in the service's log (`X-Request-Id`). */
   readonly requestId: string | undefined;
   /**
-   * The cursor from which to continue the event feed after the error `events_lost`: the service has lost events that
-   * this program has read.
+   * The cursor from which to continue the event feed after the error `events_lost`. The error means that the service has
+   * lost events that this program has already read, for example because a backup was restored.
    */
   readonly next: string | undefined;
 

@@ -135,8 +135,9 @@ export async function interruptible<Result>(
 }
 
 /**
- * Runs work that ends only with an interruption, such as showing new events. Ctrl-C ends the command successfully.
- * @param outcome the state in which an interruption leaves the work, for the error message
+ * Runs work that ends only with an interruption, such as showing new events. Ctrl-C ends the command successfully, and other
+ * signals end the command with an error.
+ * @param outcome the state in which such a signal leaves the work, for the error message
  */
 export async function untilInterrupted(
   outcome: string,

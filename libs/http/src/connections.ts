@@ -16,7 +16,7 @@ const MAX_WAITING = 16;
  * this limit.
  */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
-/** When memory runs out, connections are closed until this part of the limit is free. */
+/** When connections hold more than MAX_HELD_BYTES, some are closed until this part of MAX_HELD_BYTES is free. */
 const FREED_PART = 1 / 32;
 
 /**

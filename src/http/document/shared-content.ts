@@ -95,7 +95,7 @@ interface Source {
   brotli?: Buffer;
 }
 
-/** Compresses the content once and not for each `Host` that callers send, which would keep the process busy. */
+/** Compresses the content once. The service's address in the content depends on the `Host` of a request and is inserted later. */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
   // End each part with a full flush, so that compressed parts can be joined.
   const options = { finishFlush: constants.Z_FULL_FLUSH };

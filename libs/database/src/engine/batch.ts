@@ -92,8 +92,8 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Tries once more to load rows that the first attempt did not return, now with the weaker locks that some commands
- * need.
+ * Loads rows that the first attempt skipped because another transaction has locked them. The first attempt used the
+ * strongest lock that a command needs. A weaker lock, which is enough for other commands, may succeed.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));

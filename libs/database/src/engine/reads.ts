@@ -82,7 +82,7 @@ export class Reads {
 
   /**
    * Takes waiting reads from the queue and groups those that one statement can answer.
-   * @param recent the reads that have been running for less than 100 ms
+   * @param recent the reads that have been running for less than 100 ms; reads that need the same statement keep waiting for their end
    */
   private take(recent: readonly SentReads[]): SentReads['pending'] {
     const groups: SentReads['pending'] = new Map();

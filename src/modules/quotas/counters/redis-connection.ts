@@ -5,8 +5,8 @@ import { QUOTA_SCRIPT } from './quota-script';
 /** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
 /**
- * The timeout is split into this many timers. After a blocked event loop, answers that have arrived are then read
- * before the last timer ends.
+ * Number of short timers that make up the timeout, one after the other. A single timer would end before Node has read the answers
+ * that arrived while the event loop was blocked.
  */
 const TIMERS = 4;
 

@@ -21,7 +21,10 @@ const LEASE_MS = 60_000;
 const MAX_PLACES_OF_A_KIND = 500;
 /** Maximum number of sockets of a delivery: four that are connecting, and an idle one. */
 const SOCKETS_OF_A_PLACE = 5;
-/** Number of sockets that a process needs for its maximum number of concurrent deliveries. */
+/**
+ * Number of sockets that a process needs for its maximum number of concurrent deliveries. There are places for two kinds
+ * of webhooks: quick ones, and those that are slow or unknown.
+ */
 export const WEBHOOK_SOCKETS = 2 * MAX_PLACES_OF_A_KIND * SOCKETS_OF_A_PLACE;
 
 export interface LeasedDelivery {
