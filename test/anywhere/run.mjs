@@ -113,10 +113,14 @@ async function runSuite(variation) {
     ...['node', join(root, 'node_modules/jest/bin/jest.js'), ...forJest],
     ...['--ci', '--json', '--outputFile', results, '--selectProjects', ...projects, ...ignored],
   ];
-  const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  // In a process group of its own, so that an interruption ends the tests' processes as well.
+  const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+  const endGroup = () => process.kill(-child.pid, 'SIGTERM');
+  process.once('exit', endGroup);
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
   const [code] = await once(child, 'close');
+  process.off('exit', endGroup);
   const report = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : { testResults: [] };
   rmSync(results, { force: true });
   if (root !== ROOT) rmSync(root, { recursive: true });
