@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
+import { PostgresNames, collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
 import { type FoundData, findData, startEmbeddedPostgres, reasonUnavailable } from '#libs/embedded-postgres';
 import { StartError } from '#libs/messages';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
@@ -43,6 +43,7 @@ export function dataSourceOptions(
     url: withoutStatementTimeout(url),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
+    namingStrategy: new PostgresNames(),
     synchronize: false,
     // TypeORM's logger `debug` prints nothing by default. Other loggers would print a failed migration to standard
     // output.

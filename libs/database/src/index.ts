@@ -1,3 +1,4 @@
+export { PostgresNames } from './postgres-names';
 export { type PageRange, PageReader, type Parameter, type Selection } from './pages';
 export { CommandExecutor, type WriteModel } from './engine/command-executor';
 export {
