@@ -25,7 +25,7 @@ const GET_PET: Deprecation = {
   successor: '/pets?id={petId}',
 };
 
-@Tag({ place: 1, name: 'Animals', description: 'The pets of the store.', parent: 'Pets' })
+@Tag({ place: 10, name: 'Animals', description: 'The pets of the store.', parent: 'Pets' })
 @Controller('pets')
 @ApiExtraModels(PetDto)
 @ScopeByMethod()

@@ -46,12 +46,7 @@ export abstract class PetStock {
 
 @Injectable()
 export class PetsService {
-  private readonly pages = new PageReader(
-    this.database,
-    ListedPet,
-    selectPets,
-    pagesOf<ListedPet, PetDto>((pet) => pet),
-  );
+  private readonly pages = new PageReader(this.database, ListedPet, selectPets, pagesOf(toPetDto));
 
   constructor(
     private readonly database: Database,
@@ -64,7 +59,7 @@ export class PetsService {
     if (pet === null) {
       throw new PetNotFoundError(id);
     }
-    return pet;
+    return toPetDto(pet);
   }
 
   /** With ids but without a limit, the page contains all pets with these ids. */
@@ -144,6 +139,7 @@ export class PetsService {
     const pets = await Promise.all(wanted.map((id) => this.database.find(ListedPet, id, clientId)));
     const found = pets
       .filter((pet) => pet !== null)
+      .map(toPetDto)
       .filter((pet) => status?.includes(pet.status) ?? true)
       .filter((pet) => (categoryId ?? pet.categoryId) === pet.categoryId);
     return pageOf(found, limit);
