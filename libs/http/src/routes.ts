@@ -71,6 +71,7 @@ interface TagOptions {
   description: string;
   parent?: string;
   group?: string;
+  /** Sorts the tags and their operations. Numbers are in tens, so that a tag can be added between two others. */
   place: number;
 }
 

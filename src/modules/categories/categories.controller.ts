@@ -15,7 +15,7 @@ import { CategoriesService } from './categories.service';
 const CategoryId = (example?: number) =>
   IdParam('categoryId', 'Identifier of the category (Category.id).', example);
 
-@Tag({ place: 2, name: 'Categories', description: 'The categories that pets belong to.', parent: 'Pets' })
+@Tag({ place: 20, name: 'Categories', description: 'The categories that pets belong to.', parent: 'Pets' })
 @Controller('categories')
 @ScopeByMethod()
 @SendsCommands()

@@ -23,7 +23,7 @@ declare module 'fastify' {
 
 const FROM_NOW_ON = 'now';
 
-@Tag({ place: 5, name: 'Events', description: 'The changes of the store.', group: 'Notifications' })
+@Tag({ place: 50, name: 'Events', description: 'The changes of the store.', group: 'Notifications' })
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {

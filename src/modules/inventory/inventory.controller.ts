@@ -18,7 +18,7 @@ const PetId = () => IdParam('petId', 'Identifier of the pet (Pet.id).');
 
 const stockOf = (quantity: number) => ({ petId: 1, quantity, status: 'available' });
 
-@Tag({ place: 4, name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
+@Tag({ place: 40, name: 'Inventory', description: 'Stock counts per pet.', parent: 'Store' })
 @Controller('store/inventory')
 @ScopeByMethod()
 @SendsCommands()

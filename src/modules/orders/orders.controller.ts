@@ -21,7 +21,7 @@ const OrderId = () => IdParam('orderId', 'Identifier of the order (Order.id).');
 
 const PLACED = { id: 1, petId: 1, quantity: 1, complete: false };
 
-@Tag({ place: 3, name: 'Orders', description: 'Orders for pets.', parent: 'Store' })
+@Tag({ place: 30, name: 'Orders', description: 'Orders for pets.', parent: 'Store' })
 @Controller('store/orders')
 @ApiExtraModels(OrderDto)
 @ScopeByMethod()

@@ -113,7 +113,7 @@ const BANNED: RateLimitStatusDto = {
   ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 31, nextBanSeconds: 600 },
 };
 
-@Tag({ place: 7, name: 'Account', description: 'Your API key, limits and usage.', group: 'Access' })
+@Tag({ place: 70, name: 'Account', description: 'Your API key, limits and usage.', group: 'Access' })
 @Controller()
 @ScopeByMethod()
 export class AccountController {

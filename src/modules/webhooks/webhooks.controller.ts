@@ -46,7 +46,7 @@ const ExperimentalOperation = (options: Parameters<typeof Operation>[0]) =>
 const WebhookId = () => IdParam('webhookId', 'Identifier of the webhook (Webhook.id).');
 
 @Tag({
-  place: 6,
+  place: 60,
   name: 'Webhooks',
   description: 'Your URLs that receive the events.',
   group: 'Notifications',
