@@ -63,7 +63,7 @@ export class ApiCommand extends BaseCommand {
       // Commander does not allow an optional argument before a required one, so the first argument is the path if there
       // is only one.
       .argument('<method-or-path>', 'GET, HEAD, POST, PUT, PATCH, DELETE; or the path, for GET')
-      .argument('[path]', 'path of an operation, such as /pets/1')
+      .argument('[path]', 'path of an operation, such as /store/orders/1')
       .option('-f, --field <name=value>', field, fieldIn)
       .option('-H, --header <name:value>', header, headerIn)
       .option(...URL_OPTION)
