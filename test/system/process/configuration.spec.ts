@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, lchownSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { loadEnvironmentFile } from '../../../src/runtime/environment';
 import { eventually, listen } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
@@ -177,7 +178,12 @@ describe('.env', () => {
     expect(() => read(lost)).toThrow('.env cannot be read: ENOENT');
     for (const line of ['TEST_SETTING: ä', ' export   TEST_SETTING=ä', 'TEST_SETTING ä']) {
       writeFileSync(join(unread, '.env'), `# TEST_SETTING\n${line}\n`);
-      expect(() => read(unread)).toThrow('.env cannot be read: write TEST_SETTING=…');
+      // Node 22 reads the second of these lines, and Node 20 does not.
+      if (parseEnv(line).TEST_SETTING === undefined) {
+        expect(() => read(unread)).toThrow('.env cannot be read: write TEST_SETTING=…');
+      } else {
+        expect(read(unread)).toBe('ä');
+      }
     }
     writeFileSync(join(unread, '.env'), '# TEST_SETTING\nTEST_SETTINGS=x\n');
     expect(read(unread)).toBeUndefined();
