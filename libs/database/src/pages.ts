@@ -38,7 +38,8 @@ export interface Selection {
 interface NameSearch {
   prefix: string;
   /**
-   * SQL conditions on columns that the index lacks. The search stops after 2,000 names, even if the page is not full.
+   * SQL conditions on columns that the index lacks, so that names which do not match have to be read as well. The search stops
+   * after reading 2,000 names, even if the page is not full.
    */
   filters: readonly string[];
   /** The SQL parameter with the ids to which the search is limited. */

@@ -127,7 +127,10 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
   return (address = '') => known.memo(address);
 }
 
-/** A valid path prefix such as `/shop`. `//other.example` is refused, because links would lead to another host. */
+/**
+ * A valid path prefix such as `/shop`. `//other.example` is refused, because links would lead to another host, and so is a colon
+ * at the end, which makes addresses in the OpenAPI document invalid.
+ */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 
 /** Returns the path prefix that a trusted proxy has removed (the last value of `X-Forwarded-Prefix`), or an empty text. */

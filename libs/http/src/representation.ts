@@ -26,7 +26,7 @@ export interface Page<Entry> {
 export interface RepresentationOptions {
   /** Default: 200. A response with 201 has a `Location`: the operation's path and the new id. */
   status?: 200 | 201 | 202;
-  /** The deprecation of the operation that reads the path in `Location`, if that operation is deprecated. */
+  /** The deprecation of the GET for the path in `Location`, if that GET is deprecated. */
   deprecatedRead?: Deprecation;
   /**
    * Returns the resource as a GET would return it. Needed if this operation returns more fields than the GET, such as a

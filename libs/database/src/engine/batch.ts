@@ -140,8 +140,8 @@ async function load(
 }
 
 /**
- * Returns how to load a row, a value or an id. The transaction waits for a locked row only while it holds no other
- * locks.
+ * Returns the read that loads a row, a value or an id. Of rows that another transaction has locked, the read waits only for the
+ * `awaited` one, which is locked first, and skips the others.
  */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;

@@ -57,7 +57,7 @@ export class EntityTable<Row extends object> {
       many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
     };
     this.byId = this.reader('');
-    // Use LIMIT 1 instead of EXISTS, for which PostgreSQL may choose to read the whole table.
+    // Each subquery ends with LIMIT 1. With EXISTS, PostgreSQL may choose a plan that reads the whole table.
     const references = dataSource.entityMetadatas
       .flatMap(({ foreignKeys }) => foreignKeys)
       .filter(({ referencedEntityMetadata }) => referencedEntityMetadata === metadata)

@@ -46,7 +46,7 @@ export interface Command<Result = unknown> {
    * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
-  /** True if the command can run without its rows, which another transaction has locked. */
+  /** True if the command can decide without the rows that it needs. It then does not wait for rows that another transaction has locked. */
   needsNoRows?(state: State): boolean;
   /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
   translateViolation?(error: unknown): unknown;

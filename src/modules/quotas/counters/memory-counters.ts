@@ -15,7 +15,7 @@ import type { QuotaRecords } from './quota-records';
 import { type LimitedCaller, QuotaCounters } from './quota-counters';
 
 const SWEEP_MS = MINUTE_MS;
-/** Entries are evicted after ten minutes without a request. The counts can then be read from the database again. */
+/** Entries are evicted after ten minutes without a request. The next request of a client reads its counts from the database. */
 const IDLE_MS = 10 * MINUTE_MS;
 /** Maximum number of entries in each cache. Without a limit, requests from very many addresses could fill the memory. */
 const MAX_ENTRIES = 200_000;
@@ -23,8 +23,8 @@ const MAX_ENTRIES = 200_000;
 interface ClientEntry {
   windows: Windows;
   /**
-   * False if Redis reported these counts, which may be outdated: the count of the day is then read from the database
-   * before use.
+   * False if Redis reported these counts. They may be outdated, so the count of the day is read from the database before
+   * use. The count of the minute is kept, because the database may know less of it.
    */
   isComplete: boolean;
   resetAt: number;

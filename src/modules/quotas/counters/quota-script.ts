@@ -165,7 +165,7 @@ export interface ScriptArgument {
   alone?: { start: number; count: number };
 }
 
-/** Result of the script. Times are on the clock of Redis, except the start of the day. */
+/** Result of the script. Times are on the clock of Redis, but the start of the day is on the clock of the service. */
 interface ScriptResult {
   outcome: Outcome;
   exhausted?: WindowName;

@@ -139,8 +139,8 @@ export interface QuotaStatus {
   counted: Windows;
   ban: Readonly<BanState> | null;
   /**
-   * The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for an
-   * address.
+   * The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for a
+   * caller without a key, because only keys are banned.
    */
   refusalsBeforeBan: number;
   /** During a ban, the time at which requests are accepted again, otherwise null. */
