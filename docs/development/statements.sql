@@ -13,7 +13,7 @@ SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c
 
 -- Get a pet
 
-SELECT id, name, category_id, status FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE id = $1;
+SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1;
 
 -- Get a category
 
@@ -31,22 +31,22 @@ SELECT pet_id, stock, status FROM (SELECT id AS pet_id, (SELECT stock FROM inven
 -- List pets
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, status FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after ORDER BY id LIMIT 101) AS page ORDER BY id LIMIT most) AS page;
 
 -- List pets by status
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[]) WITH ORDINALITY AS wanted (after, most, v3, place)
-  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, status FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE id > after AND status >= v3 AND status <= v3 ORDER BY status ASC, id LIMIT 101) AS page ORDER BY status ASC, id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND id > after AND status >= v3 AND status <= v3 ORDER BY status ASC, id LIMIT 101) AS page ORDER BY status ASC, id LIMIT most) AS page;
 
 -- List pets by category
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS wanted (after, most, v3, v4, v5, v6, place)
-  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, name, category_id, status FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE category_id = v3 AND id > after AND status >= v4 AND status <= v4 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, status FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE category_id = v3 AND id > after AND status >= v5 AND status <= v5 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, status FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE category_id = v3 AND id > after AND status >= v6 AND status <= v6 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT * FROM ((SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v4 AND status <= v4 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v5 AND status <= v5 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most) UNION ALL (SELECT * FROM (SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE deleted_at IS NULL AND category_id = v3 AND id > after AND status >= v6 AND status <= v6 ORDER BY status DESC, id LIMIT 101) AS page ORDER BY status DESC, id LIMIT most)) AS parts ORDER BY id LIMIT most) AS page;
 
 -- List pets by name
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::text[], $4::text[]) WITH ORDINALITY AS wanted (after, most, v3, v4, place)
-  CROSS JOIN LATERAL (SELECT *, true AS fits FROM (SELECT id, name, category_id, status, lower(name) COLLATE "C" AS lower_name FROM (SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL) AS listed_pets WHERE (lower(name) COLLATE "C", id) > (greatest(v4 COLLATE "C", lower(v3)), after) AND lower(name) COLLATE "C" < lower(v3) || repeat(chr(1114111), 256) ORDER BY lower(name) COLLATE "C", id LIMIT 101) AS walk ORDER BY lower_name, id LIMIT most) AS page;
+  CROSS JOIN LATERAL (SELECT *, true AS fits FROM (SELECT id, name, category_id, former_category_id, status, deleted_at, lower(name) COLLATE "C" AS lower_name FROM pets WHERE deleted_at IS NULL AND (lower(name) COLLATE "C", id) > (greatest(v4 COLLATE "C", lower(v3)), after) AND lower(name) COLLATE "C" < lower(v3) || repeat(chr(1114111), 256) ORDER BY lower(name) COLLATE "C", id LIMIT 101) AS walk ORDER BY lower_name, id LIMIT most) AS page;
 
 -- List categories
 

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
-import { ListedPet, Pet } from './pet.entity';
+import { Pet } from './pet.entity';
 import { PetsController } from './pets.controller';
 import { PET_SCHEMAS } from './pets.dto';
 import { PETS_TABLE, PetsService } from './pets.service';
@@ -11,7 +11,7 @@ export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
 export { type PetWithStatus, PetOperations, PetStock, PetsService } from './pets.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Pet, ListedPet])],
+  imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],
   providers: [PetsService],
   exports: [PetsService],

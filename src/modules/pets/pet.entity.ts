@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, ViewColumn, ViewEntity } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { GeneratedId, WRITTEN_BY_SQL } from '#libs/database';
 import type { PetStatus } from './pet-status';
 
@@ -36,23 +36,4 @@ export class Pet {
 
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
-}
-
-/** A pet that is not deleted, as callers see it. Reads fetch only these columns. */
-@ViewEntity('listed_pets', {
-  synchronize: false,
-  expression: 'SELECT id, name, category_id, status FROM pets WHERE deleted_at IS NULL',
-})
-export class ListedPet {
-  @ViewColumn()
-  id!: number;
-
-  @ViewColumn()
-  name!: string;
-
-  @ViewColumn({ name: 'category_id' })
-  categoryId!: number;
-
-  @ViewColumn()
-  status!: PetStatus;
 }

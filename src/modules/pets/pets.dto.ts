@@ -1,7 +1,7 @@
 import { ApiSchema, PartialType, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
 import { defineError, Id, MAX_PAGE_SIZE, OneOf, PageQuery, responseSchema, Text } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from './pet-status';
-import type { ListedPet, Pet } from './pet.entity';
+import type { Pet } from './pet.entity';
 
 const STATUS = { description: 'Status of the pet.', example: 'available', enumName: 'PetStatus' };
 
@@ -76,7 +76,7 @@ export class ListPetsQuery extends PageQuery {
   id?: number[];
 }
 
-export function toPetDto({ id, name, categoryId, status }: ListedPet | Pet): PetDto {
+export function toPetDto({ id, name, categoryId, status }: Pet): PetDto {
   return { id, name, categoryId: categoryId!, status };
 }
 

@@ -17,7 +17,7 @@ import { CategoryOperations } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type Stock, statusAfter } from './pet-status';
-import { ListedPet, Pet } from './pet.entity';
+import { Pet } from './pet.entity';
 import {
   InvalidStatusTransitionError,
   type ListPetsQuery,
@@ -46,7 +46,7 @@ export abstract class PetStock {
 
 @Injectable()
 export class PetsService {
-  private readonly pages = new PageReader(this.database, ListedPet, selectPets, pagesOf(toPetDto));
+  private readonly pages = new PageReader(this.database, Pet, selectPets, pagesOf(toPetDto));
 
   constructor(
     private readonly database: Database,
@@ -55,11 +55,7 @@ export class PetsService {
   ) {}
 
   async get(id: number, clientId?: number): Promise<PetDto> {
-    const pet = await this.database.find(ListedPet, id, clientId);
-    if (pet === null) {
-      throw new PetNotFoundError(id);
-    }
-    return toPetDto(pet);
+    return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
   }
 
   /** With ids but without a limit, the page contains all pets with these ids. */
@@ -136,10 +132,10 @@ export class PetsService {
     clientId?: number,
   ): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after.id).sort((a, b) => a - b);
-    const pets = await Promise.all(wanted.map((id) => this.database.find(ListedPet, id, clientId)));
+    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, clientId)));
     const found = pets
-      .filter((pet) => pet !== null)
-      .map(toPetDto)
+      .filter((pet) => pet?.deletedAt === null)
+      .map((pet) => toPetDto(pet!))
       .filter((pet) => status?.includes(pet.status) ?? true)
       .filter((pet) => (categoryId ?? pet.categoryId) === pet.categoryId);
     return pageOf(found, limit);
@@ -210,6 +206,8 @@ function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
   return isDeepStrictEqual(data, toPetDto(before)) ? [] : [{ type: 'pet.updated', petId, data }];
 }
 
+const IS_THERE = 'deleted_at IS NULL';
+
 function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
   // A list of one category names every status, because the index `pets_by_category` sorts ids only within a status.
@@ -219,11 +217,11 @@ function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: 
     const ofStatus = parameters ? [`status IN (${parameters.join(', ')})`] : [];
     const ids = id && parameter(`{${id.join()}}`, 'text');
     const named = { prefix: parameter(name, 'text'), filters: [...ofCategory, ...ofStatus], ids };
-    return { conditions: [], named };
+    return { conditions: [IS_THERE], named };
   }
   const sorted = categoryId === undefined ? 'ASC' : 'DESC';
   return {
-    conditions: ofCategory,
+    conditions: [IS_THERE, ...ofCategory],
     within: parameters && { column: 'status', sorted, parameters },
   };
 }
