@@ -21,6 +21,7 @@ export function documentedFleet(): { configuration: string; shutdownDelay: strin
 
 /** A real haproxy with the deployed configuration, in front of two instances on ports of the test's own. */
 export class Haproxy {
+  private static readonly running: Haproxy[] = [];
   log = '';
 
   private constructor(
@@ -44,7 +45,9 @@ export class Haproxy {
     const file = join(folder, 'haproxy.cfg');
     await writeFile(file, configuration);
     const child = spawn(findProgram(HAPROXY)!, ['-f', file], { stdio: ['ignore', 'pipe', 'ignore'] });
-    return new Haproxy(child, folder, port, metricsPort);
+    const proxy = new Haproxy(child, folder, port, metricsPort);
+    Haproxy.running.push(proxy);
+    return proxy;
   }
 
   get url(): string {
@@ -62,7 +65,12 @@ export class Haproxy {
     });
   }
 
-  async close(): Promise<void> {
+  /** Ends all proxies that a test has started; called after each test, so that one that failed leaves none. */
+  static async closeAll(): Promise<void> {
+    await Promise.all(Haproxy.running.splice(0).map((proxy) => proxy.close()));
+  }
+
+  private async close(): Promise<void> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
     await within('the end of haproxy', ended);

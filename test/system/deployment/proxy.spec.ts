@@ -10,6 +10,8 @@ import { HAPROXY, findProgram } from '../../support/programs';
 const SLOTS = 400;
 const PER_ADDRESS = 256;
 
+afterEach(() => Haproxy.closeAll());
+
 it('HAProxy accepts the configuration', () => {
   // Its warnings are of names that only a container knows.
   const { status, stderr } = spawnSync(findProgram(HAPROXY)!, ['-c', '-f', join(ROOT, DEPLOYED)]);
@@ -50,7 +52,6 @@ it('No field by which a caller claims to be forwarded reaches an instance, and n
   expect(told).toBeNull();
   const fields = Object.entries(seen).filter(([name]) => name.includes('forwarded'));
   expect(Object.fromEntries(fields)).toEqual({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
-  await proxy.close();
   instance.close();
   instance.closeAllConnections();
 });
@@ -83,7 +84,6 @@ it('Half-sent requests from one address take nobody else the connections, and re
   const answer = await fetch(`${proxy.url}/pets`);
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   expect(await answer.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
-  await proxy.close();
 });
 
 it('No key of a URL is in the log of the proxy, neither of a request that it passes on nor of one that it cannot read', async () => {
@@ -96,5 +96,4 @@ it('No key of a URL is in the log of the proxy, neither of a request that it pas
   await until(() => proxy.log.includes(' 400 '));
   expect(proxy.log).toMatch(/ GET \/pets\/psk_live_ HTTP/);
   expect(proxy.log).not.toContain('aaaa');
-  await proxy.close();
 });

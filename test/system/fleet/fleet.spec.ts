@@ -47,6 +47,7 @@ beforeEach(async () => {
   const missing = Array.from({ length: SIZE - instances.length }, () => bench.serve(environment));
   instances.push(...(await Promise.all(missing)));
 });
+afterEach(() => Haproxy.closeAll());
 afterAll(async () => {
   await bench.clear();
   await database?.drop();
@@ -206,5 +207,4 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
     .filter((line) => / instances\/.* [A-Z][\w-]{3} \d+\/\d+\/\d+\/\d+\/\d+ /.test(line));
   expect([orders.interruptions, ended]).toEqual([[], []]);
   await orders.expectBooked(database.pool, STOCK);
-  await proxy.close();
 });
