@@ -115,7 +115,7 @@ async function runSuite(variation) {
   ];
   // In a process group of its own, so that an interruption ends the tests' processes as well.
   const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
-  const endGroup = () => process.kill(-Number(child.pid), 'SIGTERM');
+  const endGroup = () => process.kill(-Number(child.pid), 'SIGKILL');
   process.once('exit', endGroup);
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
