@@ -120,7 +120,8 @@ export class RedisConnection {
 
 function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
   if (!isCluster) {
-    return new Redis(url, { ...OPTIONS, ...NODE_OPTIONS });
+    const [address] = url.split('?', 1);
+    return new Redis(address!, { ...OPTIONS, ...NODE_OPTIONS, ...optionsIn(url) });
   }
   const urls = url.split(',');
   // Pass TLS, user and password as options, because ioredis ignores these parts of a cluster's URL.
@@ -138,6 +139,13 @@ function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
     dnsLookup: (host, callback) => callback(null, host),
     clusterRetryStrategy: () => null,
   });
+}
+
+/** Returns the options in the query of a URL. ioredis would keep numbers as texts, and a timeout that is a text would end the process. */
+function optionsIn(url: string): RedisOptions {
+  // `inTime` enforces the timeout of commands, because that of ioredis takes a blocked event loop for an outage.
+  const entries = [...new URL(url).searchParams].filter(([name]) => name !== 'commandTimeout');
+  return Object.fromEntries(entries.map(([name, text]) => [name, /^\d+$/.test(text) ? Number(text) : text]));
 }
 
 /** Connects. If this fails, rejects with the error of the `error` event, which says more than that of `connect`. */
