@@ -119,20 +119,21 @@ export class RedisConnection {
 }
 
 function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
+  const [first, ...others] = url.split(',');
+  const addresses = [first!, ...others].map((one) => one.split('?', 1)[0]!);
+  const nodeOptions = { ...NODE_OPTIONS, ...optionsIn(first!) };
   if (!isCluster) {
-    const [address] = url.split('?', 1);
-    return new Redis(address!, { ...OPTIONS, ...NODE_OPTIONS, ...optionsIn(url) });
+    return new Redis(addresses[0]!, { ...OPTIONS, ...nodeOptions });
   }
-  const urls = url.split(',');
   // Pass TLS, user and password as options, because ioredis ignores these parts of a cluster's URL.
-  const { protocol, username, password } = new URL(urls[0]!);
+  const { protocol, username, password } = new URL(first!);
   const redisOptions: RedisOptions = {
-    ...NODE_OPTIONS,
+    ...nodeOptions,
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),
     ...(protocol === 'rediss:' && { tls: {} }),
   };
-  return new Cluster(urls, {
+  return new Cluster(addresses, {
     ...OPTIONS,
     redisOptions,
     // Connect to nodes by name instead of IP address, because TLS certificates are issued for names.
