@@ -11,8 +11,8 @@ import { Access } from '../modules/auth';
 import { QuotaCounters } from '../modules/quotas';
 
 /**
- * Timeout of the database. It is shorter than the time that a scrape waits for a worker process, so that
- * `petstore_ready` is 0 instead of missing.
+ * Timeout of the database. It is shorter than the timeout of a metric, so that `petstore_ready` is 0 instead of
+ * missing.
  */
 const DATABASE_TIMEOUT_MS = 1_250;
 const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;

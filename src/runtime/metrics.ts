@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type RequestListener, createServer } from 'node:http';
 import { totalmem } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -11,6 +12,8 @@ import {
   Gauge,
   Histogram,
   type MetricObject,
+  type MetricObjectWithValues,
+  type MetricValue,
   Registry,
   collectDefaultMetrics,
 } from 'prom-client';
@@ -32,7 +35,8 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
-/** Timeout for all metrics of a worker process, in milliseconds. */
+/** Timeouts in milliseconds: for one metric, and for all metrics of a worker process. */
+const COLLECT_MS = 1_500;
 const ANSWER_MS = 1_750;
 const ASK = 'metrics';
 const MAX_CONNECTIONS = 100;
@@ -44,8 +48,52 @@ const MISSING_WORKERS = {
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Answers every scrape in time by omitting metrics that fail or take too long. */
+class ScrapedRegistry extends Registry {
+  private readonly logger = new Logger('Metrics');
+  private readonly missing = new Set<string>();
+  /** Reads in progress. Later scrapes share them, so that reads do not pile up while the database does not respond. */
+  private readonly looking = new Map<string, Promise<unknown>>();
+
+  override async metrics(): Promise<string> {
+    return `${(await this.known('text', (name) => this.getSingleMetricAsString(name))).join('\n\n')}\n`;
+  }
+
+  override getMetricsAsJSON(): Promise<MetricObjectWithValues<MetricValue<string>>[]> {
+    return this.known('object', (name) => this.getSingleMetric(name)!.get());
+  }
+
+  private async known<Found>(form: string, look: (name: string) => Promise<Found>): Promise<Found[]> {
+    const names = this.getMetricsAsArray().map(({ name }) => name);
+    const found = await Promise.all(names.map((name) => this.inTime(name, form, look)));
+    return found.filter((one) => one !== undefined);
+  }
+
+  private async inTime<Found>(name: string, form: string, look: (name: string) => Promise<Found>) {
+    const id = `${form} ${name}`;
+    const looking = (this.looking.get(id) as Promise<Found> | undefined) ?? look(name);
+    this.looking.set(id, looking);
+    try {
+      const found = await Promise.race([looking.finally(() => this.looking.delete(id)), late()]);
+      this.missing.delete(name);
+      return found;
+    } catch (error) {
+      if (!this.missing.has(name)) {
+        this.logger.warn(`The metric ${name} is missing: ${String(error)}`);
+      }
+      this.missing.add(name);
+      return undefined;
+    }
+  }
+}
+
+async function late(): Promise<never> {
+  await pause(COLLECT_MS, undefined, { ref: false });
+  throw new Error(`no value within ${COLLECT_MS} ms`);
+}
+
 export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
-  const registry = new Registry();
+  const registry = new ScrapedRegistry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   if (cluster.isWorker) {

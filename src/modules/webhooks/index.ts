@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { Logger, Module, type Provider } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Gauge, type Registry } from 'prom-client';
@@ -40,39 +39,19 @@ class WebhooksModule {}
 const OF_DELETED = `webhook_id = ANY(ARRAY(
     WITH RECURSIVE ${foundByDeliveries('true')} SELECT id FROM found EXCEPT SELECT id FROM webhooks))`;
 
-const OLDEST_DUE = 'petstore_webhook_oldest_due_seconds';
-/** Timeout of the database for a metric, in milliseconds. After the timeout, the scrape leaves the metric out. */
-const COLLECT_MS = 1_500;
-
 function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): void {
   const queue = app.get(DeliveryQueue);
   registers.forEach((register) => register.registerMetric(app.get(DeliveryWorker).attempts));
-  const logger = new Logger('Metrics');
-  let isMissing = false;
   new Gauge({
-    name: OLDEST_DUE,
+    name: 'petstore_webhook_oldest_due_seconds',
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
     // Every worker process reads the same value from the database, so report the maximum instead of the sum.
     aggregator: 'max',
     registers,
     async collect() {
-      try {
-        this.set(await Promise.race([queue.oldestDueSeconds(), late()]));
-        isMissing = false;
-      } catch (error) {
-        this.remove();
-        if (!isMissing) {
-          logger.warn(`The metric ${OLDEST_DUE} is missing: ${String(error)}`);
-        }
-        isMissing = true;
-      }
+      this.set(await queue.oldestDueSeconds());
     },
   });
-}
-
-async function late(): Promise<never> {
-  await pause(COLLECT_MS, undefined, { ref: false });
-  throw new Error(`no value within ${COLLECT_MS} ms`);
 }
 
 export const WEBHOOKS: Feature = {
