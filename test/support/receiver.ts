@@ -3,6 +3,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { listen, within } from './eventually';
 
+/** Settings of a service whose webhooks may lead to receivers on loopback addresses. */
+export const LOOPBACK_WEBHOOKS = {
+  WEBHOOK_KEY: Buffer.alloc(32, 'k').toString('base64'),
+  WEBHOOK_NETWORKS: '127.0.0.0/8',
+};
+
 export interface Received {
   path: string;
   headers: IncomingMessage['headers'];

@@ -17,6 +17,7 @@ import { type AllSettings, readSettings } from '../../src/features';
 import type { LogLevel } from '../../src/settings';
 import { ApiCaller } from './api-caller';
 import { DocumentContract } from './document-contract';
+import { LOOPBACK_WEBHOOKS } from './receiver';
 import { patient, RedisOnClock } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
@@ -39,9 +40,6 @@ export interface KeyOptions {
   scopes?: Scope[];
   expiresAt?: Date;
 }
-
-/** Receivers of webhooks in tests listen on loopback addresses. */
-export const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
 
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
@@ -117,7 +115,7 @@ export class TestService {
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const settings = {
-    ...readSettings({ METRICS_PORT: 'off', WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' }),
+    ...readSettings({ METRICS_PORT: 'off', ...LOOPBACK_WEBHOOKS }),
     ...options.settings,
   };
   const { redisUrl } = settings;

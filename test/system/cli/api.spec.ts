@@ -1,11 +1,9 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { RunningCommand, complaint, unlimitedKey } from '../../support/command-line';
 import { listen, until } from '../../support/eventually';
-import { Receiver, isSignedBy } from '../../support/receiver';
+import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
-
-const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
 
 const { bench, database } = useProcesses();
 let service: ServiceProcess;
@@ -13,7 +11,7 @@ let service: ServiceProcess;
 let environment: { PETSTORE_KEY: string };
 
 beforeAll(async () => {
-  service = await bench.serve({ DATABASE_URL: database.url, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' });
+  service = await bench.serve({ DATABASE_URL: database.url, ...LOOPBACK_WEBHOOKS });
   environment = { PETSTORE_KEY: await unlimitedKey(database.url) };
 });
 

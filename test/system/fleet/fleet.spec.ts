@@ -5,7 +5,7 @@ import { DocumentContract } from '../../support/document-contract';
 import { until } from '../../support/eventually';
 import { Haproxy, documentedFleet } from '../../support/haproxy';
 import { COUNTED, limitsIn, standing } from '../../support/limits';
-import { Receiver, isSignedBy } from '../../support/receiver';
+import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { spread, tally } from '../../support/spread';
@@ -31,9 +31,7 @@ beforeAll(async () => {
   [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
   const { shutdownDelay: SHUTDOWN_DELAY } = documentedFleet();
-  const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
-  const webhooks = { WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
-  environment = { ...shared, ...webhooks, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
+  environment = { ...shared, ...LOOPBACK_WEBHOOKS, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
   instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
   const count = 'SELECT ((SELECT count(*) FROM pets) + (SELECT count(*) FROM clients))::int AS rows';
