@@ -1,4 +1,4 @@
-import { styleText } from 'node:util';
+import { isDeepStrictEqual, styleText } from 'node:util';
 import widthOf from 'string-width';
 import { printable, printableJson } from '#libs/messages';
 import { writeOutput } from './files';
@@ -94,14 +94,15 @@ export function tableLines(
   const dispensable = lessImportant.filter(isUsed);
   for (let count = 0; count <= dispensable.length; count += 1) {
     const missing = dispensable.slice(0, count);
-    const lines = fittingLines(
+    const table = fittingTable(
       fields,
       names.filter((name) => !missing.includes(name)),
       terminalColumns,
     );
-    if (lines !== undefined) {
-      const note = `Not shown: ${missing.map(wordsOf).join(', ')} (see --json)`;
-      return count === 0 ? lines : [...lines, note];
+    if (table !== undefined) {
+      const { lines, isCut } = table;
+      const notShown = [...missing.map(wordsOf), ...(isCut ? ['the rest after …'] : [])];
+      return notShown.length === 0 ? lines : [...lines, `Not shown: ${notShown.join(', ')} (see --json)`];
     }
   }
   return fields.flatMap((row, index) => [
@@ -110,12 +111,8 @@ export function tableLines(
   ]);
 }
 
-/** Returns the lines of a table with these columns, or undefined if the table is too wide even with cut cells. */
-function fittingLines(
-  rows: Record<string, unknown>[],
-  names: string[],
-  terminalColumns: number,
-): string[] | undefined {
+/** Returns a table with these columns, or undefined if the table is too wide even with cut cells. */
+function fittingTable(rows: Record<string, unknown>[], names: string[], terminalColumns: number) {
   const areNumbers = names.map((name) => rows.some((row) => typeof row[name] === 'number'));
   const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
   const words = names.map(wordsOf);
@@ -132,7 +129,8 @@ function fittingLines(
   }
   const widths = widthsIfCut(most);
   const cutCells = cells.map((line) => line.map((cell, column) => cut(cell, widths[column]!)));
-  return fits(widths) ? alignedLines([words.map(bold), ...cutCells], areNumbers) : undefined;
+  const lines = alignedLines([words.map(bold), ...cutCells], areNumbers);
+  return fits(widths) ? { lines, isCut: !isDeepStrictEqual(cells, cutCells) } : undefined;
 }
 
 /** If a text takes more than `width` columns of the terminal, replaces the end of the text by an ellipsis. */
