@@ -6,9 +6,10 @@ import {
   type OutputOptions,
   StoreConnection,
   printDone,
+  subcommandOf,
   writeOutput,
 } from '#libs/command-line';
-import { UsageError, suggestionFor } from '#libs/messages';
+import { UsageError } from '#libs/messages';
 import { AppModule } from '../app.module';
 import { type AllSettings, loadFeatures, readSettings } from '../features';
 import { RunningService } from '../modules/auth';
@@ -21,12 +22,12 @@ import { OpenedStore } from './store';
 import { ApiCommand } from './api.command';
 
 export const SETTINGS_HELP = `
-Settings are environment variables, or lines of a .env file:
-  HOST          address to listen on (default: 127.0.0.1)
-  PORT          port to listen on (default: 3000)
-  DATABASE_URL  PostgreSQL to use; if not set, an embedded one
-  DATA_DIR      folder of the embedded PostgreSQL (default: .petstore)
-  LOG_LEVEL     fatal, error, warn, info, debug, trace or silent
+Settings (environment variables, or lines of .env):
+  HOST          address (default: 127.0.0.1)
+  PORT          port (default: 3000)
+  DATABASE_URL  PostgreSQL; if unset, an own one in:
+  DATA_DIR      data folder (default: .petstore)
+  LOG_LEVEL     error, warn, info, debug, …
 All settings: docs/operations/running.md`;
 
 @Command({
@@ -84,14 +85,9 @@ export class HelpCommand extends BaseCommand {
   protected async execute(names: string[] = []): Promise<void> {
     let command = this.command.parent!;
     for (const name of names) {
-      const below = command.commands.find((one) => one.name() === name);
-      if (below === undefined) {
-        const known = command.commands.map((one) => one.name());
-        const suggestion = suggestionFor(name, known);
-        throw new UsageError(`unknown command '${name}'.${suggestion || ' See --help.'}`);
-      }
-      command = below;
+      command = subcommandOf(command, name);
     }
+    command.args = [];
     command.help();
   }
 }

@@ -33,6 +33,15 @@ export const COMMANDER_OPTIONS = {
       const { wrap } = Object.getPrototypeOf(this) as Help;
       return wrap.call(this, text, width, indentation, NARROWEST_COLUMN);
     },
+    formatHelp(this: Help, command: Commander, help: Help): string {
+      // For `nope --help`, commander asks for the help of the command above. Report the unknown command instead.
+      const [name] = command.args;
+      if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) {
+        subcommandOf(command, name);
+      }
+      const { formatHelp } = Object.getPrototypeOf(this) as Help;
+      return formatHelp.call(this, command, help);
+    },
   },
   errorHandler: rethrow,
   serviceErrorHandler: rethrow,
@@ -62,17 +71,45 @@ interface Declaration {
   readonly takesYes?: boolean;
 }
 
+/** Returns a subcommand. If there is none, reports its name as commander does, with a suggestion. */
+export function subcommandOf(command: Commander, name: string): Commander {
+  const found = command.commands.find((one) => one.name() === name);
+  if (found !== undefined) {
+    return found;
+  }
+  command.args = [name];
+  return (command as Commander & { unknownCommand(): never }).unknownCommand();
+}
+
 function rootOf(command: Commander): Commander {
   return command.parent === null ? command : rootOf(command.parent);
+}
+
+const DEFAULT_WIDTH = 80;
+
+/** Breaks a long example before its options, with backslashes, so that a shell still reads one command. */
+function exampleLines(example: string, width: number): string {
+  const lines: string[] = [];
+  for (const part of example.split(/ (?=[-<>|])/)) {
+    const longer = `${lines.at(-1)} ${part}`;
+    if (lines.length > 0 && longer.length <= width - ' \\'.length) {
+      lines.splice(-1, 1, longer);
+    } else {
+      lines.push(`${lines.length === 0 ? '  ' : '    '}${part}`);
+    }
+  }
+  return lines.join(' \\\n');
 }
 
 function complete(command: Commander, declaration: Declaration): void {
   const { examples, takesJson = true, takesYes = false } = declaration;
   declaration.declare?.(command);
   [...command.options, ...command.registeredArguments].forEach((one) => nameInErrors(one as Option));
-  command.addHelpText('after', () => {
-    const lines = examples.map((example) => `\n  ${rootOf(command).name()} ${example}`).join('');
-    return lines && `\nExamples:${lines}`;
+  command.addHelpText('after', ({ error }) => {
+    const { getErrHelpWidth, getOutHelpWidth } = command.configureOutput();
+    const width = (error ? getErrHelpWidth : getOutHelpWidth)?.() ?? DEFAULT_WIDTH;
+    const lines = examples.map((example) => exampleLines(`${rootOf(command).name()} ${example}`, width));
+    return lines.length > 0 ? ['\nExamples:', ...lines].join('\n') : '';
   });
   if (takesJson) {
     command.option('--json', 'print JSON, also for failures');
@@ -167,10 +204,9 @@ export abstract class CommandGroup extends BaseCommand {
   }
 
   protected execute(): Promise<void> {
-    if (this.command.args.length > 0) {
-      // Report an unknown subcommand as commander does, with a suggestion: commander itself does so only for commands
-      // without an action.
-      (this.command as Commander & { unknownCommand(): never }).unknownCommand();
+    const [unknown] = this.command.args;
+    if (unknown !== undefined) {
+      subcommandOf(this.command, unknown);
     }
     return this.command.help({ error: true });
   }

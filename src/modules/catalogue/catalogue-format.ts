@@ -40,7 +40,8 @@ export class PetLine extends NewPetDto {
 export type CatalogueLine = CategoryLine | PetLine;
 
 export function exampleLines(): string[] {
-  const category = { kind: 'category', id: 1, ...exampleOf(NewCategoryDto) };
+  const { name } = exampleOf(NewCategoryDto);
+  const category = { kind: 'category', id: 1, name };
   const pet = { kind: 'pet', ...exampleOf(NewPetDto), quantity: 3 };
   return [category, pet].map((line) => JSON.stringify(line));
 }

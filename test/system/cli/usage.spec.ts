@@ -17,8 +17,10 @@ const run = (command: string) => runCommand(command.split(' ').filter(Boolean), 
 describe('bad usage is reported in one line and exits with 2', () => {
   it.each([
     ['nope', /unknown command 'nope'/],
-    ['help nope', /unknown command 'nope'\. See --help/],
-    ['help keys isue', /unknown command 'isue'\. Did you mean issue\?/],
+    ['help nope', /unknown command 'nope' \(see --help/],
+    ['help keys isue', /unknown command 'isue' \(Did you mean issue\?\)/],
+    ['nope --help', /unknown command 'nope' \(see --help/],
+    ['keys isue -h', /unknown command 'isue' \(Did you mean issue\?\)/],
     ['clients nope', /unknown command 'nope' \(see --help/],
     ['clients crate', /unknown command 'crate' \(Did you mean create\?\)/],
     ['clients create', /give <name> once: as an argument, or with --name/],
@@ -68,6 +70,7 @@ async function registeredCommands(): Promise<{ path: string; command: Commander 
     imports: [CliModule.forOperator('test')],
   });
   const { program } = application.get(Registered);
+  program.name('npx petstore');
   await application.close();
   return leavesOf(program, []);
 }
@@ -90,13 +93,26 @@ describe('help', () => {
     expect(stdout).toMatch(text);
   });
 
-  it('has an example for every command', async () => {
-    const examples = (await registeredCommands()).map(({ path, command }) => {
+  it('of every command has an example, and no line over 80 columns', async () => {
+    const problems = (await registeredCommands()).flatMap(({ path, command }) => {
       let help = '';
-      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
-      return [path, help.split('Examples:\n')[1]?.includes(` ${path}`)];
+      const writeOut = (text: string) => (help += text);
+      command.configureOutput({ writeOut, getOutHelpWidth: () => 80 }).outputHelp();
+      const tooLong = help.split('\n').filter((line) => line.length > 80);
+      return help.split('Examples:\n')[1]?.includes(` ${path}`) ? tooLong : [path, ...tooLong];
     });
-    expect(examples.filter(([, found]) => !found)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('breaks a long example into lines that a shell reads as one command', async () => {
+    const [help] = (await registeredCommands()).filter(({ path }) => path === 'clients set-plan');
+    let text = '';
+    const writeOut = (part: string) => (text += part);
+    help!.command.configureOutput({ writeOut, getOutHelpWidth: () => 50 }).outputHelp();
+    expect(text.split('Examples:\n')[1]).toBe(
+      '  npx petstore clients set-plan acme --plan pro\n' +
+        '  npx petstore clients set-plan acme \\\n    --plan enterprise --per-minute 5000 \\\n    --per-day 1000000\n',
+    );
   });
 });
 
