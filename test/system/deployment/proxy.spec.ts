@@ -3,8 +3,8 @@ import { type IncomingHttpHeaders, createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { listen, until, within } from '../../support/eventually';
-import { ROOT, read } from '../../support/files';
-import { DEPLOYED, Haproxy, documentedFleet } from '../../support/haproxy';
+import { ROOT } from '../../support/files';
+import { DEPLOYED, Haproxy } from '../../support/haproxy';
 import { HAPROXY, findProgram } from '../../support/programs';
 
 const SLOTS = 400;
@@ -16,14 +16,6 @@ it('HAProxy accepts the configuration', () => {
   // Its warnings are of names that only a container knows.
   const { status, stderr } = spawnSync(findProgram(HAPROXY)!, ['-c', '-f', join(ROOT, DEPLOYED)]);
   expect([status, status === 0 ? '' : stderr.toString()]).toEqual([0, '']);
-});
-
-it('The proxy has every directive of the documented fleet', () => {
-  const directives = (configuration: string) =>
-    configuration.split('\n').filter((line) => /^ {2}(?!server |bind )\S/.test(line));
-  const documented = directives(documentedFleet().configuration);
-  expect(documented.length).toBeGreaterThan(5);
-  expect(directives(read(DEPLOYED))).toEqual(expect.arrayContaining(documented));
 });
 
 it('No field by which a caller claims to be forwarded reaches an instance, and no caller is told how long the instance keeps its connection', async () => {

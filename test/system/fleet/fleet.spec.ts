@@ -3,7 +3,7 @@ import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
 import { keyOf, unlimitedKey } from '../../support/command-line';
 import { DocumentContract } from '../../support/document-contract';
 import { until } from '../../support/eventually';
-import { Haproxy, documentedFleet } from '../../support/haproxy';
+import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
 import { COUNTED, limitsIn, standing } from '../../support/limits';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { RedisServer, freePort } from '../../support/redis-server';
@@ -30,7 +30,7 @@ let key: string;
 beforeAll(async () => {
   [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
-  const { shutdownDelay: SHUTDOWN_DELAY } = documentedFleet();
+  const SHUTDOWN_DELAY = documentedShutdownDelay();
   environment = { ...shared, ...LOOPBACK_WEBHOOKS, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
   instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));

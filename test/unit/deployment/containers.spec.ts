@@ -1,6 +1,6 @@
 import { readSettings } from '../../../src/features';
 import { read, readYaml } from '../../support/files';
-import { documentedFleet } from '../../support/haproxy';
+import { documentedShutdownDelay } from '../../support/haproxy';
 
 /** A service of a compose file, as far as the rules read its members one by one. */
 interface Container {
@@ -52,7 +52,7 @@ it('No secret has a default: a missing one is reported', () => {
 });
 
 it('The instances start with valid settings, trust only the proxy, and stop within their grace period', () => {
-  const { shutdownDelay } = documentedFleet();
+  const shutdownDelay = documentedShutdownDelay();
   const proxy = services.proxy!.networks as { front: { ipv4_address: string } };
   for (const instance of [services['store-one']!, services['store-two']!]) {
     const environment = Object.entries(instance.environment!).map(([name, value]) => [
