@@ -66,7 +66,7 @@ export class DbCommand extends CommandGroup {
     const seeded = await this.seeds.seed();
     printOne(seeded, options);
     if (!options.json && seeded.key === null) {
-      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
+      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue demo`);
     }
   }
 

@@ -118,7 +118,7 @@ export function announce(
 ): void {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const client = firstRun ? DEMO_CLIENT : `<client> (clients: ${PETSTORE} clients list)`;
-  const issue = `To get an API key: ${PETSTORE} keys issue --client ${client}`;
+  const issue = `To get an API key: ${PETSTORE} keys issue ${client}`;
   if (!output.isTTY) {
     logger.child({}, { level: 'info' }).info({ url }, `Pet Store is ready. ${issue}`);
     logger.flush();

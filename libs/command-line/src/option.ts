@@ -79,27 +79,32 @@ export function shortText(max: number) {
 }
 
 /**
- * Declares a required value that users may give as the first argument or as an option: `create acme` or `create --name
- * acme`.
+ * Declares a value that users may give as the first argument or as an option: `create acme` or `create --name acme`. The
+ * command gets the value as its first argument.
  * @param flags the option, for example `--name <name>`
  */
-export function requireAsArgumentOrOption(
+export function argumentOrOption(
   command: Commander,
-  argument: string,
   flags: string,
   description: string,
-  parse: (text: string) => string = (text) => text,
+  {
+    isRequired = false,
+    parse = (text) => text,
+  }: { isRequired?: boolean; parse?: (text: string) => string } = {},
 ): void {
-  const option = command.createOption(flags, `${description}, instead of the argument`).argParser(parse);
+  const option = command.createOption(flags, 'the same as the argument').argParser(parse);
   const name = option.attributeName();
-  command.argument(`[${argument}]`, description, parse).addOption(option);
+  command.argument(`[${name}]`, description, parse).addOption(option);
+  if (isRequired) {
+    command.usage(`[options] <${name}>`);
+  }
   command.hook('preAction', () => {
-    const given = [command.processedArgs[0], command.getOptionValue(name)].filter(
+    const given = [command.processedArgs[0], command.getOptionValue(name) as unknown].filter(
       (value) => value !== undefined,
     );
-    if (given.length !== 1) {
-      throw new UsageError(`give <${argument}> once: as an argument, or with ${option.long}.`);
+    if (given.length > 1 || (isRequired && given.length === 0)) {
+      throw new UsageError(`give <${name}> once: as an argument, or with ${option.long}.`);
     }
-    command.setOptionValue(name, given[0]);
+    command.processedArgs[0] = given[0] as string | undefined;
   });
 }

@@ -92,18 +92,17 @@ export class AuditTrail {
 
   /**
    * Returns entries, newest first.
-   * @param clientName returns only entries about clients that have or once had this name, including the entries under their other
-   * names
+   * @param client returns only entries about clients that have this id, or have or once had this name, including the entries
+   * under their other names
    */
-  newest(limit: number, clientName?: string): Promise<AuditRecord[]> {
+  newest(limit: number, client?: string): Promise<AuditRecord[]> {
     const query = this.entries
       .createQueryBuilder('entry')
       .orderBy({ 'entry.at': 'DESC', 'entry.id': 'DESC' })
       .limit(limit);
-    if (clientName !== undefined) {
-      query.where('client_id IN (SELECT client_id FROM audit_entries WHERE client_name = :clientName)', {
-        clientName,
-      });
+    if (client !== undefined) {
+      const named = ':client IN (client_name, client_id::text)';
+      query.where(`client_id IN (SELECT client_id FROM audit_entries WHERE ${named})`, { client });
     }
     return query.getMany();
   }

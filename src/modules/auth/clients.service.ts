@@ -61,12 +61,12 @@ export class ClientsService {
     return reader.existsBy(Client, { name });
   }
 
-  async getByName(
-    name: string,
-    reader = this.clients.manager,
-    lock?: FindOneOptions['lock'],
-  ): Promise<Client> {
-    const client = await reader.findOne(Client, { where: { name }, lock });
+  /** Finds a client by its name or, if no client has this name, by its id. */
+  async get(name: string, reader = this.clients.manager, lock?: FindOneOptions['lock']): Promise<Client> {
+    let client = await reader.findOne(Client, { where: { name }, lock });
+    if (client === null && /^\d{1,15}$/.test(name)) {
+      client = await reader.findOne(Client, { where: { id: Number(name) }, lock });
+    }
     if (client === null) {
       const names = (await reader.find(Client, { select: { name: true } })).map((one) => one.name);
       const message = `There is no client named ${name}.${suggestionFor(name, names)}`;
@@ -79,8 +79,8 @@ export class ClientsService {
    * Finds a client and locks its row until the end of the transaction, so that no other transaction adds a key to the
    * client.
    */
-  lockByName(name: string, transaction: Transaction): Promise<Client> {
-    return this.getByName(name, transaction, { mode: 'pessimistic_write' });
+  private lock(name: string, transaction: Transaction): Promise<Client> {
+    return this.get(name, transaction, { mode: 'pessimistic_write' });
   }
 
   setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
@@ -97,7 +97,7 @@ export class ClientsService {
    */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
-      const client = await this.lockByName(name, transaction);
+      const client = await this.lock(name, transaction);
       const active = { clientId: client.id, revokedAt: IsNull() };
       const keys = await transaction.find(ApiKey, {
         select: { id: true },
@@ -127,7 +127,7 @@ export class ClientsService {
     outer?: Transaction,
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
-      const client = await this.lockByName(clientName, transaction);
+      const client = await this.lock(clientName, transaction);
       const terms = { name, scopes: [...scopes], expiresAt };
       const issued = await saveNewKey(transaction, { client, ...terms });
       const entry = { action: 'key.issued', keyId: issued.record.id, details: terms } as const;
@@ -138,7 +138,7 @@ export class ClientsService {
 
   async listKeys(clientName?: string): Promise<ApiKey[]> {
     const client =
-      clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.getByName(clientName)).id };
+      clientName === undefined ? { deletedAt: IsNull() } : { id: (await this.get(clientName)).id };
     return this.keys.find({ ...WITH_CLIENT, where: { client }, order: { id: 'ASC' } });
   }
 
@@ -230,7 +230,7 @@ export class ClientsService {
 
   private change(name: string, action: 'client.plan_changed' | 'client.renamed', values: Partial<Client>) {
     return this.database.transaction(async (transaction) => {
-      const client = await this.lockByName(name, transaction);
+      const client = await this.lock(name, transaction);
       const details = changesOf(client, values);
       if (details !== undefined) {
         await transaction.save(transaction.merge(Client, client, values));

@@ -33,9 +33,7 @@ export function serviceUnreachable(url: string, reason: string): OperatorError {
 export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {
   const key = PETSTORE_KEY.trim();
   if (key === '') {
-    throw new UsageError(
-      `PETSTORE_KEY is not set. Set it to an API key: ${PETSTORE} keys issue --client <name>`,
-    );
+    throw new UsageError(`PETSTORE_KEY is not set. Set it to an API key: ${PETSTORE} keys issue <name>`);
   }
   // Check the characters here, because `fetch` would show an invalid key in its error message.
   if (!/^[!-~]+$/.test(key)) {

@@ -1,6 +1,13 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { type Commander, DAYS_OPTION, type OutputOptions, StoreCommand, printMany } from '#libs/command-line';
+import {
+  argumentOrOption,
+  type Commander,
+  DAYS_OPTION,
+  type OutputOptions,
+  StoreCommand,
+  printMany,
+} from '#libs/command-line';
 import { ClientsService } from '../auth';
 import { DeprecatedCalls } from './deprecated-calls';
 
@@ -9,19 +16,21 @@ import { DeprecatedCalls } from './deprecated-calls';
   description: 'show who still calls deprecated operations, how often, and when last',
 })
 export class DeprecationsCommand extends StoreCommand {
-  readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
+  readonly examples = ['deprecations', 'deprecations acme --days 7'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly calls!: DeprecatedCalls;
 
   declare(command: Commander): void {
-    command.option(...DAYS_OPTION, 90).option('--client <name>', 'only calls of this client');
+    argumentOrOption(command, '--client <client>', 'only calls of the client of this name or id');
+    command.option(...DAYS_OPTION, 90);
   }
 
-  protected async execute(options: OutputOptions & { days: number; client?: string }): Promise<void> {
-    if (options.client !== undefined) {
-      await this.clients.getByName(options.client);
-    }
-    const uses = await this.calls.report(options.days, options.client);
+  protected async execute(
+    reference: string | undefined,
+    options: OutputOptions & { days: number },
+  ): Promise<void> {
+    const client = reference === undefined ? undefined : (await this.clients.get(reference)).name;
+    const uses = await this.calls.report(options.days, client);
     printMany(uses, options, 'Nobody has called a deprecated operation.');
   }
 }

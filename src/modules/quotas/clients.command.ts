@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import {
+  argumentOrOption,
   CommandGroup,
   type Commander,
   type ConfirmedOptions,
@@ -12,13 +13,12 @@ import {
   printDone,
   printMany,
   printOne,
-  requireAsArgumentOrOption,
   wholeNumber,
 } from '#libs/command-line';
 import { UsageError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService, describeKey } from '../auth';
-import { LESS_IMPORTANT } from './keys.command';
+import { LESS_IMPORTANT, declareClient } from './keys.command';
 import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
 
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
@@ -59,7 +59,7 @@ function declarePlan(command: Commander, plan: Option): void {
     });
 }
 
-type Client = Awaited<ReturnType<ClientsService['getByName']>>;
+type Client = Awaited<ReturnType<ClientsService['get']>>;
 
 function describeClient(client: Client): object {
   const { id, name, plan, createdAt } = client;
@@ -78,12 +78,13 @@ export class ClientsCommand extends CommandGroup {
       'clients create acme --plan enterprise --per-minute 5000 --per-day 1000000',
     ],
     declare(command) {
-      requireAsArgumentOrOption(command, 'name', '--name <name>', 'name of the client', clientName);
+      const terms = { isRequired: true, parse: clientName };
+      argumentOrOption(command, '--name <name>', 'name of the client', terms);
       declarePlan(command, planOption(command, 'plan of the client').default('free'));
     },
   })
-  async create(_name: unknown, options: PlanOptions & { name: string }): Promise<void> {
-    printOne(describeClient(await this.clients.create(options.name, planOf(options))), options);
+  async create(name: string, options: PlanOptions): Promise<void> {
+    printOne(describeClient(await this.clients.create(name, planOf(options))), options);
   }
 
   @Subcommand({ description: 'list all clients', examples: ['clients list', 'clients list --json'] })
@@ -97,18 +98,19 @@ export class ClientsCommand extends CommandGroup {
   @Subcommand({
     description: 'show a client and its keys',
     examples: ['clients show acme', 'clients show acme --json'],
-    declare: (command) => command.argument('<client>'),
+    declare: declareClient,
   })
-  async show(name: string, options: OutputOptions): Promise<void> {
-    const row = describeClient(await this.clients.getByName(name));
-    const keys = (await this.clients.listKeys(name)).map((key) => describeKey(key));
+  async show(reference: string, options: OutputOptions): Promise<void> {
+    const client = await this.clients.get(reference);
+    const row = describeClient(client);
+    const keys = (await this.clients.listKeys(client.name)).map((key) => describeKey(key));
     if (options.json) {
       printOne({ ...row, keys }, options);
       return;
     }
     printOne(row, options);
     print('');
-    const whenEmpty = `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`;
+    const whenEmpty = `No keys yet: ${PETSTORE} keys issue ${shellWord(client.name)}`;
     printMany(keys, options, whenEmpty, LESS_IMPORTANT);
   }
 
@@ -119,7 +121,7 @@ export class ClientsCommand extends CommandGroup {
       'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
     ],
     declare(command) {
-      command.argument('<client>');
+      declareClient(command);
       declarePlan(command, planOption(command, 'plan of the client (required)').makeOptionMandatory());
     },
   })
@@ -130,7 +132,8 @@ export class ClientsCommand extends CommandGroup {
   @Subcommand({
     description: 'give a client another name',
     examples: ['clients rename acme acme-inc'],
-    declare: (command) => command.argument('<client>').argument('<name>', 'the new name', clientName),
+    declare: (command) =>
+      command.argument('<client>', 'name or id of the client').argument('<name>', 'the new name', clientName),
   })
   async rename(name: string, newName: string, options: OutputOptions): Promise<void> {
     printOne(describeClient(await this.clients.rename(name, newName)), options);
@@ -139,11 +142,11 @@ export class ClientsCommand extends CommandGroup {
   @Subcommand({
     description: 'delete a client: revoke its keys and end its webhooks within a second, and free its name',
     examples: ['clients delete acme', 'clients delete acme --yes'],
-    declare: (command) => command.argument('<client>'),
+    declare: declareClient,
     takesYes: true,
   })
-  async delete(name: string, options: ConfirmedOptions): Promise<void> {
-    await this.clients.getByName(name);
+  async delete(reference: string, options: ConfirmedOptions): Promise<void> {
+    const { name } = await this.clients.get(reference);
     await confirm(`Delete ${name} for good, with its keys and webhooks?`, options.yes);
     const { id } = await this.clients.remove(name);
     printDone(`${name} has been deleted.`, { id, name, deleted: true }, options);

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import {
+  argumentOrOption,
   CommandGroup,
   type Commander,
   type ConfirmedOptions,
@@ -16,7 +17,6 @@ import {
   printDone,
   printMany,
   printOne,
-  requireAsArgumentOrOption,
   shortText,
   commaSeparatedOption,
 } from '#libs/command-line';
@@ -36,6 +36,10 @@ import { QuotasService } from './quotas.service';
 
 /** Columns that a table of keys omits if the terminal is too narrow for all columns. */
 export const LESS_IMPORTANT = ['createdAt', 'scopes', 'lastUsedAt', 'expiresAt', 'bannedUntil', 'name'];
+
+export function declareClient(command: Commander): void {
+  argumentOrOption(command, '--client <client>', 'name or id of the client', { isRequired: true });
+}
 
 export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
@@ -100,21 +104,22 @@ export class KeysCommand extends CommandGroup {
     description: 'issue a key; it is shown only once',
     examples: ['keys issue acme', 'keys issue acme --name "price list" --scopes read --expires 2027-01-31'],
     declare(command) {
-      requireAsArgumentOrOption(command, 'client', '--client <name>', 'client that the key is for');
+      declareClient(command);
       declareTerms(command, 'what the key may be used for (default: both)');
     },
   })
-  async issue(_client: unknown, options: TermsOptions & { client: string }): Promise<void> {
-    printIssued(await this.clients.issueKey({ client: options.client, ...termsOf(options) }), options);
+  async issue(client: string, options: TermsOptions): Promise<void> {
+    printIssued(await this.clients.issueKey({ client, ...termsOf(options) }), options);
   }
 
   @Subcommand({
     description: 'list keys; shows only their last four characters',
-    examples: ['keys list', 'keys list --client acme --json'],
-    declare: (command) => command.option('--client <name>', 'only keys of this client'),
+    examples: ['keys list', 'keys list acme --json'],
+    declare: (command) =>
+      argumentOrOption(command, '--client <client>', 'only keys of the client of this name or id'),
   })
-  async list(options: OutputOptions & { client?: string }): Promise<void> {
-    const keys = await this.clients.listKeys(options.client);
+  async list(client: string | undefined, options: OutputOptions): Promise<void> {
+    const keys = await this.clients.listKeys(client);
     const rows = keys.map((key) => ({ ...describeKey(key), bannedUntil: banEndOf(key) }));
     printMany(rows, options, 'There are no keys yet.', LESS_IMPORTANT);
   }

@@ -16,6 +16,7 @@ import {
 import { shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService } from '../auth';
+import { declareClient } from './keys.command';
 import { QuotasService } from './quotas.service';
 
 @Command({ name: 'quotas', description: 'show and reset how many requests clients have used' })
@@ -26,7 +27,7 @@ export class QuotasCommand extends CommandGroup {
   @Subcommand({
     description: 'show the used and remaining requests of a client, and the bans of its keys',
     examples: ['quotas show acme', 'quotas show acme --json'],
-    declare: (command) => command.argument('<client>'),
+    declare: declareClient,
   })
   async show(name: string, options: OutputOptions): Promise<void> {
     const overview = await this.quotas.overviewOf(name);
@@ -43,7 +44,7 @@ export class QuotasCommand extends CommandGroup {
     ];
     printMany(windows, options, '');
     print('');
-    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${shellWord(name)}`);
+    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue ${shellWord(client)}`);
     print('\nThe running instances save these numbers every second.');
   }
 
@@ -64,12 +65,12 @@ export class QuotasCommand extends CommandGroup {
     description:
       'set the counted requests of a client to 0; applies on every instance within a second. Bans stay: see keys unban',
     examples: ['quotas reset acme', 'quotas reset acme --yes'],
-    declare: (command) => command.argument('<client>'),
+    declare: declareClient,
     takesYes: true,
   })
   async reset(name: string, options: ConfirmedOptions): Promise<void> {
-    const client = await this.clients.getByName(name);
-    await confirm(`Set the counted requests of ${name} to 0?`, options.yes);
+    const client = await this.clients.get(name);
+    await confirm(`Set the counted requests of ${client.name} to 0?`, options.yes);
     await this.quotas.reset(client.id);
     const row = { id: client.id, client: client.name, reset: true };
     printDone(`The counted requests of ${client.name} have been set to 0.`, row, options);

@@ -100,11 +100,11 @@ export class QuotasService {
 
   /**
    * Returns how much of its limits a client has used. Requests of the last second may be missing.
-   * @throws OperatorError if there is no client with this name
+   * @throws OperatorError if there is no such client
    */
   async overviewOf(name: string) {
-    const client = await this.clients.getByName(name);
-    const keys = await this.clients.listKeys(name);
+    const client = await this.clients.get(name);
+    const keys = await this.clients.listKeys(client.name);
     const now = this.clock.now();
     const limits = limitsOf(client);
     const resetAt = client.resetAt?.getTime() ?? 0;

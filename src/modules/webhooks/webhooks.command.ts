@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import {
+  argumentOrOption,
   CommandGroup,
   type Commander,
   type OutputOptions,
@@ -68,14 +69,13 @@ export class WebhooksCommand extends CommandGroup {
 
   @Subcommand({
     description: 'list webhooks; values in the query of a URL, which may be secret, are hidden',
-    examples: ['webhooks list', 'webhooks list --client acme'],
-    declare: (command) => command.option('--client <name>', 'only webhooks of this client'),
+    examples: ['webhooks list', 'webhooks list acme'],
+    declare: (command) =>
+      argumentOrOption(command, '--client <client>', 'only webhooks of the client of this name or id'),
   })
-  async list(options: OutputOptions & { client?: string }): Promise<void> {
-    if (options.client !== undefined) {
-      await this.clients.getByName(options.client);
-    }
-    const overviews = await this.webhooks.overviews({ client: options.client });
+  async list(reference: string | undefined, options: OutputOptions): Promise<void> {
+    const client = reference === undefined ? undefined : (await this.clients.get(reference)).name;
+    const overviews = await this.webhooks.overviews({ client });
     const rows = overviews.map((overview) => describe(overview, options));
     const lessImportant = ['types', 'failingSince', 'reason', 'failed', 'client'];
     printMany(rows, options, 'There are no webhooks.', lessImportant);

@@ -78,6 +78,30 @@ describe('clients', () => {
   });
 });
 
+it('a client is named by its name or id, as an argument or as --client; a name comes before an id', async () => {
+  const { id } = await json<{ id: number }>('clients', 'create', 'named');
+  const key = await json<Key>('keys', 'issue', String(id));
+  for (const command of [
+    'clients show',
+    'quotas show',
+    'keys list',
+    'webhooks list',
+    'deprecations',
+    'audit',
+  ]) {
+    const words = command.split(' ');
+    const byName = await json(...words, 'named');
+    expect(await json(...words, '--client', String(id))).toEqual(byName);
+  }
+  expect(await json('keys', 'list', 'named')).toMatchObject([{ id: key.id, client: 'named' }]);
+  expect(await json('audit', 'named')).toMatchObject([
+    { action: 'key.issued' },
+    { action: 'client.created' },
+  ]);
+  await someClients(String(id));
+  expect(await json('clients', 'show', String(id))).toMatchObject({ name: String(id), keys: [] });
+});
+
 it('clients are renamed, and keep their keys', async () => {
   await json('clients', 'create', '--name', 'former');
   const { id } = await json<Key>('keys', 'issue', '--client', 'former');

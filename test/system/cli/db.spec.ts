@@ -42,7 +42,7 @@ it('db seed fills an empty store, issues a key, and does nothing the second time
   const seeded = await json<{ categories: number; pets: number; key: string }>('db seed', migrated);
   expect(seeded.key).toMatch(/^psk_live_\w{36}$/);
   expect(await json('db seed', migrated)).toEqual({ categories: 0, pets: 0, key: null });
-  expect((await run('db seed', migrated)).stdout).toMatch(/another key: .* keys issue --client demo/);
+  expect((await run('db seed', migrated)).stdout).toMatch(/another key: .* keys issue demo/);
   expect(await count('pets', migrated)).toBe(seeded.pets);
   expect(await count('categories', migrated)).toBe(seeded.categories);
   expect(await count('clients', migrated)).toBe(1);

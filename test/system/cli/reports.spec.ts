@@ -15,7 +15,7 @@ beforeAll(async () => {
   await database.pool.query(`INSERT INTO usage_days SELECT 1, (now() AT TIME ZONE 'UTC')::date, 250`);
   await database.pool.query(
     `INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, details)
-     VALUES (now(), 'cli', 'ann', 'client.deleted', 99, 'gone', '{}')`,
+     VALUES (now(), 'cli', 'ann', 'client.deleted', 99, 'gone', '{}'), (now(), 'key', '7', 'key.banned', 98, 'loud', '{}')`,
   );
   await database.pool.query(
     `INSERT INTO events (id, type, pet_id, data) VALUES (gen_random_uuid(), 'pet.created', 1, '{"id":1}')`,
@@ -37,6 +37,7 @@ it.each([
   ['events', [{ type: 'pet.created' }]],
   ['keys rotate 1 --overlap 1h', { replaces: 1 }],
   ['audit --client gone', [{ actor: 'ann', action: 'client.deleted', client: 'gone', keyId: null }]],
+  ['audit loud', [{ actor: 'key 7 (automatic)', action: 'key.banned' }]],
   ['version', { version: '1.0.0' }],
 ])('%s --json is JSON, indented on a terminal of any width', async (command, expected) => {
   const text = await printed(`${command} --json`);

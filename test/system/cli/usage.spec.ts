@@ -31,7 +31,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['clients create --name acme --plan gold', /--plan: Allowed choices are free, pro, business, enterprise/],
     ['clients create --name acme --plan pro --per-day 5', /pro has fixed limits/],
     ['clients set-plan acme --plan enterprise --per-day 5', /needs both --per-minute and --per-day/],
-    ['clients show', /missing required argument 'client'/],
+    ['clients show', /give <client> once: as an argument, or with --client/],
     ['clients list --output yaml', /unknown option '--output' \(see --help\)/],
     ['keys revoke a\u001b[2J\u202e', /"a\\u001b\[2J\\u202e" is not an id/],
     ['keys update 1', /name a change: --name, --scopes, --expires or --no-expires/],
@@ -84,7 +84,7 @@ function leavesOf(command: Commander, path: string[]): { path: string; command: 
 
 describe('help', () => {
   it.each([
-    ['clients create --help', / \[options\] \[name\]\n[^]*--name <name>[^]*--plan <plan> [^]*"free", "pro"/],
+    ['clients create --help', / \[options\] <name>\n[^]*--name <name>[^]*--plan <plan> [^]*"free", "pro"/],
     ['serve --help', /SIGTERM or Ctrl-C[^]*PORT [^]*DATABASE_URL [^]*docs\/operations\/running\.md/],
     ['help keys', /Commands:\n *issue/],
   ])('petstore %s', async (command, text) => {

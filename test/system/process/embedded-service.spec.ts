@@ -24,7 +24,7 @@ beforeAll(async () => {
   // For the embedded database, no variable of libpq counts.
   const withVariables = { ...environment, ...ELSEWHERE, ...WITHOUT_EFFECT };
   first = await bench.serve(withVariables);
-  ({ key } = await run<{ key: string }>('keys issue --client demo', withVariables));
+  ({ key } = await run<{ key: string }>('keys issue demo', withVariables));
   expect(await first.end()).toEqual(STOPPED);
 });
 afterAll(() => bench.clear());
@@ -66,8 +66,8 @@ describe('a service on an embedded database', () => {
     for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
       expect((await fetch(`${service.url}${path}`)).status).toBe(200);
     }
-    expect(first.announced!.msg).toMatch(/petstore\.js keys issue --client demo$/);
-    expect(service.announced!.msg).toContain('petstore.js keys issue --client <client> ');
+    expect(first.announced!.msg).toMatch(/petstore\.js keys issue demo$/);
+    expect(service.announced!.msg).toContain('petstore.js keys issue <client> ');
 
     const metrics = `http://127.0.0.1:${METRICS_PORT}`;
     expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);

@@ -32,7 +32,7 @@ interface Key {
 
 async function aKey(): Promise<Key> {
   const { client, keyId, key } = await service.issueKey({ plan: 'free' });
-  return { client, clientId: (await clients().getByName(client)).id, keyId, key };
+  return { client, clientId: (await clients().get(client)).id, keyId, key };
 }
 
 const instant = (later: number) => new Date(service.clock.now() + later).toISOString();

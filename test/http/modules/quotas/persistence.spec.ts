@@ -123,7 +123,7 @@ it('a restart keeps what was refunded of the day, and a reset forgets it', async
     await restart();
   }
   service.clock.advance(1_000);
-  await service.app.get(QuotasService).reset((await service.app.get(ClientsService).getByName(client)).id);
+  await service.app.get(QuotasService).reset((await service.app.get(ClientsService).get(client)).id);
   await restart();
   expect(limitsIn(await refunded()).remaining).toBe(1);
 });

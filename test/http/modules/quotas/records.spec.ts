@@ -51,7 +51,7 @@ describe('what a client has used, read from outside the server', () => {
 
   it('excludes what was reset, and shows an exhausted day with nothing left', async () => {
     const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
-    const { id } = await service.app.get(ClientsService).getByName(client);
+    const { id } = await service.app.get(ClientsService).get(client);
     await statuses(service.callerWith(key), 4);
     await written();
     expect((await overviewOf(client)).day).toMatchObject({ used: 3, remaining: 0 });

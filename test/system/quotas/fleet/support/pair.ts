@@ -23,7 +23,7 @@ export class Pair {
     options: KeyOptions = {},
   ): Promise<{ clientId: number; key: string; keyId: number; callers: ApiCaller[] }> {
     const { key, keyId, client } = await this.services[0].issueKey(options);
-    const { id } = await this.services[0].app.get(ClientsService).getByName(client);
+    const { id } = await this.services[0].app.get(ClientsService).get(client);
     const callers = this.services.map((service) => service.anonymous().with({ 'X-API-Key': key }));
     return { clientId: id, key, keyId, callers };
   }
