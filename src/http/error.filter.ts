@@ -83,7 +83,8 @@ export class ErrorFilter implements ExceptionFilter {
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
-function unknownPathOrMethod({ is404, caller, server, url }: FastifyRequest): ApiError | null {
+function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
+  const { is404, caller, server, url } = request;
   if (!is404 || (caller !== undefined && caller.decision === undefined)) {
     return null;
   }
@@ -95,7 +96,9 @@ function unknownPathOrMethod({ is404, caller, server, url }: FastifyRequest): Ap
     // Ignore a route whose parameter is empty: for `/pets/`, the router finds `/pets/:petId`, but no resource has an empty id.
     return found !== null && !Object.values(found.params).includes('');
   });
-  return allowed.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(allowed.join(', '));
+  return allowed.length === 0
+    ? new RouteNotFoundError(request.similarOperation)
+    : new MethodNotAllowedError(allowed.join(', '));
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {

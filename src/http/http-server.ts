@@ -28,6 +28,7 @@ import { HEADERS } from './document/shared-components';
 import { withoutDigest } from './document/shared-content';
 import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
+import { SimilarOperations } from './similar-operation';
 
 /**
  * Timeouts in milliseconds: for the headers of a request, for the whole request, and for a connection without traffic.
@@ -127,20 +128,29 @@ declare module 'fastify' {
      * counted.
      */
     readonly isOutsideApi: boolean;
+    /** The operation that a request for an unknown path probably means, for example `GET /pets`. */
+    readonly similarOperation?: string;
     traceId?: string;
   }
 }
 
 function watchRoutes(fastify: FastifyInstance): void {
   const outside = new Set<string>();
+  const similar = new SimilarOperations();
   fastify.addHook('onRoute', (route) => {
     if ((route.config?.access ?? 'public') === 'public') {
       outside.add(route.url);
     }
+    similar.add(route);
     if (route.method === 'HEAD') {
       // Do not run Fastify's hook for HEAD, which would set a wrong `Content-Length` on a 304.
       route.onSend = undefined;
     }
+  });
+  fastify.decorateRequest('similarOperation', {
+    getter() {
+      return similar.find(this);
+    },
   });
   fastify.decorateRequest('isOutsideApi', {
     getter() {

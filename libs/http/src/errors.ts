@@ -111,7 +111,8 @@ export const RouteNotFoundError = defineError({
   code: 'route_not_found',
   status: 404,
   when: 'No operation has this path.',
-  message: 'No operation has this path. See /openapi.json for all operations.',
+  message: (similar?: string) =>
+    `No operation has this path. ${similar ? `Did you mean ${similar}?` : '/openapi.json lists all operations.'} Paths are case-sensitive and have no trailing slash.`,
 });
 
 export const MethodNotAllowedError = defineError({

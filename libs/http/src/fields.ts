@@ -48,7 +48,7 @@ export function Field(
   const often = isList ? `, given at most ${times} times` : times === 1 ? ', given once' : '';
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
   const message = ({ property, value }: ValidationArguments) =>
-    `${property} ${value === undefined ? 'is required and ' : ''}${expectation}`;
+    `${property} ${value === undefined ? 'is required and ' : ''}${expectation}${isList ? ` (${property}=…&${property}=…)` : ''}`;
   // Build the array schema here: @nestjs/swagger would omit `maxItems` if the entries of the array have a named
   // enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };

@@ -70,7 +70,8 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
       return value;
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new ValidationFailedError('The request needs a body, which must be a JSON object.');
+      const example = JSON.stringify(exampleOf(metatype as Type<object>));
+      throw new ValidationFailedError(`The request needs a body that is a JSON object, such as ${example}.`);
     }
     return validated(metatype as Type<object>, value, type === 'query');
   }

@@ -30,7 +30,7 @@ function post(body: string) {
 // What is JSON and what is not is tested in test/unit/libs/http/parse-json.spec.ts.
 test.each([
   ['malformed_json', [JSON_TYPE, 'Content-Length: 11'], '{"name":"A"', ''],
-  ['validation_failed', [JSON_TYPE, 'Content-Length: 2'], '[]', 'JSON object'],
+  ['validation_failed', [JSON_TYPE, 'Content-Length: 2'], '[]', 'a JSON object, such as {\\"name\\":'],
   ['validation_failed', [JSON_TYPE, 'Content-Length: 0'], '', 'needs a body'],
   ['validation_failed', [], '', 'needs a body'],
   ['validation_failed', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'needs a body'],

@@ -37,6 +37,24 @@ describe('an unknown path', () => {
     const { text } = await bench.withKey('GET /secret-path?token=abc');
     expect(text).not.toMatch(/secret-path|abc/);
   });
+
+  test.each([
+    ['GET /Pets?limit=1', 'GET /pets'],
+    ['POST /categories/', 'POST /categories'],
+    ['DELETE //v1/PETS/secret/', 'DELETE /pets/{petId}'],
+    ['GET /pet/1', 'GET /pets?id={petId}'],
+    ['GET /v2/pet/findByStatus?status=sold', 'GET /pets?status={status}'],
+    ['PUT /pet', '/pets'],
+    ['POST /api/v3/store/order', 'POST /store/orders'],
+    ['GET /orders/1', 'GET /store/orders/{orderId}'],
+    ['GET /Docs/', 'GET /docs'],
+  ])('gets the operation that it may mean: %s', async (line, similar) => {
+    const { text } = await bench.withKey(line);
+    const { message } = JSON.parse(text) as ErrorBody;
+    expect(message).toBe(
+      `No operation has this path. Did you mean ${similar}? Paths are case-sensitive and have no trailing slash.`,
+    );
+  });
 });
 
 test.each(['/%63ategories', '/categories?', 'http://test/categories', 'http://user@test/categories'])(

@@ -1,0 +1,46 @@
+import type { FastifyRequest, RouteOptions } from 'fastify';
+
+/** Paths that are called otherwise in this service: versions, the paths of the Swagger Petstore, and singular nouns. */
+const OTHER_PATHS: [pattern: RegExp, path: string][] = [
+  [/\/{2,}/g, '/'],
+  [/(?<=.)\/$/, ''],
+  [/^(\/api)?(\/v\d+)?(?=\/)/, ''],
+  [/\/(event|order|pet|webhook)(?=\/|$)/g, '/$1s'],
+  [/\/category(?=\/|$)/g, '/categories'],
+  [/^\/(inventory|orders)(?=\/|$)/, '/store/$1'],
+  [/^\/pets\/findbystatus$/, '/pets?status={status}'],
+];
+
+const documented = (pattern: string): string => pattern.replace(/:(\w+)/g, '{$1}');
+
+/** Knows all routes, and finds the one that a request for an unknown path probably means. */
+export class SimilarOperations {
+  /** The paths to recommend, by route pattern and method. For a deprecated operation, that is its successor's path. */
+  private readonly routes = new Map<string, Map<string, string>>();
+
+  add({ url, method, config }: RouteOptions): void {
+    const methods = this.routes.get(url) ?? new Map<string, string>();
+    this.routes.set(url, methods.set(String(method), config?.deprecation?.successor ?? documented(url)));
+  }
+
+  /**
+   * Returns an operation such as `GET /pets`, or only its path if the path does not support the method. The text names
+   * routes, and repeats nothing of the request.
+   */
+  find({ method, url }: FastifyRequest): string | undefined {
+    const [asked] = url.toLowerCase().split(/[?#]/, 1);
+    const usual = OTHER_PATHS.reduce((path, [pattern, other]) => path.replace(pattern, other), asked!);
+    const [path, query] = usual.split(/(?=\?)/);
+    const parts = path!.split('/');
+    const isSame = (segment: string, index: number) =>
+      segment.startsWith(':') ? parts[index] !== '' : segment === parts[index];
+    for (const [pattern, methods] of this.routes) {
+      const segments = pattern.split('/');
+      if (segments.length === parts.length && segments.every(isSame)) {
+        const known = methods.get(method);
+        return known === undefined ? documented(pattern) : `${method} ${known}${query ?? ''}`;
+      }
+    }
+    return undefined;
+  }
+}
