@@ -117,6 +117,7 @@ const SWAGGER_UI_PLUGINS = [
     allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
       !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) && original(state, path, method),
   } } } })`,
+  '() => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } })',
 ];
 
 /**
@@ -140,6 +141,7 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       validatorUrl: null,
       // `BaseLayout` leaves out Swagger UI's top bar, which has a second switch between light and dark.
       layout: 'BaseLayout',
+      syntaxHighlight: { theme: 'obsidian' },
       // @nestjs/swagger writes each plugin into the page with `toString`.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
