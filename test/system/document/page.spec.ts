@@ -98,6 +98,17 @@ describe('Below a prefix that a proxy removes', () => {
     // Light or dark is chosen once for all pages; Scalar itself breaks no rule that this page could keep.
     await page.evaluate(AXE);
     await expectAccessible('the reference, light');
+    // A link leads right below the header, which is 50 pixels high.
+    const { y } = (await operation('POST /store/orders').getByRole('heading').first().boundingBox())!;
+    expect(y).toBeGreaterThan(50);
+    expect(y).toBeLessThan(110);
+    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await page.getByRole('button', { name: 'Search' }).first().click();
+    await page.keyboard.insertText('too_many_webhooks');
+    await page.getByRole('option', { name: 'Create a webhook' }).first().waitFor();
+    await page.keyboard.press('Escape');
+    expect(await keyField().getAttribute('placeholder')).toBe('psk_live_…');
     await page.getByRole('button', { name: 'Dark colours' }).click();
     await expectAccessible('the reference, dark', COLOURS);
     await keyField().fill(key);
@@ -130,6 +141,8 @@ describe('Below a prefix that a proxy removes', () => {
     await shown.getByText('{$request.body#/url}').click();
     await shown.getByText('webhook-signature', { exact: true }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
+    // The name of a plan stands in one line.
+    expect((await page.getByText('business', { exact: true }).boundingBox())!.height).toBeLessThan(50);
     expect(await shown.innerText()).toContain(`curl -i -X POST ${addressOf('/shop/webhooks', port)}`);
     expect(await shown.getByText('experimental', { exact: true }).count()).toBe(1);
     expect(await shown.getByText('too_many_webhooks').count()).toBeGreaterThan(0);
@@ -161,6 +174,8 @@ describe('Below a prefix that a proxy removes', () => {
     expect(await page.locator('.opblock-tag').count()).toBe(
       new Set(operations.flatMap(({ tags }) => tags)).size,
     );
+    await page.evaluate(AXE);
+    await expectAccessible('Swagger UI, light');
     const show = async (id: string) => {
       const operation = page.locator(`[id$="-${id}"]`);
       await operation.locator('.opblock-summary-control').click();
@@ -179,6 +194,9 @@ describe('Below a prefix that a proxy removes', () => {
     await created.locator('.execute').click();
     await created.locator('.live-responses-table').getByText('201', { exact: true }).waitFor();
     expect(await created.locator('.request-url').innerText()).toContain(addressOf('/shop/categories', port));
+    await expectAccessible('an operation of Swagger UI, light', COLOURS);
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await expectAccessible('an operation of Swagger UI, dark', COLOURS);
   });
 });
 

@@ -89,6 +89,15 @@ it('The deprecation guide lists the deprecated operations, a year or more before
   }
 });
 
+it.each(['beta', 'experimental'])('The deprecation guide lists the operations that are %s', (stability) => {
+  const { cells } = rowsOf('deprecation', /^Stability/).find((row) => row.cells[0] === stability)!;
+  const operations = [...operationsOf(document)] as [string, { 'x-stability'?: string }][];
+  const marked = operations.filter(([, operation]) => operation['x-stability'] === stability);
+  // The guide names those of webhooks together.
+  const names = marked.map(([name]) => name.replace(/^\w+ (\/webhooks).*/, '$1'));
+  expect(cells[1]!.match(/(?<=`)[^`]*\/[^`]+/g)!.sort()).toEqual([...new Set(names)].sort());
+});
+
 it('The changes for callers begin with the version of the document', () => {
   const [version] = /\d+\.\d+\.\d+/.exec(readGuide('changelog').split(/^## /m)[1]!)!;
   expect(version).toBe(document.info.version);
