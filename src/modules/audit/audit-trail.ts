@@ -107,6 +107,10 @@ export class AuditTrail {
     return query.getMany();
   }
 
+  entriesOf(action: Action): Promise<AuditRecord[]> {
+    return this.entries.findBy({ action });
+  }
+
   /** Writes an entry in the transaction of the change, so that either both are saved or neither. */
   async record(
     transaction: Transaction,

@@ -206,6 +206,12 @@ export class ClientsService {
     });
   }
 
+  /** Returns the id of the new key by the id of the old one. Only the audit log keeps which key replaced which. */
+  async rotations(): Promise<Map<number, number>> {
+    const entries = await this.trail.entriesOf('key.rotated');
+    return new Map(entries.map(({ keyId, details }) => [keyId!, details.newKeyId as number]));
+  }
+
   /** @throws OperatorError if there is no such key; the message does not contain the key, which is secret */
   async findKey(
     reference: KeyReference,

@@ -17,8 +17,8 @@ import {
 } from '#libs/command-line';
 import { UsageError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
-import { ClientsService, describeKey } from '../auth';
-import { LESS_IMPORTANT, declareClient } from './keys.command';
+import { ClientsService } from '../auth';
+import { LESS_IMPORTANT, declareClient, describeInList } from './keys.command';
 import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
 
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
@@ -30,6 +30,8 @@ export function clientName(text: string): string {
   }
   return text;
 }
+
+const NO_CLIENTS = `There are no clients yet. Create one: ${PETSTORE} clients create <name>. Or set DATA_DIR or DATABASE_URL to another store.`;
 
 interface PlanOptions extends OutputOptions {
   plan: string;
@@ -89,10 +91,7 @@ export class ClientsCommand extends CommandGroup {
 
   @Subcommand({ description: 'list all clients', examples: ['clients list', 'clients list --json'] })
   async list(options: OutputOptions): Promise<void> {
-    printMany((await this.clients.list()).map(describeClient), options, 'There are no clients yet.', [
-      'createdAt',
-      'perDay',
-    ]);
+    printMany((await this.clients.list()).map(describeClient), options, NO_CLIENTS, ['createdAt', 'perDay']);
   }
 
   @Subcommand({
@@ -103,7 +102,8 @@ export class ClientsCommand extends CommandGroup {
   async show(reference: string, options: OutputOptions): Promise<void> {
     const client = await this.clients.get(reference);
     const row = describeClient(client);
-    const keys = (await this.clients.listKeys(client.name)).map((key) => describeKey(key));
+    const rotations = await this.clients.rotations();
+    const keys = (await this.clients.listKeys(client.name)).map((key) => describeInList(key, rotations));
     if (options.json) {
       printOne({ ...row, keys }, options);
       return;

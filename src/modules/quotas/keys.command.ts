@@ -21,7 +21,7 @@ import {
   commaSeparatedOption,
 } from '#libs/command-line';
 import { composed } from '#libs/http';
-import { OperatorError, UsageError, failureOf, formatError } from '#libs/messages';
+import { OperatorError, UsageError, failureOf, formatError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import {
   ClientsService,
@@ -35,7 +35,15 @@ import {
 import { QuotasService } from './quotas.service';
 
 /** Columns that a table of keys omits if the terminal is too narrow for all columns. */
-export const LESS_IMPORTANT = ['createdAt', 'scopes', 'lastUsedAt', 'expiresAt', 'bannedUntil', 'name'];
+export const LESS_IMPORTANT = [
+  'createdAt',
+  'scopes',
+  'lastUsedAt',
+  'expiresAt',
+  'bannedUntil',
+  'name',
+  'rotatedTo',
+];
 
 export function declareClient(command: Commander): void {
   argumentOrOption(command, '--client <client>', 'name or id of the client', { isRequired: true });
@@ -43,6 +51,10 @@ export function declareClient(command: Commander): void {
 
 export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
+}
+
+export function describeInList(key: IssuedKey['record'], rotations: Map<number, number>) {
+  return { ...describeKey(key), bannedUntil: banEndOf(key), rotatedTo: rotations.get(key.id) ?? null };
 }
 
 function nameOf({ id, last4, client }: IssuedKey['record']): string {
@@ -73,6 +85,8 @@ function termsOf({ name, scopes, expires }: TermsOptions) {
   return { name: name && composed(name), scopes, expiresAt: expires === false ? null : expires };
 }
 
+const ALLOWED = 'read for GET and HEAD, write for all other methods, or both';
+
 function declareTerms(command: Commander, scopes: string): void {
   const expires = 'expiry: a time such as 2027-01-31T12:00:00Z, or a day, which means its end in UTC';
   command
@@ -86,7 +100,7 @@ function declareKey(command: Commander): Commander {
 }
 
 function declareUpdate(command: Commander): void {
-  declareTerms(declareKey(command), 'what the key may be used for');
+  declareTerms(declareKey(command), ALLOWED);
   command.option('--no-expires', 'make the key valid until it is revoked');
   command.hook('preAction', () => {
     if (['name', 'scopes', 'expires'].every((option) => command.getOptionValue(option) === undefined)) {
@@ -105,7 +119,7 @@ export class KeysCommand extends CommandGroup {
     examples: ['keys issue acme', 'keys issue acme --name "price list" --scopes read --expires 2027-01-31'],
     declare(command) {
       declareClient(command);
-      declareTerms(command, 'what the key may be used for (default: both)');
+      declareTerms(command, `${ALLOWED} (default: read,write)`);
     },
   })
   async issue(client: string, options: TermsOptions): Promise<void> {
@@ -120,8 +134,10 @@ export class KeysCommand extends CommandGroup {
   })
   async list(client: string | undefined, options: OutputOptions): Promise<void> {
     const keys = await this.clients.listKeys(client);
-    const rows = keys.map((key) => ({ ...describeKey(key), bannedUntil: banEndOf(key) }));
-    printMany(rows, options, 'There are no keys yet.', LESS_IMPORTANT);
+    const rotations = await this.clients.rotations();
+    const rows = keys.map((key) => describeInList(key, rotations));
+    const whenEmpty = `There are no keys yet. Issue one: ${PETSTORE} keys issue ${shellWord(client ?? '<client>')}`;
+    printMany(rows, options, whenEmpty, LESS_IMPORTANT);
   }
 
   @Subcommand({
@@ -131,7 +147,10 @@ export class KeysCommand extends CommandGroup {
   })
   async show(reference: KeyReference, options: OutputOptions): Promise<void> {
     const key = await this.clients.findKey(reference);
-    printOne({ ...describeKey(key), revokedAt: key.revokedAt, bannedUntil: banEndOf(key) }, options);
+    const rotations = await this.clients.rotations();
+    const [replaces = null] = [...rotations].find(([, newKeyId]) => newKeyId === key.id) ?? [];
+    const { revokedAt, overlapEndsAt } = key;
+    printOne({ ...describeInList(key, rotations), overlapEndsAt, replaces, revokedAt }, options);
   }
 
   @Subcommand({
@@ -158,7 +177,9 @@ export class KeysCommand extends CommandGroup {
   })
   async rotate(reference: KeyReference, options: OutputOptions & { overlap?: number }): Promise<void> {
     const { id: replaces } = await this.clients.findKey(reference);
-    printIssued(await this.clients.rotateKey(replaces, options.overlap ?? DAY_MS), options, { replaces });
+    const issued = await this.clients.rotateKey(replaces, options.overlap ?? DAY_MS);
+    const { overlapEndsAt: oldKeyExpiresAt } = await this.clients.findKey(replaces);
+    printIssued(issued, options, { replaces, oldKeyExpiresAt });
   }
 
   @Subcommand({
@@ -220,9 +241,25 @@ export class KeysCommand extends CommandGroup {
   async unban(reference: KeyReference, options: OutputOptions): Promise<void> {
     const key = await this.clients.findKey(reference);
     const wasBanned = await this.quotas.unban(key.id);
-    const sentence = wasBanned
+    const outcome = wasBanned
       ? `The ban of key ${nameOf(key)} has been lifted.`
       : `Key ${nameOf(key)} was not banned.`;
-    printDone(sentence, { id: key.id, wasBanned, bannedUntil: null }, options);
+    const next = await this.nextAnswerTo(key);
+    printDone(`${outcome} ${next}`, { id: key.id, wasBanned, bannedUntil: null }, options);
+  }
+
+  /** Says what a request with a key gets now, because the limits of its client may be used up. */
+  private async nextAnswerTo(key: IssuedKey['record']): Promise<string> {
+    const { state, client } = describeKey(key);
+    if (state === 'revoked' || state === 'expired') {
+      return `The key is ${state}, so its requests get 401.`;
+    }
+    const { minute, day } = await this.quotas.overviewOf(client);
+    const ends = [minute, day].flatMap(({ remaining, resetAt }) => (remaining === 0 ? Number(resetAt) : []));
+    if (ends.length === 0) {
+      return `Requests left: ${minute.remaining} this minute, ${day.remaining} today.`;
+    }
+    const end = new Date(Math.max(...ends)).toJSON();
+    return `The limits of ${client} are used up, so requests get 429 until ${end}. To accept requests now: ${PETSTORE} quotas reset ${shellWord(client)}`;
   }
 }

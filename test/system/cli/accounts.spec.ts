@@ -184,7 +184,9 @@ describe('keys', () => {
 
   it('are listed, all or those of one client', async () => {
     await someClients('listed');
-    expect((await run('keys', 'list', '--client', 'listed')).stdout).toBe('There are no keys yet.\n');
+    expect((await run('keys', 'list', '--client', 'listed')).stdout).toMatch(
+      /no keys yet\. [^\n]+ keys issue listed\n$/,
+    );
     const { id } = await json<Key>('keys', 'issue', '--client', 'listed');
     expect(await json('keys', 'list', '--client', 'listed')).toMatchObject([{ id, client: 'listed' }]);
     expect((await run('keys', 'list')).stdout).toMatch(/^id +client +(name +)?ends with +state +scopes +/);
@@ -196,14 +198,45 @@ describe('keys', () => {
     const shown = () => json<Key>('keys', 'show', id);
     expect(await shown()).toMatchObject({ state: 'banned', bannedUntil });
     const unbanned = async () => (await run('keys', 'unban', id)).stdout;
-    expect(await unbanned()).toMatch(/^The ban of key \d+ \(…\w{4}\) of acme has been lifted\.\n$/);
-    expect(await unbanned()).toMatch(/^Key \d+ \(…\w{4}\) of acme was not banned\.\n$/);
+    const lifted =
+      /^The ban of key \d+ \(…\w{4}\) of acme has been lifted\. Requests left: 60 this minute, 1000 today/;
+    expect(await unbanned()).toMatch(lifted);
+    expect(await unbanned()).toMatch(/^Key \d+ \(…\w{4}\) of acme was not banned\. Requests left: 60 /);
     expect(await shown()).toMatchObject({ state: 'active', bannedUntil: null });
     for (let time = 0; time < 2; time += 1) {
       expect(await json('keys', 'revoke', id, '--yes')).toMatchObject({ state: 'revoked', expiresAt: null });
     }
+    expect(await unbanned()).toMatch(/was not banned\. The key is revoked, so its requests get 401\.\n$/);
     const needless = /Key \d+ is already revoked and cannot be used, so it needs no ban/;
     expect(await run('keys', 'ban', id)).toEqual(complaint(1, needless));
+  });
+
+  it('are unbanned with a note that the limits of their client are still used up', async () => {
+    await someClients('spent');
+    const { id } = await json<Key>('keys', 'issue', 'spent');
+    await database.pool.query(
+      `INSERT INTO usage_days SELECT id, (now() AT TIME ZONE 'UTC')::date + days, 1000
+       FROM clients, generate_series(0, 1) AS days WHERE name = 'spent'`,
+    );
+    await json('keys', 'ban', String(id), '--yes');
+    const { stdout } = await run('keys', 'unban', String(id));
+    expect(stdout).toMatch(
+      / used up, so requests get 429 until \S+T00:00:00\.000Z\. [^\n]+ quotas reset spent\n$/,
+    );
+  });
+
+  it('that were rotated name the new key and the end of the overlap, and the new key names the old one', async () => {
+    await someClients('rotating');
+    const { id: old } = await json<Key>('keys', 'issue', 'rotating');
+    const rotated = await json<Key>('keys', 'rotate', String(old), '--overlap', '1h');
+    expect(rotated).toMatchObject({ replaces: old, oldKeyExpiresAt: INSTANT });
+    const shown = await json('keys', 'show', String(old));
+    expect(shown).toMatchObject({ rotatedTo: rotated.id, overlapEndsAt: INSTANT, replaces: null });
+    expect(await json('keys', 'show', String(rotated.id))).toMatchObject({ rotatedTo: null, replaces: old });
+    const [head, first] = (await runCommand(['keys', 'list', 'rotating'], environment, 50)).stdout.split(
+      '\n',
+    );
+    expect(`${head}\n${first}`).toMatch(new RegExp(` rotated to.*\n.* ${rotated.id}$`));
   });
 
   it("are revoked with a note on the client's enabled webhooks, which go on", async () => {
