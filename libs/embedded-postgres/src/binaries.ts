@@ -83,7 +83,7 @@ function copyBinaries(native: string, copy: string): void {
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true });
     // Let every account read the copy: the umask of root may have restricted the files of the package.
-    execFileSync('chmod', ['-R', 'a+rx', temporary], { stdio: 'pipe' });
+    execFileSync('chmod', ['-R', 'a+rx', temporary], { ...programOptions(undefined, '/'), stdio: 'pipe' });
     createLinks(temporary);
     fs.renameSync(temporary, copy);
   } catch (error) {
@@ -97,9 +97,12 @@ function copyBinaries(native: string, copy: string): void {
 
 /**
  * Returns options for starting a program without the application's environment, whose PG* variables would change what
- * the program does.
+ * the program does. The program's messages are in English.
  */
-export function programOptions(account: Account | undefined, cwd: string): ExecFileOptions {
+export function programOptions(
+  account: Account | undefined,
+  cwd: string,
+): Pick<ExecFileOptions, 'cwd' | 'env' | 'uid' | 'gid'> {
   return { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
 }
 

@@ -108,7 +108,10 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
  */
 function changeOwner({ uid, gid }: Account, folder: string): void {
   try {
-    execFileSync('chown', ['-hR', `${uid}:${gid}`, folder], { stdio: 'pipe' });
+    execFileSync('chown', ['-hR', `${uid}:${gid}`, folder], {
+      ...programOptions(undefined, '/'),
+      stdio: 'pipe',
+    });
   } catch (error) {
     const reason = reasonIn(String((error as { stderr?: Buffer }).stderr));
     throw new EmbeddedPostgresError(
